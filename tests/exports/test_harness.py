@@ -20,6 +20,7 @@ from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import score_pairs
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.texts import HowToScore, distinct_texts, token_table
+from cxprobe.pairs.balance import with_one_answer
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import texts_of_pairs
 from cxprobe.prompts.judge import judge_likelihoods, score_answers
@@ -37,7 +38,7 @@ NEARLY_TIED: set[str] = set()  # the items of the sample with such a margin unde
 def pairs(made_project):
     folder, _ = made_project
     tables = [pd.read_parquet(folder / "data" / "make_pairs" / f"{name}.parquet") for name in PAIRS]
-    return pd.concat(tables, ignore_index=True)
+    return with_one_answer(pd.concat(tables, ignore_index=True))
 
 
 @pytest.fixture(scope="module")

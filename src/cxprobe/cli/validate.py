@@ -30,10 +30,12 @@ def export(
 
     items.csv says what is asked and what is right. Import needs it; raters must not see it.
     """
-    from cxprobe.cli.rated_items import constructions_with, items_of
+    from cxprobe.constructions.names import construction_names
+    from cxprobe.errors import DataError
     from cxprobe.exports.project import check_new_folder, check_no_formulas
     from cxprobe.files.tables import write_table
     from cxprobe.files.writing import write_bytes
+    from cxprobe.lines import LINES
     from cxprobe.people.forms import draw_sample, form_table, items_table, make_forms, render_page
     from cxprobe.people.wording import load_wording
     from cxprobe.project.folder import require_construction
@@ -42,7 +44,14 @@ def export(
     wording = load_wording()
     for name in constructions or []:
         require_construction(name)
-    sample = draw_sample(items_of(kind, constructions or constructions_with(kind), wording.tasks, seed), items, seed)
+    [line] = (line for line in LINES.values() if kind in line.rated_kinds)
+    judged = []
+    for name in dict.fromkeys(constructions or construction_names(Path())):
+        of_construction = list(line.rated_items(kind, name, wording.tasks, seed, named=bool(constructions)))
+        if constructions and not of_construction:
+            raise DataError(f"constructions/{name} has no items of the kind {kind}; leave it out, or write some")
+        judged += of_construction
+    sample = draw_sample(judged, items, seed)
     forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
     table = items_table(forms)
     check_no_formulas(table, "items.csv")

@@ -25,8 +25,6 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.pairs.balance import unbalanced_cells
-
 ALL = "cxprobe"
 _HERE = Path(__file__).parent
 _VERSION = 1.0  # of the tasks; raise it when the same items would be scored in another way
@@ -61,21 +59,16 @@ def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
     task, and in no other.
 
     Args:
-        pairs: One row a pair, of one construction or several, as ``data/make_pairs`` has them.
+        pairs: One row a pair, of one construction or several, as `cxprobe.report.line.Line.pairs` returns them.
     """
-    keys = ["construction", "words", "variant"]
-    cells = unbalanced_cells(pairs)
-    reasons = dict(zip(cells[keys].itertuples(index=False, name=None), cells["reason"], strict=True))
-    alone = [key[-1] if key in reasons else "" for key in pairs[keys].itertuples(index=False, name=None)]
+    alone = pairs["variant"].where(pairs["one_answer"] != "", "")
     parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
     for (construction, words, variant), rows in parts:
         construction = str(construction)
         name = _name(ALL, construction, "pairs", *([] if words == "real" else [words]), *([variant] if variant else []))
         text = f"Minimal pairs of {construction}, {words} words; chance is 1/2."
         if variant:
-            text += (
-                f" Variant {variant}: {reasons[construction, words, variant]}, so a preference for a word is enough."
-            )
+            text += f" Variant {variant}: {rows['one_answer'].iloc[0]}, so a preference for a word is enough."
         items = [
             _item(row, _PAIR, {side: row["context"] + row[side] for side in ("good", "bad")}, "good")
             for row in rows.to_dict("records")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 
 from cxprobe.lm import replies
-from cxprobe.prompts.items import RELATIONS
 from cxprobe.stats import CLUSTER
 
 _TASK = Path(__file__).with_name("inspection_task.txt")
@@ -25,16 +24,14 @@ def inspect_files(questions: pd.DataFrame) -> dict[str, bytes]:
     these are the answers: each symbol with the words that may stand for it or with it in a reply.
 
     Args:
-        questions: One row a question in words, as ``data/make_prompts`` has them.
+        questions: One row a question in words, as `cxprobe.report.line.Line.questions` returns them.
     """
-    relations = {str(number): relation for number, relation in enumerate(RELATIONS)}
     lines = []
     for row in questions.to_dict("records"):
-        options = {"A": row["option_a"], "B": row["option_b"], "C": row["option_c"]}
         metadata = {name: row[name] for name in _KEPT} | {
             "premise": row[f"{CLUSTER}premise"],
             "chain_of_thought": bool(row["chain_of_thought"]),
-            "answers": relations if row["kind"] == "inference" else options,
+            "answers": row["answers"],
         }
         question = {name: row[name] for name in ("id", "kind", "question", "gold")} | {"metadata": metadata}
         lines.append(json.dumps(question, ensure_ascii=False) + "\n")

@@ -122,3 +122,9 @@ def fixed_preferences(
 def _reasons(cells: pd.DataFrame) -> list[str]:
     rows = zip(cells["right"], cells["wrong"], cells["n"], strict=True)
     return [f"'{right}' is right and '{wrong}' is wrong in all {n} pairs" for right, wrong, n in rows]
+
+
+def with_one_answer(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs with the column one_answer: why a preference for an answer is enough in their cell, or ""."""
+    cells = unbalanced_cells(pairs)[[*CELL, "reason"]].rename(columns={"reason": "one_answer"})
+    return pairs.merge(cells, on=list(CELL), how="left").fillna({"one_answer": ""})

@@ -17,7 +17,12 @@ from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.balance import fixed_preferences
 from cxprobe.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.make import render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
+from cxprobe.pairs.rated import items_of_pairs
+from cxprobe.people.forms import RatedItem
+from cxprobe.people.ratings import RatedKind
+from cxprobe.people.wording import Tasks
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import (
     CHANCE_IN_BOTH,
@@ -82,6 +87,7 @@ class PairsLine(Line):
     title = "Minimal pairs"
     asked_by = "by minimal pairs"
     steps = ("make", "score", "judge", "ask")
+    rated_kinds = ("pairs",)
     exports_data = True
     measured: ClassVar[Mapping[str, str]] = {"score_pairs": "models", "probe_pairs": "probed"}
     divided = ("tests", "words")
@@ -161,6 +167,21 @@ class PairsLine(Line):
             needed=section is None or bool(section.llms),
             named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
         )
+
+    # ---- people
+
+    def rated_items(
+        self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
+    ) -> Iterator[RatedItem]:
+        """Yield as many pairs as there are frames, so that each comes with every type of nouns; of form only if named."""
+        del kind
+        if not pairs_file(construction).is_file():
+            return
+        people = load_people()
+        pairs = load_pairs(construction, people)
+        if named or pairs.tests == "meaning":
+            rendered = render_pairs(construction, pairs, people, len(pairs.frames), seed)
+            yield from items_of_pairs(rendered, tasks.pairs)
 
     # ---- plans
 
@@ -316,12 +337,12 @@ class PairsLine(Line):
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return this project's pairs."""
-        pairs = self.pairs(params)
+        pairs = read_pair_tables(params.section(PairsParams))
         return {"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")}
 
     def pairs(self, params: ReportParams) -> pd.DataFrame:
-        """Return this project's pairs."""
-        return read_pair_tables(params.section(PairsParams))
+        """Return this project's pairs, with why a preference for an answer is enough in a variant."""
+        return with_one_answer(read_pair_tables(params.section(PairsParams)))
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return the decisions on minimal pairs, the project's own and those of others, by every score."""

@@ -12,8 +12,20 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.lm.replies import REPLY
-from cxprobe.prompts.items import RELATIONS, ConstructionItems, InferenceItems, ReasoningFrame, load_items
+from cxprobe.people.forms import RatedItem
+from cxprobe.people.ratings import RatedKind
+from cxprobe.people.wording import Tasks
+from cxprobe.prompts.items import (
+    RELATIONS,
+    ConstructionItems,
+    InferenceItems,
+    ReasoningFrame,
+    load_items,
+    render_inferences,
+    render_reasonings,
+)
 from cxprobe.prompts.params import OWN, PromptsParams, PromptsStage
+from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.report.answers import cluster_lists, read_made_table
 from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, groups_of, rate_of
 from cxprobe.report.inputs import ReportInputs
@@ -51,6 +63,7 @@ class PromptsLine(Line):
     title = "Prompts"
     asked_by = "by questions"
     steps = ("make", "score", "judge")
+    rated_kinds = ("inference", "reasoning")
     exports_data = True
     measured: ClassVar[Mapping[str, str]] = {"score_prompts": "models"}
     divided = ("set",)
@@ -127,6 +140,21 @@ class PromptsLine(Line):
         """Check that each construction has items."""
         for name in params.section(PromptsParams).constructions:
             faults.require("prompts.constructions", name, CONSTRUCTIONS_FOLDER / name / FILE)
+
+    # ---- people
+
+    def rated_items(
+        self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
+    ) -> Iterator[RatedItem]:
+        """Yield inferences, or multiple choice."""
+        del named
+        if not self.items_in(construction):
+            return
+        items = load_items(construction)
+        if kind == "inference" and items.inference:
+            yield from items_of_inferences(render_inferences(items, construction), tasks.inference)
+        if kind == "reasoning" and items.reasoning:
+            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed), tasks.reasoning)
 
     # ---- plans
 
@@ -225,8 +253,14 @@ class PromptsLine(Line):
         return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
 
     def questions(self, params: ReportParams) -> pd.DataFrame:
-        """Return the questions in words."""
-        return read_question_tables(params.section(PromptsParams), "questions")
+        """Return the questions in words, with the words that may stand for each answer."""
+        questions = read_question_tables(params.section(PromptsParams), "questions")
+        relations = {str(number): relation for number, relation in enumerate(RELATIONS)}
+        answers = []
+        for row in questions.to_dict("records"):
+            options = {letter: row[f"option_{letter.lower()}"] for letter in "ABC"}
+            answers.append(relations if row["kind"] == "inference" else options)
+        return questions.assign(answers=pd.Series(answers, questions.index, dtype=object))
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return the answers to questions, in words, by likelihood or by a rule."""

@@ -15,6 +15,9 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
 from cxprobe.lm.params import Llm, Model, members_of
+from cxprobe.people.forms import RatedItem
+from cxprobe.people.ratings import RatedKind
+from cxprobe.people.wording import Tasks
 from cxprobe.report.findings import Finding, ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams, ReportParams
@@ -183,6 +186,26 @@ class Line:
         """
         del params, faults
 
+    # ---- people
+
+    rated_kinds: ClassVar[Sequence[RatedKind]] = ()
+    """The kinds of items that people can judge (`cxprobe.people.ratings`)."""
+
+    def rated_items(
+        self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
+    ) -> Iterator[RatedItem]:
+        """Yield the items of a kind of a construction, as people judge them; none where it has none.
+
+        Args:
+            kind: One of `rated_kinds`.
+            construction: The construction.
+            tasks: How people are asked.
+            seed: What is drawn follows from it.
+            named: Whether a person asked for this construction; else those are left out that are not judged by default.
+        """
+        del kind, construction, tasks, seed, named
+        yield from ()
+
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
@@ -254,7 +277,12 @@ class Line:
         return []
 
     def pairs(self, params: ReportParams) -> pd.DataFrame | None:
-        """Return minimal pairs, as ``data/make_pairs`` has them, for tools that compare two texts."""
+        """Return minimal pairs for tools that compare two texts.
+
+        Returns:
+            One row a pair, as ``data/make_pairs`` has them; and one_answer: why a preference for an answer is enough in
+            its variant, or "".
+        """
         del params
         return None
 
@@ -264,7 +292,12 @@ class Line:
         return None
 
     def questions(self, params: ReportParams) -> pd.DataFrame | None:
-        """Return questions in words, as ``data/make_prompts`` has them, for tools that put them to a model."""
+        """Return questions in words for tools that put them to a model.
+
+        Returns:
+            One row a question, as ``data/make_prompts`` has them; and answers: each symbol -> the words that may stand
+            for it in a reply.
+        """
         del params
         return None
 

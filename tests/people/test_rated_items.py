@@ -3,10 +3,11 @@ from dataclasses import replace
 import pytest
 
 from conftest import ROOT
-from cxprobe.cli.rated_items import items_of_inferences, items_of_pairs, items_of_reasonings
 from cxprobe.lm.texts import Pair
+from cxprobe.pairs.rated import items_of_pairs
 from cxprobe.people.wording import load_wording
 from cxprobe.prompts.items import Inference, Reasoning
+from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 
 TASKS = load_wording(ROOT / "prompts" / "validation.yaml").tasks
 
