@@ -12,7 +12,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import suggest
 from cxprobe.lm.prompts import named
-from cxprobe.prompts.cxnli import Repair, read_inference_file
+from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, load_items, render_inferences, render_reasonings
 from cxprobe.prompts.params import OWN, MakePrompts, PromptsParams, ReasoningFiles, Shots
 from cxprobe.prompts.reasoning_files import read_reasoning_file
@@ -49,7 +49,7 @@ class Material(NamedTuple):
     inferences: Mapping[str, Sequence[Inference]]
     reasonings: Sequence[Reasoning]
     sources: Mapping[str, Sequence[Inference]]
-    repairs: Mapping[str, Sequence[Repair]]
+    repairs: Mapping[str, Mapping[str, int]]
 
     @property
     def sets(self) -> set[str]:
