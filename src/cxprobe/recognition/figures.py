@@ -1,4 +1,4 @@
-"""Figures of recognition, each drawn from a tidy table: accuracies by layer and by value, and what searches tried."""
+"""Figures of recognition, each drawn from a tidy table: accuracies by layer and by value."""
 
 from collections.abc import Mapping, Sequence
 
@@ -70,33 +70,6 @@ def figures_of_model(
             shown, f"{heading}\n{note}", x="value", panels="panel", colours="layer", linear=True
         ),
     }
-
-
-def optimisation_history(trials: pd.DataFrame, title: str) -> Figure:
-    """Draw the best accuracy so far over the trials of each layer's search, a panel for each feature.
-
-    Args:
-        trials: Columns feature, layer, number, accuracy, state.
-        title: Of the figure.
-    """
-    complete = trials[trials["state"] == "COMPLETE"].sort_values("number", kind="stable")
-    best = complete.groupby(["feature", "layer"])["accuracy"].cummax()
-    table = complete.assign(accuracy=best, low=best, high=best).rename(columns={"number": "trial"})
-    return curves(table, title, x="trial", panels="feature", colours="layer", chance=None, linear=True)
-
-
-def parameter_importance(importances: pd.DataFrame, title: str) -> Figure:
-    """Draw how much of the variance of the accuracy is due to each parameter, by layer, a panel for each feature.
-
-    Args:
-        importances: Columns feature, layer, parameter, importance; not empty.
-        title: Of the figure.
-    """
-    share = importances["importance"]
-    table = importances.assign(low=share, high=share).rename(columns={"layer": _LAYER})
-    return curves(
-        table, title, x=_LAYER, panels="feature", colours="parameter", value="importance", chance=None, linear=True
-    )
 
 
 def smoothed(line: pd.DataFrame) -> "pd.Series[float]":

@@ -187,7 +187,7 @@ def metrics_of(found: Recognition) -> dict[str, float | int]:
     return metrics
 
 
-def series_of(found: Recognition) -> dict[str, list[tuple[int, float]]]:
+def curves_by_layer(found: Recognition) -> dict[str, list[tuple[int, float]]]:
     """Return the curves of a model by layer: name -> (layer, number) pairs.
 
     They are the accuracies of all features together and of each; selectivity and compression, of all together, if there
