@@ -154,11 +154,6 @@ def read_marks(marked: str) -> tuple[str, dict[str, Phrase]]:
     return capitalise_first(text), phrases
 
 
-def slots_in(template: str) -> set[str]:
-    """Return the slots that a template takes up."""
-    return {slot for slot, _ in _PLACE.findall(template)}
-
-
 def fill_template(template: str, phrases: Mapping[str, Phrase]) -> str:
     """Return the sentence that a template and the phrases make.
 
@@ -197,7 +192,7 @@ def _inflect(verb: str, lemma: str | None, tag: str) -> str:
     return str(verb if verb in forms else forms[0])
 
 
-SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
+MarkedSlot = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
 # The tests of a frame.
 FRAME_TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
@@ -212,7 +207,7 @@ class MarkedSentence(Closed):
 
     text: str
     """The sentence with its slots marked: "[SBJ:she Maria] [V wiped] [OBJ:it the counter] [AP clean].\""""
-    slots: dict[SlotName, str] = Field(default_factory=dict)
+    slots: dict[MarkedSlot, str] = Field(default_factory=dict)
     """What fills slots that the sentence does not show; absent if it shows all."""
 
     def phrases(self) -> dict[str, Phrase]:
@@ -250,7 +245,7 @@ class Challenge(MarkedSentence):
 class InferenceItems(Closed):
     """Premises and the hypotheses that are asked about each of them."""
 
-    slots: dict[SlotName, str]
+    slots: dict[MarkedSlot, str]
     """Slot -> what fills it."""
     hypotheses: Annotated[dict[ItemKey, str], Field(min_length=1)]
     """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
@@ -276,7 +271,7 @@ class InferenceItems(Closed):
 
     def _template_faults(self) -> Iterator[str]:
         for name, text in self.hypotheses.items():
-            if unknown := sorted(slots_in(text) - self.slots.keys()):
+            if unknown := sorted({slot for slot, _ in _PLACE.findall(text)} - self.slots.keys()):
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
         for reading, golds in self.readings.items():
             yield from self._unknown_hypotheses(f"readings.{reading}", golds)

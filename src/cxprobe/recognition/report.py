@@ -12,7 +12,6 @@ from cxprobe.report.cards import card_figure, card_table, composition_table, wor
 from cxprobe.stats import CLUSTER
 
 _KEYS = ["construction", "source", "feature"]
-CHANCE = 0.5  # of balanced subsets
 
 
 def figures_of_grid(by_layer: pd.DataFrame, members: Sequence[Member], cards: pd.DataFrame) -> dict[str, Figure]:
@@ -59,7 +58,8 @@ def recognition_cards(
     """
     rates, items = (table.assign(dataset=table[_KEYS].agg(", ".join, axis=1)) for table in (by_layer, sentences))
     tables = {
-        "card": card_table(rates, chance=CHANCE, limit=limit, members=members),
+        # Subsets are balanced, so that chance is one half.
+        "card": card_table(rates, chance=0.5, limit=limit, members=members),
         "card_composition": composition_table(items, by=["split"]),
         "card_words": word_table(items),
         "card_templates": _template_table(items),
