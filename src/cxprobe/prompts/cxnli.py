@@ -107,17 +107,17 @@ class FileReader:
         table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
         header, line = [plain_words(cell) for cell in next(table, [])], table.line_num + 1
         of_column = [
-            [place for place, name in enumerate(header) if f"{name} ".startswith(f"{column.lower()} ")]
+            [index for index, name in enumerate(header) if f"{name} ".startswith(f"{column.lower()} ")]
             for column in columns
         ]
-        if wrong := [column for column, places in zip(columns, of_column, strict=True) if len(places) != 1]:
+        if wrong := [column for column, indices in zip(columns, of_column, strict=True) if len(indices) != 1]:
             raise DataError(
                 f"{self.path}, line 1: the column {', '.join(wrong)} is not there once; found "
                 f"{', '.join(header) or 'nothing'} (fields are separated by tabs in a .tsv file and by commas in "
                 "others; see prompts.make.files for the formats)"
             )
-        places = [numbers[0] for numbers in of_column]
-        stray = set(header) - {header[place] for place in places} - {plain_words(name) for name in unread}
+        indices = [numbers[0] for numbers in of_column]
+        stray = set(header) - {header[index] for index in indices} - {plain_words(name) for name in unread}
         self.repair(f"columns {', '.join(map(repr, sorted(stray)))} were ignored", int(bool(stray)))
         try:
             for cells in table:
@@ -130,9 +130,9 @@ class FileReader:
                 elif any(row[len(header) :]):
                     self.fault(first, f"{len(row)} cells, but the columns are {len(header)}; is a text not quoted?")
                 else:
-                    by_place = [cell or "" for _, cell in zip_longest(header, row)]
+                    by_index = [cell or "" for _, cell in zip_longest(header, row)]
                     self.repair("a line break inside a text was read as a space", sum("\n" in cell for cell in row))
-                    yield first, [_in_one_line(by_place[place]) for place in places]
+                    yield first, [_in_one_line(by_index[index]) for index in indices]
         except csv.Error as fault:
             self.fault(line, f"{fault}; is a quotation mark never closed, or not doubled inside a text?")
 

@@ -104,8 +104,8 @@ class PromptsLine(Line):
             content = FoundFaults().attempt(load_items, path.parent.name)  # its faults have been reported
             if content is not None:
                 items[path] = content
-        for path, found in lint_premises(items).items():
-            faults.lint(path, found)
+        for path, of_file in lint_premises(items).items():
+            faults.lint(path, of_file)
         section = params.section(PromptsParams) if params else None
         needed = section is None or bool(section.constructions)
         wording = section.make.wording if section else "own"

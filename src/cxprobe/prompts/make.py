@@ -115,8 +115,8 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         file = read_reasoning_file(path, of, construction, keep_doubtful=multiple.doubtful == "keep", rows=rows)
         repairs[f"{of}/{construction}"] = file.repairs
         frames = sorted({item.frame_id for item in file.items})
-        for place in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
-            reasonings += [item for item in file.items if item.frame_id == frames[place]]
+        for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
+            reasonings += [item for item in file.items if item.frame_id == frames[index]]
     sources = {of: [item for item in pool if item.set == of] for of in OWN}
     return Material(inferences, reasonings, sources | {of: file.items for of, file in files.items()}, repairs)
 
@@ -180,9 +180,9 @@ def choose_examples(
         premises = list(by_premise)
         generator = generator_for(seed, "examples", number, construction)
         chosen: dict[str, list[Inference]] = {relation: [] for relation in RELATIONS}
-        for place in generator.permutation(len(premises)):
+        for index in generator.permutation(len(premises)):
             for relation in RELATIONS:
-                fitting = [item for item in by_premise[premises[place]] if item.gold == relation]
+                fitting = [item for item in by_premise[premises[index]] if item.gold == relation]
                 if fitting and len(chosen[relation]) < shots:
                     chosen[relation].append(fitting[int(generator.integers(len(fitting)))])
         if too_few := [f"{len(items)} of {relation}" for relation, items in chosen.items() if len(items) < shots]:
@@ -193,7 +193,7 @@ def choose_examples(
             )
         drawn += [item for items in chosen.values() for item in items]
     order = generator_for(seed, "order of examples", construction, shots, len(sources)).permutation(len(drawn))
-    return [drawn[place] for place in order]
+    return [drawn[index] for index in order]
 
 
 class _Question(NamedTuple):
@@ -280,7 +280,7 @@ def build_questions(
     if varied := settings.variation:
         setting = (varied.number, set(varied.sources))
         part = selection._replace(
-            by_shots=[own for own in selection.by_shots if (own[0].number, set(own[0].sources)) == setting],
+            by_shots=[entry for entry in selection.by_shots if (entry[0].number, set(entry[0].sources)) == setting],
             reasonings=[item for item in selection.reasonings if item.set in varied.reasoning_sets],
         )
         orders = dict.fromkeys(varied.reasoning_prompts, ORDERS[settings.option_orders])

@@ -86,9 +86,9 @@ def read_published_results(names: PublishedPrompts, use: Callable[[Path], Path])
         Scivetti et al. 2025, footnote 6: the rates are those of the best prompts; it is not said whether a prompt is
         chosen for a model or for a setting.
     """
-    tables, own = [], {"test_set": "set", "in_context_data": "examples"}
+    tables, columns = [], {"test_set": "set", "in_context_data": "examples"}
     for path in (names.inference, names.reasoning, names.prompts):
-        table = pd.read_csv(use(Path(path)), sep="\t").rename(columns=own)
+        table = pd.read_csv(use(Path(path)), sep="\t").rename(columns=columns)
         tables.append(table.assign(source=[f"{names.source}, Table {number}" for number in table["table"]]))
     of_best = {"over_prompts": BEST, "prompt": ""}
     rate = ["model", *of_best, "accuracy", "source"]

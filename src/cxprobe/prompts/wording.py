@@ -1,6 +1,5 @@
 """The files of prompts for inference and reasoning, and how an item becomes a question, or a text to continue."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, FaultsError, suggest
+from cxprobe.files.schema import Closed, suggest
 from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, fields_of, named, read_prompt_file, with_fields
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
 from cxprobe.prompts.params import Wording
@@ -68,24 +67,11 @@ class _Prompts(Closed):
 
     kind: ClassVar[Literal["inference", "reasoning"]]
     """What is asked about, which is the name of the file."""
-    other: ClassVar[tuple[str, str]]
-    """The other file, and the answers that its prompts ask for."""
     prompts: Mapping[str, Prompt]
     direct: str
     """How to answer at once; "" if the prompts say so themselves."""
     reasoned: str
     """How to answer after a chain of thought."""
-
-    @model_validator(mode="after")
-    def _ask_for_own_answers(self) -> "_Prompts":
-        texts = {f"prompts.{name}.text": prompt.text for name, prompt in self.prompts.items()}
-        texts |= {"direct": self.direct, "reasoned": self.reasoned}
-        file, answers = self.other
-        if wrong := [key for key, text in texts.items() if {*answers} <= {*re.findall(r"\b[0-9A-Z]\b", text)}]:
-            raise FaultsError(
-                f"{key}: asks for {', '.join(answers)}, as {file} does; is it of that file?" for key in wrong
-            )
-        return self
 
     @model_validator(mode="after")
     def _rephrase_what_is_there(self) -> "_Prompts":
@@ -103,7 +89,6 @@ class InferencePrompts(_Prompts):
     """How models are asked about a premise and a hypothesis."""
 
     kind = "inference"
-    other = ("reasoning.yaml", PAPER)
     prompts: Annotated[dict[PromptName, Prompt], Field(min_length=1)]
     """Name -> the text before the item."""
     heading: str
@@ -118,7 +103,6 @@ class ReasoningPrompts(_Prompts):
     """How models are asked a multiple-choice question."""
 
     kind = "reasoning"
-    other = ("inference.yaml", "012")
     prompts: Annotated[dict[PromptName, ReasoningPrompt], Field(min_length=1)]
     """Name -> the text before the item."""
     item: Annotated[str, with_fields("text", "question", "a", "b", "c")]

@@ -8,7 +8,7 @@ import pandas as pd
 from cxprobe.constructions.construction import SentenceSource
 from cxprobe.files.tables import read_table
 from cxprobe.lm.params import Member
-from cxprobe.recognition.figures import figures_of_model
+from cxprobe.recognition.figures import accuracy_by_value
 from cxprobe.recognition.judge import Recognition, curves_by_layer, metrics_of, trials_of
 
 
@@ -25,7 +25,8 @@ def run_fields(
         splits: The file of its subsets.
         measured: The folder of what was measured of it, if there was a search over regularisation; else None.
     """
-    title, metrics, tables = f"{construction}, {source} sentences", metrics_of(judged), recognition_tables(judged)
+    title = f"{member.label}: {construction}, {source} sentences"
+    metrics, tables = metrics_of(judged), recognition_tables(judged)
     is_searched = measured is not None and (measured / "trials.parquet").is_file()
     if measured is not None and is_searched:
         tables["tuned"] = read_table(measured / "tuned.parquet")
@@ -37,7 +38,7 @@ def run_fields(
         "metrics": metrics,
         "series": curves_by_layer(judged),
         "tables": tables,
-        "figures": figures_of_model(judged._asdict(), member, read_table(splits), title),
+        "figures": {"accuracy_per_value": accuracy_by_value(judged.by_value, read_table(splits), title)},
         "trials": trials_of(read_table(measured / "trials.parquet")) if measured is not None and is_searched else (),
     }
 
