@@ -19,7 +19,7 @@ from cxprobe.prompts.judge import (
 )
 from cxprobe.prompts.make import questions_for
 from cxprobe.prompts.params import PromptsStage
-from cxprobe.prompts.runs import how_asked, prompt_runs
+from cxprobe.prompts.runs import prompt_runs
 from cxprobe.report.judging import judge_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -62,25 +62,14 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
     write_table(judged, stage.data / "items.parquet")
     write_table(pd.concat(scores, ignore_index=True), stage.data / "scores.parquet")
     settings, runs, headline = stage.settings("prompts.make"), [], {}
-    for run in prompt_runs(judged, judging.members.values(), section):
-        member, name = judging.members[run.model], run.construction
+    for member, fields in prompt_runs(judged, judging.members.values(), section):
+        name, slug = fields["construction"], member.slug
         stem = "questions" if member.is_asked else "choices"
-        runs.append(
-            judging.run(
-                run.model,
-                construction=name,
-                source="own",
-                dataset=stage.use(MADE if name == ALL_CONSTRUCTIONS else MADE / name / f"{stem}.parquet"),
-                items=run.items,
-                metrics=run.metrics,
-                settings=settings | how_asked(member, section),
-                series=run.series,
-                tables=run.tables,
-                figures={"accuracy": run.figure},
-            )
-        )
+        dataset = stage.use(MADE if name == ALL_CONSTRUCTIONS else MADE / name / f"{stem}.parquet")
+        of_run = fields | {"source": "own", "dataset": dataset, "settings": settings | fields["settings"]}
+        runs.append(judging.run(slug, **of_run))
         if name == ALL_CONSTRUCTIONS:
-            headline[run.model] = prompt_headline(run.metrics)
+            headline[slug] = prompt_headline(fields["metrics"])
     return Outcome(headline=headline, runs=runs, faults=judging.faults)
 
 

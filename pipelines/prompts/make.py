@@ -1,13 +1,13 @@
 """make_prompts: items and prompts -> every question about every construction, in words and as texts to continue."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
 from cxprobe.files.tables import write_table
 from cxprobe.lm.prompts import PROMPTS_FOLDER
-from cxprobe.prompts.cxnli import Repair, repair_table
+from cxprobe.prompts.cxnli import repair_table
 from cxprobe.prompts.make import (
     Material,
     build_choices,
@@ -39,7 +39,7 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     reasoning = load_prompts(ReasoningPrompts, wording=settings.wording)
     continuations = load_continuations()
     asked: Counter[tuple[object, ...]] = Counter()
-    repairs: dict[str, Sequence[Repair]] = {}
+    repairs: dict[str, Mapping[str, int]] = {}
     materials: dict[str, Material] = {}
     for name in stage.params.prompts.constructions:
         for path in material_files(name, settings):
@@ -57,7 +57,7 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
             asked.update(table[COUNTED].itertuples(index=False, name=None))
         repairs |= material.repairs
     return Outcome(
-        counts={"questions": asked.total(), "repairs": sum(map(len, repairs.values()))},
+        counts={"questions": asked.total(), "repairs": sum(sum(of_file.values()) for of_file in repairs.values())},
         tables={
             "questions": pd.DataFrame([(*of, number) for of, number in asked.items()], columns=[*COUNTED, "questions"]),
             "repairs": repair_table(repairs),

@@ -10,7 +10,6 @@ from cxprobe.lm.params import members_of, series_of
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.judge import (
     RULE,
-    best_blind_answers,
     compared_answers,
     prompt_accuracy,
     prompt_tables,
@@ -44,7 +43,7 @@ def report_prompts(stage: Stage[PromptsStage]) -> Outcome:
     judged = every[every["drawn"]]
     tables = prompt_tables(judged, WHO)
     tables |= tables_of_figures(judged, tables["accuracy_by_prompt"])
-    figures = prompt_figures(tables, published, score, members, best_blind_answers(tables, members), mocks)
+    figures = prompt_figures(tables, published, score, members, mocks)
     tables |= prompts_beside_published(judged, tables, published)
     answers, series = compared_answers(judged, [REPLY, score], mocks), series_of(params.models, section.models)
     compared = compare_models(answers, ["construction", "set"], members, series, params.report.tested)

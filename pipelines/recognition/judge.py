@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from cxprobe.constructions.construction import without_marks
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member
 from cxprobe.recognition.judge import Credited, credit_predictions, judge_predictions
 from cxprobe.recognition.params import RecognitionStage
-from cxprobe.recognition.runs import fields_of_search, run_fields, settings_of, tables_of
+from cxprobe.recognition.runs import recognition_tables, run_fields
 from cxprobe.report.judging import judge_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
@@ -41,16 +42,17 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         judged = judge_predictions(credited)
         summary = []
         for slug, member in judging.members.items():
-            fields = run_fields(member, judged.of(slug), name, source, splits)
             measured = DATA / "measure_recognition" / member.entry / member.inside / name / source
-            searched = fields_of_search(member, name, source, measured) if section.tune else {}
-            fields |= {key: fields[key] | searched.pop(key, {}) for key in ("tables", "figures")} | searched
-            settings = stage.settings(*settings_of(source, tuned=bool(section.tune)))
-            runs.append(judging.run(slug, **fields, settings=settings))
+            fields = run_fields(
+                member, judged.of(slug), name, source, splits, measured if section.tune is not None else None
+            )
+            settings = [f"recognition.make.{without_marks(source)}", "recognition.embed", "recognition.probe"]
+            settings += ["recognition.tune"] if section.tune is not None else []
+            runs.append(judging.run(slug, **fields, settings=stage.settings(*settings)))
             metrics = fields["metrics"]
             headline.setdefault(slug, {})[f"{name}, {source}"] = {key: metrics[key] for key in SHOWN}
             summary.append({"model": slug, **metrics})
-        for stem, table in {**tables_of(judged), "recognition": pd.DataFrame(summary)}.items():
+        for stem, table in {**recognition_tables(judged), "recognition": pd.DataFrame(summary)}.items():
             tables.setdefault(stem, []).append(table.assign(construction=name, source=source))
     for stem, parts in tables.items():
         table = pd.concat(parts, ignore_index=True).dropna(axis="columns")  # metrics that some sources lack

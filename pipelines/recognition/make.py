@@ -13,7 +13,7 @@ from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import write_table
 from cxprobe.recognition.make import draw_subsets, part_sizes
 from cxprobe.recognition.params import RecognitionStage
-from cxprobe.recognition.sources import generated_source, labelled_source
+from cxprobe.recognition.sources import source_sentences
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -28,15 +28,12 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
-        if (made_as := without_marks(source)) == "mined":
-            sentences, draws, made = labelled_source(stage, name, construction, source)
-        else:
-            sentences, draws, made = generated_source(stage, name, construction, made_as)
+        sentences, draws, made = source_sentences(stage, name, construction, source)
         subsets = draw_subsets(
             sentences,
             draws,
             construction.features,
-            getattr(section.make, made_as),
+            getattr(section.make, without_marks(source)),
             seed=stage.params.seed,
             place=f"{name}, {source}",
         )

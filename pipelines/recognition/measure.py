@@ -5,7 +5,6 @@ With `recognition.tune`, the regularisation of every probe is searched on its tr
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 
 from cxprobe.files.arrays import Features, read_features
 from cxprobe.files.tables import read_table
@@ -18,7 +17,7 @@ from cxprobe.lm.params import Member
 from cxprobe.recognition.blind import count_features, kind_of
 from cxprobe.recognition.make import read_subsets, spans_of
 from cxprobe.recognition.params import RecognitionStage
-from cxprobe.recognition.probes import SourceProbes
+from cxprobe.recognition.probes import ProbedSource, probe_source
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -56,16 +55,15 @@ def measure_recognition(stage: Stage[RecognitionStage]) -> Outcome | None:
                 return None
             counts.update(counted)
         for source, of_source in texts.items():
+            name, _, kind = source.partition("/")
             if member.is_blind:
                 place = f"{member.slug}, {source.replace('/', ' ')} sentences"
                 counted_words = count_features(of_source, member.spec, place, spans.get(source))
                 features = Features(of_source, (counted_words,))
             else:
                 features = read_features(folder / source)
-            name, _, kind = source.partition("/")
-            what = f"{stage.name} {member.slug}, {name}"
-            probes = SourceProbes(section, params.seed, params.compute.jobs, KEPT, what, member.slug, name, kind)
-            counts.update(probes.write(read_subsets(made[source]), features, folder / Path(source)))
+            probed = ProbedSource(member.slug, name, kind, read_subsets(made[source]), features)
+            counts.update(probe_source(params, probed, folder / source, KEPT))
         if member.is_blind:
             write_model_facts(blind_facts(kind_of(member.spec)), folder)
         return counts

@@ -25,7 +25,7 @@ from conftest import ROOT
 from cxprobe.lm.asking import ModelQuestion, put_questions
 from cxprobe.lm.params import Llm
 from cxprobe.prompts.items import load_items, render_inferences
-from cxprobe.prompts.wording import InferencePrompts, ask_inference, load_prompts
+from cxprobe.prompts.wording import InferencePrompts, ask_item, load_prompts
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("inspect_ai")
@@ -37,9 +37,7 @@ CHAT = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 NAME = next(path.parent.name for path in sorted((ROOT / "constructions").glob("*/items.yaml")))
 ITEMS = render_inferences(load_items(NAME, ROOT / "constructions"), NAME)[:10]
 PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts")
-QUESTIONS = [
-    ModelQuestion(item.id, ask_inference(item, "paper-2", PROMPTS, [], chain_of_thought=False)) for item in ITEMS
-]
+QUESTIONS = [ModelQuestion(item.id, ask_item(item, "paper-2", PROMPTS, None, chain_of_thought=False)) for item in ITEMS]
 
 
 @pytest.fixture(scope="module")

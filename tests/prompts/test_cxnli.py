@@ -43,47 +43,45 @@ def as_tuples(file):
 def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
     file = read(tmp_path, PLAIN)
     assert as_tuples(file) == ITEMS
-    assert file.repairs == []
+    assert not file.repairs
     assert {item.set for item in file.items} == {"official"}
     assert len({item.id for item in file.items}) == 3
     assert len({item.premise_id for item in file.items}) == 2
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "repair"),
+    ("old", "new", "repair"),
     [
-        ("CxN Type", "\ufeffCxN Type", 1, "a byte-order mark was ignored"),
-        ("1,premise", "1,Premi", 2, "'Premi' was read as 'premise'"),
-        ("odd,1", "odd-CxN,1", 2, "construction 'odd-CxN' was read as 'odd'"),
-        (",3,hypothesis", ",3.0,hypothesis", 9, "number '3.0' was read as 3"),
-        ("1 (neutral)", "1", 10, "relation '1' was read as neutral"),
-        ("1 (neutral)", "1 (nuetral)", 10, "relation '1 (nuetral)' was read as neutral"),
-        ("1 (neutral)\n", "1 (neutral)\n,,,\n", 11, "an empty line was skipped"),
-        ('odd,2,premise,"The cat, let us say, slept."\n', "", 5, "the item has no premise of its own"),
-        (",2,hypothesis", ",7,hypothesis", 6, "the hypothesis has number 7, the rows before it 2"),
-        ("A dog barked.", '"A dog\nbarked."', 9, "a line break inside a text was read as a space"),
+        ("CxN Type", "\ufeffCxN Type", "a byte-order mark was ignored"),
+        ("1,premise", "1,Premi", "'premi' was read as 'premise'"),
+        ("odd,1", "odd-CxN,1", "'-CxN' was taken off the name of a construction"),
+        (",3,hypothesis", ",3.0,hypothesis", "'.0' was taken off a number"),
+        ("1 (neutral)", "1", "relation '1' was read as neutral"),
+        ("1 (neutral)", "1 (nuetral)", "'nuetral' was read as 'neutral'"),
+        ("1 (neutral)\n", "1 (neutral)\n,,,\n", "an empty line was skipped"),
+        ('odd,2,premise,"The cat, let us say, slept."\n', "", "an item without a premise has that of the item before"),
+        (",2,relation", ",7,relation", "rows with different numbers were read as one item"),
+        ("A dog barked.", '"A dog\nbarked."', "a line break inside a text was read as a space"),
     ],
 )
-def test_a_quirk_is_understood_and_reported_with_its_line(tmp_path, old, new, line, repair):
+def test_a_quirk_is_understood_and_counted(tmp_path, old, new, repair):
     file = read(tmp_path, PLAIN.replace(old, new, 1))
     assert as_tuples(file) == ITEMS
-    assert file.repairs[0].line == line
-    assert repair in file.repairs[0].what
-    assert len(file.repairs) == 1 or "number 7" in repair
+    assert file.repairs == {repair: 1}
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("1 (neutral)", "3 (maybe)", "line 10: relation '3 (maybe)' is unknown (allowed: 0 (entailment)"),
-        ("0 (entailment)", "0 (contra)", "line 4: relation '0 (contra)' names one relation by its number and another"),
-        ("1 (neutral)", "1 (maybe)", "line 10: relation '1 (maybe)': 1 is neutral, and 'maybe' is no relation"),
+        ("0 (entailment)", "0 (contra)", "line 4: relation '0 (contra)': 0 is entailment, and not 'contra'"),
+        ("1 (neutral)", "1 (maybe)", "line 10: relation '1 (maybe)': 1 is neutral, and not 'maybe'"),
         (",1,relation,0 (entailment)\n", "", "line 4: a premise, but the item before it has no relation"),
         (",3,relation,1 (neutral)\n", "", "the file ends inside an item"),
         (",1,hypothesis,The cat slept.\n", "", "line 3: a relation without a hypothesis"),
         (",3,hypothesis", ",3,title", "line 9: expected a premise, a hypothesis, a relation"),
         ("odd,1,", ",1,", "line 2: no construction has been named yet"),
-        ("P/H/R", "Row", "line 1: no column P/H/R"),
+        ("P/H/R", "Row", "line 1: the column P/H/R is not there once"),
         ("A dog barked.", '"A dog barked.', "one of its quotation marks is never closed"),
     ],
 )
@@ -119,7 +117,7 @@ def test_whatever_a_csv_writer_wrote_is_read_again(tmp_path_factory, items):
             writer.writerow(["", number, "relation", relation])
     read_back = read_inference_file(path, "official")
     assert [(item.premise, item.hypothesis, item.gold) for item in read_back.items] == items
-    assert read_back.repairs == []
+    assert not read_back.repairs
 
 
 # The release states no licence and is not stored here; these run where a copy lies.
@@ -143,7 +141,7 @@ needs_the_release = pytest.mark.skipif(not RELEASE.is_dir(), reason="no copy of 
 @pytest.mark.parametrize("name", SIZES)
 def test_every_file_of_the_release_has_all_its_items_and_tells_what_was_repaired(name):
     file = read_inference_file(RELEASE / name, "official")
-    assert (len(file.items), len(file.repairs)) == SIZES[name]
+    assert (len(file.items), sum(file.repairs.values())) == SIZES[name]
     words = [text for item in file.items for text in (item.premise, item.hypothesis)]
     assert all(text and text == text.strip() and "\t" not in text for text in words)
 

@@ -8,12 +8,10 @@ from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.lm.texts import TokenScores, token_table
 from cxprobe.prompts.judge import (
-    best_blind_answers,
     compared_answers,
     count_outcomes,
     judge_blind_answers,
     judge_likelihoods,
-    prompt_tables,
     score_answers,
 )
 from cxprobe.report.comparisons import compare_models
@@ -161,12 +159,3 @@ def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_
     assert table.loc["twin", "difference"] == pytest.approx(0.5)
     assert "mock" in set(compared_answers(judged, ["pmi"])["model"])
     assert set(compared_answers(judged, ["reply"])["model"]) == {"negation", "overlap"}  # another score does not count
-
-
-def test_the_best_blind_model_of_a_cell_is_found_whatever_prompts_the_others_had():
-    blind = judge_blind_answers(items(), blind_answers("0120120120")).assign(model="overlap", order="")
-    judged = pd.concat([asked("real", [0.0] * 10), blind], ignore_index=True)
-    best = best_blind_answers(prompt_tables(judged, ["model", "asked"]), MEMBERS)
-    cell = best["accuracy_by_construction"]
-    assert cell[["construction", "set", "model", "accuracy"]].to_numpy().tolist() == [["toy", "own", "overlap", 1.0]]
-    assert best["accuracy_by_test"].empty  # there is no multiple choice

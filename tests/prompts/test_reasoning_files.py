@@ -27,7 +27,7 @@ def as_tuples(file):
 
 def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
     file = read(tmp_path, PLAIN)
-    assert file.repairs == []
+    assert not file.repairs
     assert [item.test for item in file.items] == [*TEST_NAMES.values()] * 2
     assert [item.gold for item in file.items] == [*"AABBCCCC", *"BBAACCCC"]
     first = file.items[0]
@@ -41,42 +41,45 @@ def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "repair"),
+    ("old", "new", "repair"),
     [
-        ("Ex Num", "\ufeffEx Num", 1, "a byte-order mark was ignored"),
-        ("Option A", "option  a ", 1, "the column 'option  a ' was read as 'Option A'"),
-        ("\r\n1\tBase", "\r\n1.0\tBase", 2, "number '1.0' was read as 1"),
-        ("Recency Bias", "Recency", 3, "test 'Recency' was read as 'Recency Bias'"),
-        ("Nonce Calibration", "Nonce Calibraton", 9, "test 'Nonce Calibraton' was read as 'Nonce Calibration'"),
-        ("not enough information\tA", "not enough information\ta", 2, "target 'a' was read as A"),
-        ("not enough information", "not enough infomation", 2, "was read as 'not enough information'"),
-        (BASE, BASE.replace('"The', '" The'), 2, "spaces around the Text were taken off"),
-        (BASE, BASE.replace("left. ", "left.\n"), 2, "a line break inside the Text was read as a space"),
-        ("in June?", "in June?.", 2, "'?.' at the end of the text was read as '?'"),
-        ("\r\n3\tBase", "\r\n" + "\t" * 8 + "\r\n3\tBase", 10, "an empty line was skipped"),
-        ("\r\n3\tBase", f"\r\n{FIRST[-1]}\r\n3\tBase", 10, "the same row as line 9 was skipped"),
+        ("Ex Num", "\ufeffEx Num", "a byte-order mark was ignored"),
+        ("Option A", "option  a ", ""),
+        ("\r\n1\tBase", "\r\n1.0\tBase", "'.0' was taken off a number"),
+        ("Recency Bias", "Recency", "'Recency' was read as 'Recency Bias'"),
+        ("Nonce Calibration", "Nonce Calibraton", "'Nonce Calibraton' was read as 'Nonce Calibration'"),
+        ("not enough information\tA", "not enough information\ta", "target 'a' was read as A"),
+        (
+            "not enough information",
+            "not enough infomation",
+            "'not enough infomation' was read as 'not enough information'",
+        ),
+        (BASE, BASE.replace('"The', '" The'), ""),
+        (BASE, BASE.replace("left. ", "left.\n"), "a line break inside a text was read as a space"),
+        ("in June?", "in June?.", "'?.' at the end of a text was read as '?'"),
+        ("\r\n3\tBase", "\r\n" + "\t" * 8 + "\r\n3\tBase", "an empty line was skipped"),
+        ("\r\n3\tBase", f"\r\n{FIRST[-1]}\r\n3\tBase", "a row that the file has already was skipped"),
     ],
 )
-def test_a_quirk_is_understood_and_reported_with_its_line(tmp_path, old, new, line, repair):
+def test_a_quirk_is_understood_and_counted(tmp_path, old, new, repair):
     assert old in PLAIN
     file = read(tmp_path, PLAIN.replace(old, new, 1))
     assert as_tuples(file) == as_tuples(read(tmp_path, PLAIN))
-    assert [(one.line, repair in one.what) for one in file.repairs] == [(line, True)]
+    assert file.repairs == ({repair: 1} if repair else {})
 
 
 def test_what_looks_wrong_but_is_as_it_is_is_reported_and_kept(tmp_path):
     cut = PLAIN.replace("Did they leave later in May or in June?", "Did they leave later in May or in June")
     file = read(tmp_path, cut)
-    assert all("has no question mark; it was kept" in repair.what for repair in file.repairs)
-    assert len(file.repairs) == 7
+    assert file.repairs == {"a question without a question mark was kept": 7}
     wrong = read(tmp_path, PLAIN.replace("not enough information\tA", "not enough information\tC", 1))
     assert (wrong.items[0].gold, wrong.items[0].answerable) == ("C", False)
-    assert [repair.what for repair in wrong.repairs] == ["the target of a Base row is C; it was kept"]
+    assert wrong.repairs == {"a target that does not go with the test was kept": 1}
     named = read(tmp_path, PLAIN.replace("\r\n1\t", "\r\none\t"))
-    assert {"number 'one' is none; it was read as a name"} == {repair.what for repair in named.repairs}
+    assert named.repairs == {"a number that is none was read as a name": 8}
     odd = read(tmp_path, PLAIN.replace("Did they leave later in May or in June?", "Choose May or June."))
     assert odd.items[0].question == "Choose May or June."
-    assert "was read as the question" in odd.repairs[-1].what
+    assert odd.repairs["a last sentence that begins as a statement was read as the question"] == 7
     alone = read(tmp_path, PLAIN.replace("The sea was warmer in May than in June. Did they", "Did they"))
     short = next(item for item in alone.items if item.test == "short")
     assert (short.text, short.question) == ("", "Did they leave later in May or in June?")
@@ -88,14 +91,12 @@ def test_the_point_of_a_title_or_an_initial_ends_no_sentence(tmp_path):
         assert file.items[0].question == f"Did {name} leave later in May or in June?"
 
 
-def test_tests_that_are_missing_are_told_once_for_the_file_or_for_the_item(tmp_path):
-    without = [row for row in PLAIN.split("\r\n") if "\tVocabulary Bias\t" not in row]
-    file = read(tmp_path, "\r\n".join(without))
-    assert len(file.items) == 14
-    assert [repair.what for repair in file.repairs] == ["no item has the test Vocabulary Bias"]
-    one = read(tmp_path, "\r\n".join(row for row in PLAIN.split("\r\n") if not row.startswith("3\tVocabulary")))
-    assert [repair.what for repair in one.repairs] == ["item 3 has no Vocabulary Bias"]
-    assert [repair.line for repair in one.repairs] == [10]
+def test_tests_that_are_missing_are_counted(tmp_path):
+    for start, times in (("3\tVocabulary", 1), ("", 2)):
+        rows = PLAIN.split("\r\n")
+        file = read(tmp_path, "\r\n".join(row for row in rows if not (start in row and "\tVocabulary Bias\t" in row)))
+        assert len(file.items) == 16 - times
+        assert file.repairs == {"an item has no Vocabulary Bias": times}
 
 
 def test_options_of_another_item_are_doubtful_and_kept_or_left_out(tmp_path):
@@ -103,12 +104,9 @@ def test_options_of_another_item_are_doubtful_and_kept_or_left_out(tmp_path):
     kept, left = (read(tmp_path, text, keep_doubtful=keep) for keep in (True, False))
     assert (len(kept.items), len(left.items)) == (16, 11)
     assert {item.test for item in kept.items if item.a == "happier"} == {TEST_NAMES[test] for test in FOREIGN}
-    assert [repair.line for repair in kept.repairs] == [11, 12, 13, 14, 15]
-    assert kept.repairs[0].what == (
-        "the options 'happier' and 'sadder' are neither 'better' and 'worse' of the item's Base row (line 10) nor in "
-        "the text; the row was kept"
-    )
-    assert all(repair.what.endswith("the row was left out") for repair in left.repairs)
+    what = "options are neither those of the item's Base row nor in the text; the row was"
+    assert kept.repairs == {f"{what} kept": 5}
+    assert left.repairs == {f"{what} left out": 5}
 
 
 def test_options_that_go_with_the_names_of_a_row_are_not_doubtful(tmp_path):
@@ -116,11 +114,11 @@ def test_options_that_go_with_the_names_of_a_row_are_not_doubtful(tmp_path):
     name = FIRST[5].replace("in May\tin June", "in July\tin August")
     assert name != FIRST[5]
     file = read(tmp_path, "\r\n".join([HEADER, *FIRST[:5], name, *FIRST[6:]]))
-    assert file.repairs == []
+    assert not file.repairs
     turned = read(
         tmp_path, PLAIN.replace("in May\tin June\tnot enough information\tA", "in June\tin May\tnot enough info\tB")
     )
-    assert turned.repairs == []
+    assert not turned.repairs
     assert Counter(item.gold for item in turned.items[:4]) == {"B": 4}
 
 
@@ -128,29 +126,29 @@ def test_one_text_with_two_answers_is_doubtful(tmp_path):
     name = FIRST[5].replace("in July or in August", "in May or in June")  # the names are not exchanged
     text = "\r\n".join([HEADER, *FIRST[:5], name, *FIRST[6:]])
     kept, left = (read(tmp_path, text, keep_doubtful=keep) for keep in (True, False))
-    assert [(repair.line, repair.what) for repair in kept.repairs] == [
-        (2, "the Base row has the text of line 7 (Name Calibration); kept"),
-        (7, "the Name Calibration row has the text of line 2 (Base) and another answer; the row was kept"),
-    ]
+    assert kept.repairs == {
+        "a row that has the text of another was kept": 1,
+        "a row has the text of another and another answer; the row was kept": 1,
+    }
     assert {item.test for item in kept.items} - {item.test for item in left.items} == {"other-names"}
     same = FIRST[1].split("\t")
     again = "\t".join([*same[:2], FIRST[0].split("\t")[2], *same[3:]])  # a text twice, with one answer
     twice = read(tmp_path, "\r\n".join([HEADER, FIRST[0], again, *FIRST[2:]]), keep_doubtful=False)
     assert len(twice.items) == 8
-    assert all(repair.what.endswith("; kept") for repair in twice.repairs)
+    assert twice.repairs == {"a row that has the text of another was kept": 2}
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Target", "Goal", "line 1: no column Target; found Ex Num, Type"),
-        ("Output", "Text", "line 1: the column Text is there twice"),
-        ("\tRecency Bias", "\tName", "line 3: test 'Name' can be Name Bias or Name Calibration; write which"),
-        ("\tRecency Bias", "\tShort Bias", "line 3: test 'Short Bias' is unknown (allowed: Base, Recency Bias"),
+        ("Target", "Goal", "line 1: the column Target is not there once; found ex num, type"),
+        ("Output", "Text", "line 1: the column Text is not there once"),
+        ("\tRecency Bias", "\tName", "line 3: test 'Name' is unknown, or means several (allowed: Base, Recency Bias"),
+        ("\tRecency Bias", "\tShort Bias", "line 3: test 'Short Bias' is unknown, or means several"),
         ("information\tA", "information\tD", "line 2: target 'D' is unknown (allowed: A, B, C)"),
         ("information\tA", "information\t", "line 2: Target is empty"),
         ("\tnot enough information", "\tboth", "line 2: option C 'both' does not say that there is not enough"),
-        ("a note", "a\tnote", "line 2: 10 cells, but the columns are 9; put a text with a tab"),
+        ("a note", "a\tnote", "line 2: 10 cells, but the columns are 9; is a text not quoted?"),
         ("1\tRecency Bias", "1\tBase", "line 3: item 1 has its test Base in line 2 already"),
         (BASE, BASE.replace("sea,", 'sea",', 1), "line 2:"),
         ("3\tNonce Calibration\t", '3\tNonce Calibration\t"', "line 17:"),
@@ -173,12 +171,14 @@ def test_rows_inside_a_text_are_refused(tmp_path):
 def test_a_file_that_is_absent_empty_or_of_another_kind_is_refused(tmp_path):
     with pytest.raises(DataError, match="there is no such file"):
         read_reasoning_file(tmp_path / "none.tsv", "official", "toy", keep_doubtful=True)
-    for empty in ("", HEADER, f"{HEADER}\r\n\r\n"):
+    with pytest.raises(DataError, match="found nothing"):
+        read(tmp_path, "")
+    for empty in (HEADER, f"{HEADER}\r\n\r\n"):
         with pytest.raises(DataError, match="there is no item in the file"):
             read(tmp_path, empty)
-    with pytest.raises(DataError, match=r"separated by a tab: give the file the ending \.tsv"):
+    with pytest.raises(DataError, match=r"fields are separated by tabs in a \.tsv file and by commas in others"):
         read(tmp_path, PLAIN, "items.csv")
-    with pytest.raises(DataError, match="these are the columns of inferences"):
+    with pytest.raises(DataError, match="found cxn type, number, p/h/r"):
         read(tmp_path, "CxN Type\tNumber\tP/H/R\tAnnotation Targets\r\ntoy\t1\tpremise\tIt rained.")
 
 
@@ -187,7 +187,7 @@ def test_a_file_of_several_constructions_can_choose_among_the_rows_of_one(tmp_pa
     (tmp_path / "chosen.tsv").write_text("\r\n".join([HEADER, *other, *FIRST[4:6]]))
     file = read(tmp_path, "\r\n".join([HEADER, *SECOND]), rows=tmp_path / "chosen.tsv")
     assert [item.test for item in file.items] == ["base", "recency", "vocabulary"]
-    assert file.repairs[0].what.startswith("3 of 8 rows are in ")
+    assert file.repairs == {f"a row that is not in {tmp_path / 'chosen.tsv'} was left out": 5}
     with pytest.raises(DataError, match=r"chosen\.tsv: no row of .*items\.tsv is in it"):
         read(tmp_path, "\r\n".join([HEADER, *FIRST[:4]]), rows=tmp_path / "chosen.tsv")
 
@@ -221,12 +221,12 @@ def kept(path, **settings):
 
 
 SIZES = {  # items, those that are not doubtful, and repairs
-    "QA_constructional_reasoning/comparative_correlative_QA_CxReasoning.tsv": (384, 194, 233),
-    "QA_constructional_reasoning/way_manner_QA_CxReasoning.tsv": (140, 140, 121),
-    "o1-preview/comparative_correlative_QA_CxReasoning104.csv": (104, 88, 177),
-    "o1-preview/comparative_correlative_QA_CxReasoning16.csv": (16, 16, 33),
-    "o1-preview/way_manner_QA_CxReasoning105.csv": (105, 105, 213),
-    "o1-preview/way_manner_QA_CxReasoning14.csv": (14, 14, 37),
+    "QA_constructional_reasoning/comparative_correlative_QA_CxReasoning.tsv": (384, 194, 209),
+    "QA_constructional_reasoning/way_manner_QA_CxReasoning.tsv": (140, 140, 140),
+    "o1-preview/comparative_correlative_QA_CxReasoning104.csv": (104, 88, 127),
+    "o1-preview/comparative_correlative_QA_CxReasoning16.csv": (16, 16, 17),
+    "o1-preview/way_manner_QA_CxReasoning105.csv": (105, 105, 210),
+    "o1-preview/way_manner_QA_CxReasoning14.csv": (14, 14, 28),
 }
 
 
@@ -235,7 +235,7 @@ SIZES = {  # items, those that are not doubtful, and repairs
 def test_what_the_release_has_is_read_and_what_is_doubtful_in_it_is_found(name):
     file = kept(RELEASE / name)
     sound = kept(RELEASE / name, keep_doubtful=False)
-    assert (len(file.items), len(sound.items), len(file.repairs)) == SIZES[name]
+    assert (len(file.items), len(sound.items), sum(file.repairs.values())) == SIZES[name]
 
 
 @needs_the_release
@@ -249,7 +249,7 @@ def test_the_file_for_prompts_is_refused_alone_and_chooses_among_the_rows_of_the
     (tmp_path / "rest.tsv").write_text("".join([lines[0], *lines[41:80]]), newline="")  # the third construction's five
     rest = kept(tmp_path / "rest.tsv")
     assert len(rest.items) == 39
-    assert [repair.what for repair in rest.repairs if "has no" in repair.what] == ["item 11 has no Vocabulary Bias"]
+    assert rest.repairs["an item has no Vocabulary Bias"] == 1
     for share in sorted((RELEASE / "o1-preview").glob("*_QA_*")):
         (whole,) = REASONING.glob(f"{share.name.partition('_QA_')[0]}_QA_*")
         assert len(kept(whole, rows=share).items) == len(kept(share).items)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from cxprobe.lm.params import Member, ModelSpec, Rule
-from cxprobe.prompts.figures import prompt_accuracy_figure
 from cxprobe.prompts.judge import prompt_accuracy, spread_over_prompts
 from cxprobe.prompts.report import (
     BEST,
@@ -22,6 +21,7 @@ from cxprobe.prompts.report import (
     tables_of_figures,
     with_published_names,
 )
+from cxprobe.prompts.runs import setting_names
 
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
 PUBLISHED = read_published_results(
@@ -154,14 +154,11 @@ def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_t
 
 
 def figures_of(table, tests=None):
-    """Draw judged answers of all models as if all tables were the same; the best blind model has 0.8."""
-    tables = dict.fromkeys(("accuracy_by_construction", "accuracy_by_setting", "accuracy_by_prompt"), table)
+    """Draw judged answers of all models as if all tables were the same."""
+    names = ("accuracy_by_construction", "accuracy_by_setting", "accuracy_by_prompt", "best_by_construction")
     tests = table.iloc[:0].assign(test="", answerable=True) if tests is None else tests
-    tables |= {"accuracy_by_test": tests, "accuracy_answerable": tests, "tests_by_prompt": tests}
-    tables["best_by_construction"] = table.iloc[:0]
-    of_blind = {name: rates[rates["model"] == "words"].drop(columns="prompt") for name, rates in tables.items()}
-    best = {name: rates for name, rates in of_blind.items() if name.startswith("accuracy")}
-    return prompt_figures(tables, PUBLISHED, "pmi", MEMBERS, best, ["mock"])
+    tables = dict.fromkeys(names, table) | {"accuracy_by_test": tests, "tests_by_prompt": tests}
+    return prompt_figures(tables, PUBLISHED, "pmi", MEMBERS, ["mock"])
 
 
 def labels_of(figure):
@@ -171,9 +168,9 @@ def labels_of(figure):
 def test_models_have_their_labels_blind_ones_are_ticks_and_a_mock_is_drawn_only_alone():
     real = run_table(("templatic", 0, "none", False)).assign(asked="pmi", construction="x")
     mock = real[:1].assign(model="mock", asked="reply")
-    words = real[:1].assign(model="words", asked="rule", accuracy=0.8)
+    words = real[:1].assign(model="words", asked="rule", accuracy=0.8, prompt="none")
     figures = figures_of(pd.concat([real, mock, words], ignore_index=True))
-    assert set(figures) == {"constructions_0_shots", "inference_beside_published"}
+    assert set(figures) == {"best_by_construction", "inference_beside_published"}
     for figure in figures.values():
         labels = labels_of(figure)
         assert {"one, pmi", "two (random weights), pmi", "best blind", "best constant answer"} <= labels
@@ -182,7 +179,7 @@ def test_models_have_their_labels_blind_ones_are_ticks_and_a_mock_is_drawn_only_
         assert {point[0] for segment in tick.get_segments() for point in segment} == {0.8}
         (chance,) = [lines for lines in figure.axes[0].collections if lines.get_label() == "best constant answer"]
         assert {point[0] for segment in chance.get_segments() for point in segment} == {0.35}
-    assert "mock" in labels_of(figures_of(pd.concat([mock, words], ignore_index=True))["constructions_0_shots"])
+    assert "mock" in labels_of(figures_of(pd.concat([mock, words], ignore_index=True))["best_by_construction"])
 
 
 def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_one_name_are_told_apart():
@@ -196,26 +193,24 @@ def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_o
     assert right["one"] == [0.5]
 
 
-def test_a_figure_for_each_setting_and_reasoning_only_if_there_is_any():
-    settings = [("templatic", 0, "none", False), ("reasoning", 0, "none", False), ("templatic", 3, "a/b.csv", True)]
-    by_construction = pd.concat([run_table(*settings).assign(construction=name) for name in ("x", "y")])
-    names = ["constructions_0_shots", "constructions_3_shots_of_b_reasoned"]
-    figures = figures_of(by_construction)
-    assert list(figures) == [*names, "inference_beside_published"]
-    assert [axes.get_title() for axes in figures[names[0]].axes] == ["templatic", "reasoning"]
-    tests = run_table(settings[1]).assign(construction="x", test="short", prompt="paper-2", answerable=False)
-    figures = figures_of(by_construction, tests)
-    assert [tick.get_text() for tick in figures["reasoning_tests"].axes[0].get_yticklabels()] == ["short (C)"]
-    assert [axes.get_title() for axes in figures["reasoning_prompts"].axes] == ["C: nothing follows"]
+def test_of_the_tests_of_reasoning_the_two_prompts_are_drawn_that_differ_most_where_nothing_follows():
+    rates = {"paper-1": 0.2, "paper-2": 0.5, "paper-4": 0.9}
+    rows = [
+        run_table(("reasoning", 0, "none", False)).assign(test="short", prompt=name, answerable=False, accuracy=rate)
+        for name, rate in rates.items()
+    ]
+    tests = pd.concat([*rows, rows[0].assign(test="base", answerable=True)], ignore_index=True)
+    inference = run_table(("templatic", 0, "none", False)).assign(construction="x")
+    figures = figures_of(inference, tests)
+    assert list(figures) == ["best_by_construction", "tests_by_prompt", "inference_beside_published"]
+    axes = figures["tests_by_prompt"].axes
+    assert [panel.get_title() for panel in axes] == ["paper 1", "paper 4"]
+    assert [tick.get_text() for tick in axes[0].get_yticklabels()] == ["base", "short (C)"]
 
 
-def test_the_figure_of_a_run_has_a_row_for_each_set_setting_and_prompt_and_the_best_constant_answer_in_it():
+def test_the_names_of_settings_have_the_examples_by_their_stems():
     table = run_table(("templatic", 0, "none", False), ("challenge", 1, "a/b.csv", True)).iloc[::2]
-    figure = prompt_accuracy_figure(table, "title")
-    names = [text.get_text() for text in figure.texts if text.get_text().endswith("(20)")]
-    assert names == ["templatic, 0 shots, paper 2 (20)", "challenge, 1 shot of b, reasoned, paper 2 (20)"]
-    segments = [segment for lines in figure.axes[0].collections for segment in lines.get_segments()]
-    assert [segment[1][0] for segment in segments if segment[0][0] == 0.35] == [0.35, 0.35]
+    assert setting_names(table).tolist() == ["0 shots", "1 shot of b, reasoned"]
 
 
 def test_the_cards_of_prompts_have_a_chance_for_each_data_set_and_count_templates_and_tests():

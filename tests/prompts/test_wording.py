@@ -14,10 +14,8 @@ from cxprobe.prompts.items import Reasoning, make_inference
 from cxprobe.prompts.wording import (
     InferencePrompts,
     ReasoningPrompts,
-    ask_inference,
-    ask_reasoning,
-    continue_inference,
-    continue_reasoning,
+    ask_item,
+    continue_item,
     load_continuations,
     load_prompts,
 )
@@ -73,10 +71,10 @@ def prompts(tmp_path):
 
 def test_a_question_has_its_parts_in_order(prompts):
     inference = prompts("inference")
-    assert ask_inference(ITEM, "plain", inference, [], chain_of_thought=False) == (
+    assert ask_item(ITEM, "plain", inference, None, chain_of_thought=False) == (
         "Is it so? {no field} here\n\nA {cat} slept. / A cat was awake.\n\nOne digit."
     )
-    assert ask_inference(ITEM, "other", inference, [SHOWN], chain_of_thought=True) == (
+    assert ask_item(ITEM, "other", inference, None, [SHOWN], chain_of_thought=True) == (
         "So is it?\n\nFor example:\n\nA dog barked. / A dog was old. = 1\n\nA {cat} slept. / A cat was awake.\n\n"
         "Think, then a digit."
     )
@@ -87,7 +85,7 @@ def test_a_question_has_its_parts_in_order(prompts):
     [("ABC", "C", "A Bob B Ann C nobody"), ("BCA", "B", "A Ann B nobody C Bob"), ("CAB", "A", "A nobody B Bob C Ann")],
 )
 def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts, order, unsure, shown):
-    asked = ask_reasoning(RIDDLE, "when", prompts("reasoning"), chain_of_thought=False, order=order)
+    asked = ask_item(RIDDLE, "when", None, prompts("reasoning"), chain_of_thought=False, order=order)
     assert asked == f"If unsure {unsure}.\n\nAnn is old. Who is old? {shown}\n\nOne letter."
 
 
@@ -137,7 +135,7 @@ def test_the_wordings_of_others_stand_in_a_file_of_their_own_and_may_say_themsel
     theirs["inference"]["direct"] = ""
     YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
     inference = load_prompts(InferencePrompts, tmp_path, "verbatim")
-    assert ask_inference(ITEM, "other", inference, [], chain_of_thought=False).endswith("/ A cat was awake.")
+    assert ask_item(ITEM, "other", inference, None, chain_of_thought=False).endswith("/ A cat was awake.")
     assert load_prompts(ReasoningPrompts, tmp_path, "verbatim").neither == "nobody"
     del theirs["reasoning"]
     YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
@@ -156,7 +154,7 @@ PLAIN = {
 
 def test_a_digit_stands_for_each_relation_and_examples_stand_before_it_with_their_right_answers(prompts):
     continuations = prompts("continuations", [(("inference", "plain"), PLAIN)])
-    choice = continue_inference(ITEM, "plain", continuations, [SHOWN, SHOWN])
+    choice = continue_item(ITEM, "plain", continuations, [SHOWN, SHOWN])
     shown = "A dog barked. So A dog was old. Maybe.\n\n"
     assert choice.context == f"{shown}{shown}A {{cat}} slept. So A cat was awake."
     assert choice.answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
@@ -165,10 +163,10 @@ def test_a_digit_stands_for_each_relation_and_examples_stand_before_it_with_thei
 
 def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_any_order():
     continuations = PROJECT["continuations"]
-    choice = continue_reasoning(RIDDLE, "question", continuations)
+    choice = continue_item(RIDDLE, "question", continuations)
     assert choice.context == "Ann is old.\nQuestion: Who is old?\nAnswer:"
     assert choice.answers == {"A": " Bob.", "B": " Ann.", "C": " nobody can tell."}
-    listed = continue_reasoning(RIDDLE, "letters", continuations, "CAB")
+    listed = continue_item(RIDDLE, "letters", continuations, order="CAB")
     neither = continuations.reasoning["letters"].neither
     assert listed.context == f"Ann is old.\nQuestion: Who is old?\nA. {neither}\nB. Bob\nC. Ann\nAnswer:"
     assert listed.answers == {"A": " A", "B": " B", "C": " C"}

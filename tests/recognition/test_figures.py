@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Member, ModelSpec, Rule
-from cxprobe.recognition.figures import accuracy_by_layer, figures_of_model, smoothed
+from cxprobe.recognition.figures import accuracy_by_layer, accuracy_by_value, smoothed
 
 FEATURES = ["length", "distance", "first_start"]
 SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
@@ -56,24 +56,12 @@ def test_each_layer_has_a_line_by_value_and_the_panel_says_what_was_trained_on()
     by_value = table(feature=FEATURES, value=(3, 5, 9), layer=range(5))
     by_value["accuracy"] = 0.2 + by_value["layer"] / 10
     splits = table(feature=FEATURES, split=["train"], value=[3, 4])
-    figures = figures_of_model({"by_layer": by_layer(), "by_value": by_value}, MEMBERS[0], splits, "toy")
-    assert list(figures) == ["accuracy_per_layer", "accuracy_per_value"]
-    figure = figures["accuracy_per_value"]
+    figure = accuracy_by_value(by_value, splits, "toy")
     assert "about ± 40 points" in figure.get_suptitle()
     assert "trained on 3 to 4" in figure.axes[0].get_title()
     found = lines(figure.axes[0])
     assert found.pop("chance") == [0.5, 0.5]
     assert found == {f"layer {layer}": pytest.approx([0.2 + layer / 10] * 3) for layer in range(5)}
-
-
-def test_a_blind_model_has_a_dot_for_each_feature_in_place_of_layers():
-    one_layer = by_layer().query("model == 'letters' and layer == 0")
-    by_value = table(feature=FEATURES, value=[3], layer=[0]).assign(accuracy=0.5)
-    splits = table(feature=FEATURES, split=["train"], value=[3])
-    figures = figures_of_model({"by_layer": one_layer, "by_value": by_value}, MEMBERS[2], splits, "toy")
-    (axes,) = figures["accuracy_per_layer"].axes
-    assert axes.get_title() == "letters (blind): toy"
-    assert lines(figures["accuracy_per_value"].axes[0])["layer 0"] == [0.5]
 
 
 def test_lines_over_many_values_are_means_over_neighbours_and_those_over_few_stay_as_they_are():

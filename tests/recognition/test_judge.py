@@ -9,9 +9,9 @@ from cxprobe.recognition.judge import (
     Recognition,
     code_length,
     credit_predictions,
+    curves_by_layer,
     judge_predictions,
     metrics_of,
-    series_of,
     trials_of,
 )
 from cxprobe.stats import estimate_difference
@@ -138,7 +138,7 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
     assert row[["accuracy", "control", "n", "known"]].tolist() == [0.9, 0.6, 10, 0.9]
     assert row[["selectivity", "low", "high"]].tolist() == pytest.approx([expected.value, expected.low, expected.high])
     assert metrics_of(found)["selectivity"] == pytest.approx((0.3 + 0.2) / 2)
-    assert series_of(found)["by_layer.selectivity"] == [(0, 0), (1, 0), (2, pytest.approx(0.25)), (3, 0)]
+    assert curves_by_layer(found)["by_layer.selectivity"] == [(0, 0), (1, 0), (2, pytest.approx(0.25)), (3, 0)]
 
 
 def test_sentences_that_end_in_one_word_are_not_independent():
@@ -184,7 +184,7 @@ def test_code_lengths_of_features_add_up():
     )
     assert by_feature["n"].to_dict() == {"length": 20, "distance": 20, "together": 40}
     assert metrics_of(found)["compression"] == pytest.approx(40 / by_feature["bits"]["together"])
-    assert len(series_of(found)["by_layer.compression"]) == LAYERS
+    assert len(curves_by_layer(found)["by_layer.compression"]) == LAYERS
 
 
 def test_draws_widen_the_intervals_of_every_accuracy():

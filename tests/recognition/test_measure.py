@@ -192,18 +192,14 @@ def with_all(source, scratch, **changes):
     return once(source, scratch, SETTINGS.model_copy(update={"controls": ALL.model_copy(update=changes)}))[0]
 
 
-def test_without_controls_their_tables_have_columns_and_no_rows(source, tmp_path):
-    (_, _, folds, code), _ = once(source, tmp_path / "scratch")
-    _, _, all_folds, all_code = with_all(source, tmp_path / "scratch")
-    assert (len(folds), len(code)) == (0, 0)
-    assert (set(folds), set(code)) == (set(all_folds), set(all_code))
-
-
-def test_the_probes_do_not_depend_on_what_is_computed_beside_them(source, tmp_path):
+def test_the_probes_do_not_depend_on_what_is_computed_beside_them_and_absent_tables_have_columns(source, tmp_path):
     alone, _ = once(source, tmp_path / "scratch")
     beside = with_all(source, tmp_path / "scratch")
     pd.testing.assert_frame_equal(alone.probes, beside.probes)
     pd.testing.assert_frame_equal(alone.controls, beside.controls)
+    assert alone.folds.empty
+    assert alone.code.empty
+    assert (set(alone.folds), set(alone.code)) == (set(beside.folds), set(beside.code))
 
 
 def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of_its_word(source, tmp_path):

@@ -2,21 +2,17 @@
 
 import re
 from collections import Counter
-from functools import cache
 
-import numpy as np
 import pandas as pd
 import pytest
-import spacy
 from scipy.stats import binom
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.sentences import SPLITS
+from cxprobe.lm.params import NgramFeatures, Rule, TagNgrams
+from cxprobe.recognition.blind import count_features
 from cxprobe.recognition.make import draw_subsets
 from cxprobe.recognition.params import Subsets
 from cxprobe.recognition.sentences import generate_sentences, load_grammars
@@ -29,36 +25,13 @@ KINDS = ["cluster_SAY", "cluster_LIKE"]  # the verbs that change places
 BLIND = [(CC, "balanced"), ("placebo-order", "generated")]
 
 
-def places(texts):
-    """Return, for each sentence, its length and at which words it has "the", a preposition, "and" or a comma."""
-    rows = []
-    for text in texts:
-        words = re.findall(r"\w+|[.,]", text.lower())
-        rows.append([len(words), len(text)])
-        for word in ("the", "in", "on", "and", "while", "when", "as", "because", "they", "we", ","):
-            at = [number for number, one in enumerate(words) if one == word] or [-1]
-            rows[-1] += [len(at), at[0], at[-1], np.mean(at), at[0] / len(words), at[-1] / len(words)]
-    return np.array(rows, dtype=float)
-
-
-@cache
-def tagger():
-    """Return the carried tagger of parts of speech."""
-    return spacy.load(ROOT / "models" / "tagger" / "en_ewt_cxprobe", exclude=["morphologizer", "senter"])
-
-
-def tags_of(texts):
-    """Return the fine tags of each sentence, with spaces between them."""
-    return [" ".join(token.tag_ for token in sentence) for sentence in tagger().pipe(texts)]
-
-
 FEATURES = {
-    "word n-grams": lambda: CountVectorizer(ngram_range=(1, 3), token_pattern=r"\w+|[^\w\s]"),
-    "character n-grams": lambda: CountVectorizer(ngram_range=(2, 6), analyzer="char"),
-    "tag n-grams": lambda: make_pipeline(
-        FunctionTransformer(tags_of), CountVectorizer(ngram_range=(1, 3), token_pattern=r"\S+", lowercase=False)
+    "word n-grams": NgramFeatures(kind="word_ngrams", lengths=[1, 3]),
+    "character n-grams": NgramFeatures(kind="character_ngrams", lengths=[2, 6]),
+    "tag n-grams": TagNgrams(
+        kind="tag_ngrams", lengths=[1, 3], tagger=str(ROOT / "models/tagger/en_ewt_cxprobe"), sha256=None
     ),
-    "places": lambda: make_pipeline(FunctionTransformer(places), StandardScaler()),
+    "places": Rule(kind="positions"),
 }
 
 
@@ -82,16 +55,15 @@ def made():
     return {pair: make(*pair) for pair in [*BLIND, (CC, "generated")]}
 
 
-def accuracies(sentences: pd.DataFrame, rows: pd.DataFrame, features) -> dict[str, tuple[float, int]]:
+def accuracies(sentences: pd.DataFrame, rows: pd.DataFrame, spec) -> dict[str, tuple[float, int]]:
     """Return, for each balanced subset, the accuracy of a logistic regression on its test part, and the part's size."""
-    found = {}
+    rates = {}
     for name, subset in rows.groupby("feature"):
-        parts = {split: subset[subset["split"] == split] for split in SPLITS}
-        texts = {split: sentences.loc[part["id"], "text"].tolist() for split, part in parts.items()}
-        model = make_pipeline(features(), LogisticRegression(max_iter=2000))
-        model.fit(texts["train"], parts["train"]["label"])
-        found[name] = (model.score(texts["test"], parts["test"]["label"]), len(parts["test"]))
-    return found
+        counts = count_features(sentences.loc[subset["id"], "text"].tolist(), spec, "toy")
+        train, labels = (subset["split"] == "train").to_numpy(), subset["label"].to_numpy()
+        model = LogisticRegression(max_iter=2000).fit(counts[train], labels[train])
+        rates[name] = (model.score(counts[~train], labels[~train]), int((~train).sum()))
+    return rates
 
 
 @pytest.mark.pipeline

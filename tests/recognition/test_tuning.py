@@ -1,17 +1,13 @@
 import numpy as np
-import optuna
 import pandas as pd
 import pytest
-from optuna.importance import FanovaImportanceEvaluator, get_param_importances
-from optuna.trial import TrialState, create_trial
 
 from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.probing import Fitting
 from cxprobe.recognition import tuning
-from cxprobe.recognition.figures import optimisation_history, parameter_importance
 from cxprobe.recognition.params import SearchRange, Tune
-from cxprobe.recognition.tuning import best_settings, parameter_importances, templates_by_label, tune_subset
+from cxprobe.recognition.tuning import best_settings, can_be_searched, tune_subset
 
 pytestmark = pytest.mark.pipeline
 
@@ -110,48 +106,7 @@ def test_there_are_fewer_folds_where_a_label_has_few_templates_and_none_where_it
     few = np.array([f"template {i // 30}" for i in range(120)], dtype=object)
     assert set(tune(tmp_path, settings(trials=1, folds=5), rows=subset(few))["folds"]) == {2}
     one = subset(np.where(LABELS, "same", TEMPLATES))
-    assert templates_by_label(one) == {"positive": 1, "negative": 15}
+    assert can_be_searched(subset(few))
+    assert not can_be_searched(one)
     with pytest.raises(ProbeError, match="toy, layer 0: no folds can be made, since a label has fewer than two"):
         tune(tmp_path, settings(), rows=one)
-
-
-ACCURACIES = (0.5, -1.0, 0.8, 0.6)  # of the trials; -1 did not converge
-
-
-def tried(accuracies=ACCURACIES, layer=0) -> pd.DataFrame:
-    rows = [
-        (number, 10.0 ** (number - 2), number % 2 == 1, accuracy, "FAIL" if accuracy < 0 else "COMPLETE")
-        for number, accuracy in enumerate(accuracies)
-    ]
-    table = pd.DataFrame(rows, columns=["number", "C", "standardise", "accuracy", "state"])
-    return table.assign(feature="first_start", layer=layer, l1_ratio=0.0, folds=3)
-
-
-def test_importances_are_those_of_optuna_and_equally_accurate_settings_have_none():
-    trials = pd.concat([tried(), tried((0.5, 0.5), layer=1)], ignore_index=True)
-    found = parameter_importances(trials, settings(), seed=3)
-    study = optuna.create_study(direction="maximize")
-    for trial in tried().to_dict("records"):
-        failed = trial["state"] == "FAIL"
-        study.add_trial(
-            create_trial(
-                state=TrialState.FAIL if failed else TrialState.COMPLETE,
-                value=None if failed else trial["accuracy"],
-                params={name: trial[name] for name in tuning.PARAMETERS},
-                distributions=tuning._space(settings()),
-            )
-        )
-    expected = get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=3))
-    assert found.set_index("parameter")["importance"].to_dict() == pytest.approx(expected)
-    assert set(found["layer"]) == {0}
-    assert found["importance"].sum() == pytest.approx(1)
-
-
-def test_the_figures_show_the_highest_accuracy_so_far_and_each_parameter_by_layer():
-    (axes,) = optimisation_history(tried(), "toy").axes
-    assert axes.get_title() == "first start"
-    (line,) = axes.get_lines()
-    assert line.get_xydata().tolist() == [[0, 0.5], [2, 0.8], [3, 0.8]]  # the trial that failed has no point
-    importances = parameter_importances(tried(), settings(), seed=3)
-    (panel,) = parameter_importance(importances, "toy").axes
-    assert [line.get_label() for line in panel.get_lines()] == ["C", "l1_ratio", "standardise"]

@@ -32,14 +32,14 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         premise and its hypothesis; a phrase twice in a sentence; articles; and pronouns that do not agree.
     """
     yield from _faults_of_templates(asked)
-    told = {}  # place of a premise in the file -> its words, and those of its hypotheses by name
+    rendered = {}  # the keys of a premise -> its words, and those of its hypotheses by name
     for keys, premise in asked.all_premises.items():
-        told[keys] = premise.sentence(), {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
-        yield from (Fault(keys, what) for what in dict.fromkeys(_faults_of_sentence(premise, *told[keys])))
-    for keys, (part, number), text in repeated((keys, text) for keys, (text, _) in told.items()):
+        rendered[keys] = premise.sentence(), {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
+        yield from (Fault(keys, what) for what in dict.fromkeys(_faults_of_sentence(premise, *rendered[keys])))
+    for keys, (part, number), text in repeated((keys, text) for keys, (text, _) in rendered.items()):
         yield Fault(keys, f"{text!r} says the same as {part}[{number}] (counted from 0); replace one of them")
     for name in (name for name, template in asked.hypotheses.items() if _WORDS_OF_SLOT.search(template)):
-        asking = ((keys, hypotheses) for keys, (_, hypotheses) in told.items() if keys[0] == "premises")
+        asking = ((keys, hypotheses) for keys, (_, hypotheses) in rendered.items() if keys[0] == "premises")
         texts = ((keys, hypotheses[name]) for keys, hypotheses in asking if name in hypotheses)
         for keys, (part, number), text in repeated(texts):
             what = f"{name}: {text!r} is asked about {part}[{number}] (counted from 0) too; replace one of the premises"
@@ -134,14 +134,10 @@ def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
     for part, known, text in repeated((part, parts[part]) for part in _FACTS if normalised(parts[part])):
         yield Fault((part,), f"{part}: {text!r} says the same as {known}, so that the test changes nothing; rewrite it")
     for part in ("question", *_FACTS):
-        text, named = parts[part], set(_REFERENT.findall(parts[part]))
-        if lacking := sorted({"R1", "R2"} - named):
-            names = " and ".join(lacking)
-            what = f"{part}: {text!r} does not name {names}, between which the question decides; name both"
-            yield Fault((part,), what)
-        if others := sorted(named & {"R3", "R4"}):
-            what = f"{part}: {text!r} names {others[0]}, whom only the test of other names puts there; write R1 and R2"
-            yield Fault((part,), what)
+        named = {*_REFERENT.findall(parts[part])}
+        if named != {"R1", "R2"}:
+            names = ", ".join(sorted(named)) or "nobody"
+            yield Fault((part,), f"{part}: {parts[part]!r} names {names}; name R1 and R2, and no other")
     yield from _faults_of_referents(frame, parts)
     for test, *texts, _ in frame.variants():
         yield from (Fault((), f"{test}: {what}") for text in texts for what in article_faults(text))

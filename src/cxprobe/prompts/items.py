@@ -154,11 +154,6 @@ def read_marks(marked: str) -> tuple[str, dict[str, Phrase]]:
     return capitalise_first(text), phrases
 
 
-def slots_in(template: str) -> set[str]:
-    """Return the slots that a template takes up."""
-    return {slot for slot, _ in _PLACE.findall(template)}
-
-
 def fill_template(template: str, phrases: Mapping[str, Phrase]) -> str:
     """Return the sentence that a template and the phrases make.
 
@@ -166,12 +161,12 @@ def fill_template(template: str, phrases: Mapping[str, Phrase]) -> str:
         ValueError: A slot of the template is not filled, a form cannot be made, or a brace is not part of a place.
     """
 
-    def words(place: re.Match[str]) -> str:
-        if place["slot"] not in phrases:
+    def words(match: re.Match[str]) -> str:
+        if match["slot"] not in phrases:
             known = ", ".join(sorted(phrases)) or "none"
-            raise ValueError(f"{template!r} asks for {place['slot']}, which nothing fills (filled: {known})")
-        phrase = phrases[place["slot"]]
-        return phrase.words if place["form"] is None else phrase.form(place["form"])
+            raise ValueError(f"{template!r} asks for {match['slot']}, which nothing fills (filled: {known})")
+        phrase = phrases[match["slot"]]
+        return phrase.words if match["form"] is None else phrase.form(match["form"])
 
     text = _PLACE.sub(words, template)
     if set(text) & set("[]{}"):
@@ -197,7 +192,7 @@ def _inflect(verb: str, lemma: str | None, tag: str) -> str:
     return str(verb if verb in forms else forms[0])
 
 
-SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
+MarkedSlot = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
 # The tests of a frame.
 FRAME_TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
@@ -212,7 +207,7 @@ class MarkedSentence(Closed):
 
     text: str
     """The sentence with its slots marked: "[SBJ:she Maria] [V wiped] [OBJ:it the counter] [AP clean].\""""
-    slots: dict[SlotName, str] = Field(default_factory=dict)
+    slots: dict[MarkedSlot, str] = Field(default_factory=dict)
     """What fills slots that the sentence does not show; absent if it shows all."""
 
     def phrases(self) -> dict[str, Phrase]:
@@ -250,7 +245,7 @@ class Challenge(MarkedSentence):
 class InferenceItems(Closed):
     """Premises and the hypotheses that are asked about each of them."""
 
-    slots: dict[SlotName, str]
+    slots: dict[MarkedSlot, str]
     """Slot -> what fills it."""
     hypotheses: Annotated[dict[ItemKey, str], Field(min_length=1)]
     """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
@@ -272,11 +267,11 @@ class InferenceItems(Closed):
     def all_premises(self) -> dict[tuple[str, int], Premise | Challenge]:
         """All premises by their places: ("premises", 0) and so on, then ("challenge", 0) and so on."""
         parts: dict[str, Sequence[Premise | Challenge]] = {"premises": self.premises, "challenge": self.challenge}
-        return {(part, number): premise for part, own in parts.items() for number, premise in enumerate(own)}
+        return {(part, number): premise for part, premises in parts.items() for number, premise in enumerate(premises)}
 
     def _template_faults(self) -> Iterator[str]:
         for name, text in self.hypotheses.items():
-            if unknown := sorted(slots_in(text) - self.slots.keys()):
+            if unknown := sorted({slot for slot, _ in _PLACE.findall(text)} - self.slots.keys()):
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
         for reading, golds in self.readings.items():
             yield from self._unknown_hypotheses(f"readings.{reading}", golds)
@@ -288,22 +283,22 @@ class InferenceItems(Closed):
         if lacking := [gold for gold in RELATIONS if gold not in given]:
             yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
 
-    def _unknown_hypotheses(self, place: str, golds: Mapping[str, Relation]) -> Iterator[str]:
+    def _unknown_hypotheses(self, path: str, golds: Mapping[str, Relation]) -> Iterator[str]:
         for name in golds:
             if name not in self.hypotheses:
-                yield f"{place}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
+                yield f"{path}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
 
     def _premise_faults(self) -> Iterator[str]:
         for (part, number), premise in self.all_premises.items():
-            place = f"{part}[{number}]"
-            yield from _faults(place, self._check_slots, premise)
-            yield from self._unknown_hypotheses(f"{place}.gold", premise.gold)
+            path = f"{part}[{number}]"
+            yield from _faults(path, self._check_slots, premise)
+            yield from self._unknown_hypotheses(f"{path}.gold", premise.gold)
             if isinstance(premise, Premise) and premise.reading not in self.readings:
                 hint = suggest(premise.reading, list(self.readings))
-                yield f"{place}.reading: '{premise.reading}' is not in readings{hint}"
+                yield f"{path}.reading: '{premise.reading}' is not in readings{hint}"
             for name in self.hypotheses:
                 if name in self.golds(premise):
-                    yield from _faults(f"{place}, {name}", self.hypothesis, name, premise)
+                    yield from _faults(f"{path}, {name}", self.hypothesis, name, premise)
         for text in _repeated(premise.sentence() for premise in self.all_premises.values()):
             yield f"the premise {text!r} is given twice"
 
@@ -373,7 +368,7 @@ class ReasoningFrame(Closed):
 
     def _text(self, parts: list[str], order: tuple[int, ...] = (0, 1, 2, 3)) -> str:
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
-        referents = [next(iter(self.referents[place].items())) for place in order]
+        referents = [next(iter(self.referents[index].items())) for index in order]
         phrases = {f"R{number}": Phrase(words, note) for number, (note, words) in enumerate(referents, 1)}
         return " ".join(fill_template(part, phrases) for part in parts)
 
@@ -470,8 +465,8 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
     order = generator_for(seed, "options", construction).permutation(len(items.reasoning))
     frames = sorted(items.reasoning, key=lambda frame: _digest(frame.rule))
     rendered = []
-    for turn, place in enumerate(order):
-        frame, frame_id = frames[place], f"{construction}-{_digest(frames[place].rule)}"
+    for turn, index in enumerate(order):
+        frame, frame_id = frames[index], f"{construction}-{_digest(frames[index].rule)}"
         for test, text, question, answer in frame.variants():
             a_first = (turn + FRAME_TESTS.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
             turned = a_first == (answer == "R2")  # whether R2 is A
@@ -487,11 +482,11 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]
 
 
-def _faults(place: str, attempt: Callable[..., object], *values: object) -> Iterator[str]:
+def _faults(path: str, attempt: Callable[..., object], *values: object) -> Iterator[str]:
     try:
         attempt(*values)
     except ValueError as fault:
-        yield f"{place}: {fault}"
+        yield f"{path}: {fault}"
 
 
 def _repeated(texts: Iterator[str]) -> list[str]:

@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY, judge_reply
 from cxprobe.lm.scores import ScoredTexts, no_score
 from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.wording import PAPER
-from cxprobe.report.comparisons import best_blind
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.stage import MOST_METRICS
 from cxprobe.stats import CLUSTER, clusters_by, rate_by
@@ -373,7 +371,6 @@ _TABLES = {
     "accuracy_by_test": ("kind == 'reasoning'", ["construction", "set", "chain_of_thought", "answerable", "test"]),
     "accuracy_answerable": ("kind == 'reasoning'", ["set", "answerable", "prompt", "chain_of_thought"]),
 }
-_NOT_OF_BLIND = ("shots", "examples", "chain_of_thought", "prompt")  # columns of tables that blind models do not have
 
 
 def prompt_tables(judged: pd.DataFrame, of: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -474,23 +471,6 @@ def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict
         points = series.setdefault(run, {}).setdefault(f"by_shots.{row['set']}", [])
         points.append((int(row["shots"]), float(row["accuracy"])))
     return series
-
-
-def best_blind_answers(tables: Mapping[str, pd.DataFrame], members: Sequence[Member]) -> dict[str, pd.DataFrame]:
-    """Return the best blind model of each cell of the tables that are drawn; a blind model has no prompt and no shots.
-
-    Args:
-        tables: What `prompt_tables` returns, of model and asked.
-        members: The models.
-
-    Returns:
-        Name of a table of rates -> what `best_blind` returns by those of its columns that blind models have.
-    """
-    cells = {name: [column for column in by if column not in _NOT_OF_BLIND] for name, (_, by) in _TABLES.items()}
-    # Others are asked about an item in several ways, so that their numbers are not those of items.
-    blind = {member.slug for member in members if member.is_blind}
-    of_blind = {name: tables[name][tables[name]["model"].isin(blind)] for name in cells}
-    return {name: best_blind(of_blind[name], by, members) for name, by in cells.items()}
 
 
 def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequence[str] = ()) -> pd.DataFrame:

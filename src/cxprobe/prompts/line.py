@@ -34,7 +34,7 @@ from cxprobe.report.params import ReportParams
 from cxprobe.report.published import as_read
 from cxprobe.stats import CLUSTER
 
-FILE = "items.yaml"
+ITEMS_FILE = "items.yaml"
 OWN_SETS = (*OWN, "reasoning")  # others were read from files of other people
 SETS: Mapping[str, str] = {
     "templatic": "inference",
@@ -74,11 +74,11 @@ class PromptsLine(Line):
 
     def items_in(self, construction: str) -> list[str]:
         """Return the construction if it has items."""
-        return [construction] if (CONSTRUCTIONS_FOLDER / construction / FILE).is_file() else []
+        return [construction] if (CONSTRUCTIONS_FOLDER / construction / ITEMS_FILE).is_file() else []
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionItems:
         """Read the items of a construction."""
-        use(CONSTRUCTIONS_FOLDER / entries[0] / FILE)
+        use(CONSTRUCTIONS_FOLDER / entries[0] / ITEMS_FILE)
         return load_items(entries[0])
 
     def examples(self, items: ConstructionItems) -> Iterator[Example]:
@@ -105,7 +105,7 @@ class PromptsLine(Line):
         """Check items.yaml."""
         from cxprobe.prompts.checks import lint_items
 
-        faults.read(folder / FILE, lambda: load_items(folder.name), lint_items)
+        faults.read(folder / ITEMS_FILE, lambda: load_items(folder.name), lint_items)
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check premises of several constructions, the files of prompts, and every question that is asked for."""
@@ -113,12 +113,12 @@ class PromptsLine(Line):
         from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 
         items = {}
-        for path in sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{FILE}")):
+        for path in sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{ITEMS_FILE}")):
             content = FoundFaults().attempt(load_items, path.parent.name)  # its faults have been reported
             if content is not None:
                 items[path] = content
-        for path, found in lint_premises(items).items():
-            faults.lint(path, found)
+        for path, of_file in lint_premises(items).items():
+            faults.lint(path, of_file)
         section = params.section(PromptsParams) if params else None
         needed = section is None or bool(section.constructions)
         wording = section.make.wording if section else "own"
@@ -139,7 +139,7 @@ class PromptsLine(Line):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has items."""
         for name in params.section(PromptsParams).constructions:
-            faults.require("prompts.constructions", name, CONSTRUCTIONS_FOLDER / name / FILE)
+            faults.require("prompts.constructions", name, CONSTRUCTIONS_FOLDER / name / ITEMS_FILE)
 
     # ---- people
 

@@ -12,9 +12,9 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import suggest
 from cxprobe.lm.prompts import named
-from cxprobe.prompts.cxnli import Repair, read_inference_file
+from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, load_items, render_inferences, render_reasonings
-from cxprobe.prompts.params import OWN, MakePrompts, PromptsParams, ReasoningFiles, Shots
+from cxprobe.prompts.params import OWN, MakePrompts, PromptsParams, Shots
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.wording import (
     ORDERS,
@@ -22,10 +22,8 @@ from cxprobe.prompts.wording import (
     Continuations,
     InferencePrompts,
     ReasoningPrompts,
-    ask_inference,
-    ask_reasoning,
-    continue_inference,
-    continue_reasoning,
+    ask_item,
+    continue_item,
     shown_letter,
     shown_options,
 )
@@ -49,7 +47,7 @@ class Material(NamedTuple):
     inferences: Mapping[str, Sequence[Inference]]
     reasonings: Sequence[Reasoning]
     sources: Mapping[str, Sequence[Inference]]
-    repairs: Mapping[str, Sequence[Repair]]
+    repairs: Mapping[str, Mapping[str, int]]
 
     @property
     def sets(self) -> set[str]:
@@ -117,8 +115,8 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         file = read_reasoning_file(path, of, construction, keep_doubtful=multiple.doubtful == "keep", rows=rows)
         repairs[f"{of}/{construction}"] = file.repairs
         frames = sorted({item.frame_id for item in file.items})
-        for place in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
-            reasonings += [item for item in file.items if item.frame_id == frames[place]]
+        for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
+            reasonings += [item for item in file.items if item.frame_id == frames[index]]
     sources = {of: [item for item in pool if item.set == of] for of in OWN}
     return Material(inferences, reasonings, sources | {of: file.items for of, file in files.items()}, repairs)
 
@@ -131,22 +129,14 @@ def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
         settings: Which sets there are.
 
     Raises:
-        PromptError: One line for every such set, with the constructions that it is about.
+        PromptError: The message has the names of these sets.
     """
     present = set[str]().union(*(material.sets for material in materials))
-    faults = []
-    for name, files in settings.files.items():
-        if name not in present:
-            if isinstance(files, ReasoningFiles):
-                about = set(files.constructions)
-            else:
-                about = {item.construction for item in read_inference_file(Path(files), name).items}
-            faults.append(
-                f"prompts.make.files.{name}: it is about {', '.join(sorted(about))}, and prompts.constructions has "
-                "none of these; add one there, or take the set out"
-            )
-    if faults:
-        raise PromptError("\n".join(faults))
+    if absent := sorted(settings.files.keys() - present):
+        raise PromptError(
+            f"prompts.make.files.{', '.join(absent)}: has no item about any of prompts.constructions; add a "
+            "construction there that it is about, or take the set out"
+        )
 
 
 def _inference_files(settings: MakePrompts) -> dict[str, Path]:
@@ -190,20 +180,20 @@ def choose_examples(
         premises = list(by_premise)
         generator = generator_for(seed, "examples", number, construction)
         chosen: dict[str, list[Inference]] = {relation: [] for relation in RELATIONS}
-        for place in generator.permutation(len(premises)):
+        for index in generator.permutation(len(premises)):
             for relation in RELATIONS:
-                fitting = [item for item in by_premise[premises[place]] if item.gold == relation]
+                fitting = [item for item in by_premise[premises[index]] if item.gold == relation]
                 if fitting and len(chosen[relation]) < shots:
                     chosen[relation].append(fitting[int(generator.integers(len(fitting)))])
         if too_few := [f"{len(items)} of {relation}" for relation, items in chosen.items() if len(items) < shots]:
             raise PromptError(
                 f"{shots} examples of each relation were asked for{f' of {construction}' if construction else ''}, but "
-                f"a source has {', '.join(too_few)}; ask for fewer shots, or name a larger source"
-                + (", or let them be of any construction (of_the_construction: false)" if construction else "")
+                f"a source has {', '.join(too_few)}; ask for fewer shots, name a larger source, or let them be of any "
+                "construction (of_the_construction: false)"
             )
         drawn += [item for items in chosen.values() for item in items]
     order = generator_for(seed, "order of examples", construction, shots, len(sources)).permutation(len(drawn))
-    return [drawn[place] for place in order]
+    return [drawn[index] for index in order]
 
 
 class _Question(NamedTuple):
@@ -290,7 +280,7 @@ def build_questions(
     if varied := settings.variation:
         setting = (varied.number, set(varied.sources))
         part = selection._replace(
-            by_shots=[own for own in selection.by_shots if (own[0].number, set(own[0].sources)) == setting],
+            by_shots=[entry for entry in selection.by_shots if (entry[0].number, set(entry[0].sources)) == setting],
             reasonings=[item for item in selection.reasonings if item.set in varied.reasoning_sets],
         )
         orders = dict.fromkeys(varied.reasoning_prompts, ORDERS[settings.option_orders])
@@ -298,12 +288,11 @@ def build_questions(
     rows = []
     for asked in every:
         item, thought = asked.item, asked.chain_of_thought
-        if isinstance(item, Inference):
-            text = ask_inference(item, asked.prompt, inference_prompts, asked.examples, chain_of_thought=thought)
-            shown = dict.fromkeys(PAPER, "")
-        else:
-            text = ask_reasoning(item, asked.prompt, reasoning_prompts, chain_of_thought=thought, order=asked.order)
-            shown = shown_options(item.a, item.b, reasoning_prompts.neither, asked.order)
+        prompts, order = (inference_prompts, reasoning_prompts), asked.order or PAPER
+        text = ask_item(item, asked.prompt, *prompts, asked.examples, chain_of_thought=thought, order=order)
+        shown = dict.fromkeys(PAPER, "")
+        if isinstance(item, Reasoning):
+            shown = shown_options(item.a, item.b, reasoning_prompts.neither, order)
         options = {f"option_{letter.lower()}": option for letter, option in shown.items()}
         rows.append(asked.row() | {"question": text} | options)
     return pd.DataFrame(rows)
@@ -369,10 +358,7 @@ def build_choices(
         orders[name] = ORDERS[settings.option_orders if lists_options else "paper"]
     rows, answers = [], []
     for asked in selection._replace(by_shots=few).questions(texts.inference, orders, [False]):
-        if isinstance(asked.item, Inference):
-            choice = continue_inference(asked.item, asked.prompt, continuations, asked.examples)
-        else:
-            choice = continue_reasoning(asked.item, asked.prompt, continuations, asked.order)
+        choice = continue_item(asked.item, asked.prompt, continuations, asked.examples, asked.order or PAPER)
         rows.append(asked.row() | {"question": choice.context, "anywhere": choice.anywhere})
         answers += [(asked.id, symbol, text) for symbol, text in choice.answers.items()]
     return pd.DataFrame(rows), pd.DataFrame(answers, columns=["id", "answer", "text"])

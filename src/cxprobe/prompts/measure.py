@@ -130,7 +130,7 @@ def _folds(groups: "pd.Series[str]", folds: int, seed: int, of: str) -> NDArray[
     """Return the fold of each item, shape (items,), from 0: items of one group are in one fold."""
     names = sorted(set(groups))
     order = generator_for(seed, "folds", of).permutation(len(names))
-    fold_of = {names[int(place)]: number % folds for number, place in enumerate(order)}
+    fold_of = {names[int(index)]: number % folds for number, index in enumerate(order)}
     return np.array([fold_of[name] for name in groups], dtype=np.int64)
 
 

@@ -158,10 +158,10 @@ class MakePrompts(Closed):
             raise ValueError(
                 f"variation: shots has no entry with {varied.number} of {varied.sources}; add it, or take one"
             )
-        for place in ("inference_prompts", "reasoning_prompts"):
-            if both := set(getattr(self, place)) & set(getattr(varied, place)):
+        for key in ("inference_prompts", "reasoning_prompts"):
+            if both := set(getattr(self, key)) & set(getattr(varied, key)):
                 raise ValueError(
-                    f"variation.{place}: '{min(both)}' is asked in every setting; take it out of one of the two"
+                    f"variation.{key}: '{min(both)}' is asked in every setting; take it out of one of the two"
                 )
         known = [*self.reasoning_files, *(["reasoning"] if "reasoning" in self.sets else [])]
         if unknown := [name for name in varied.reasoning_sets if name not in known]:

@@ -7,15 +7,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from pydantic import Field
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY
-from cxprobe.prompts.figures import setting_names, stems
 from cxprobe.prompts.judge import RULE, SETTING, prompt_accuracy, spread_over_prompts
+from cxprobe.prompts.runs import setting_names, stems
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
+from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, CONSTANT, dots
 from cxprobe.report.tables import cell
 
@@ -44,9 +44,8 @@ class PublishedPrompts(Closed):
     """Their name of a prompt -> our prompt with these contents."""
     all_constructions: list[str]
     """The values of the column construction that mean all constructions."""
-    free_form: dict[str, str] = Field(default_factory=dict)
-    """Their name of a set of templatic hypotheses -> theirs of free-form ones about the same premises; absent for
-    none."""
+    free_form: dict[str, str]
+    """Their name of a set of templatic hypotheses -> theirs of free-form ones about the same premises."""
 
 
 class PublishedResults(NamedTuple):
@@ -87,9 +86,9 @@ def read_published_results(names: PublishedPrompts, use: Callable[[Path], Path])
         Scivetti et al. 2025, footnote 6: the rates are those of the best prompts; it is not said whether a prompt is
         chosen for a model or for a setting.
     """
-    tables, own = [], {"test_set": "set", "in_context_data": "examples"}
+    tables, columns = [], {"test_set": "set", "in_context_data": "examples"}
     for path in (names.inference, names.reasoning, names.prompts):
-        table = pd.read_csv(use(Path(path)), sep="\t").rename(columns=own)
+        table = pd.read_csv(use(Path(path)), sep="\t").rename(columns=columns)
         tables.append(table.assign(source=[f"{names.source}, Table {number}" for number in table["table"]]))
     of_best = {"over_prompts": BEST, "prompt": ""}
     rate = ["model", *of_best, "accuracy", "source"]
@@ -180,9 +179,9 @@ def prompts_beside_published(
 
     Returns:
         inference_beside_published and reasoning_beside_published (`settings_beside_published`);
-        every_prompt_beside_published, the same with a row for each prompt; prompts_beside_published, the spread over
-        prompts; and, where the published names say which sets have them, free_form_beside_templatic, the rows of
-        inference again, free-form hypotheses next to templatic ones.
+        every_prompt_beside_published, the same with a row for each prompt; free_form_beside_templatic, the rows of
+        inference again, free-form hypotheses next to templatic ones; and prompts_beside_published, the spread over
+        prompts.
     """
     names, theirs = published.names, published.inference
     items = judged[judged["kind"] == "reasoning"]
@@ -203,33 +202,28 @@ def prompts_beside_published(
     inference = with_published_names(names, best_and_mean(pooled, by_prompt, [*_WHO, *SETTING]))
     over_all = reasoning_by_prompt[reasoning_by_prompt["construction"] == "all"]
     choices = best_and_mean(reasoning, reasoning_by_prompt, [*_WHO, "set", "chain_of_thought"], deciding=over_all)
+    choices = choices.assign(items=choices["set"])
+    every = with_published_names(names, tables["accuracy_by_prompt"]).assign(over_prompts=EACH)
+    ours, paper = (
+        table[table["set"].isin([*names.free_form, *names.free_form.values()])].sort_values(
+            ["model", "set"], kind="stable"
+        )
+        for table in (inference, theirs)
+    )
     spread = with_published_names(names, tables["spread_over_prompts"]).assign(source="this run")
     their_spread = spread_over_prompts(published.prompts, [*SETTING, "model", "source"])
-    their_spread = their_spread.assign(asked=REPLY, items="the paper's")
-    beside = {
-        "inference_beside_published": settings_beside_published(inference, theirs, SETTING),
-        "reasoning_beside_published": settings_beside_published(
-            choices.assign(items=choices["set"]), published.reasoning, ["construction", "chain_of_thought"]
-        ),
-        "every_prompt_beside_published": settings_beside_published(
-            with_published_names(names, tables["accuracy_by_prompt"]).assign(over_prompts=EACH),
-            published.prompts,
-            ["set", "shots"],
-            also=["examples", "chain_of_thought"],
-        ),
-        "prompts_beside_published": pd.concat([spread, their_spread], ignore_index=True)[
-            [*SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
-        ],
+    both = pd.concat([spread, their_spread.assign(asked=REPLY, items="the paper's")], ignore_index=True)
+    columns = [*SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
+    how, of_reasoning = ["examples", "chain_of_thought"], ["construction", "chain_of_thought"]
+    # Name -> our rates, published ones, the columns that define a setting, and further columns.
+    specifications = {
+        "inference_beside_published": (inference, theirs, SETTING, []),
+        "reasoning_beside_published": (choices, published.reasoning, of_reasoning, []),
+        "every_prompt_beside_published": (every, published.prompts, ["set", "shots"], how),
+        "free_form_beside_templatic": (ours, paper, ["shots", *how], ["set"]),
     }
-    if names.free_form:
-        sets = [*names.free_form, *names.free_form.values()]
-        ours, paper = (
-            table[table["set"].isin(sets)].sort_values(["model", "set"], kind="stable") for table in (inference, theirs)
-        )
-        beside["free_form_beside_templatic"] = settings_beside_published(
-            ours, paper, ["shots", "examples", "chain_of_thought"], also=["set"]
-        )
-    return beside
+    beside = {name: settings_beside_published(*parts) for name, parts in specifications.items()}
+    return beside | {"prompts_beside_published": both[columns]}
 
 
 def tables_of_figures(judged: pd.DataFrame, by_prompt: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -289,28 +283,14 @@ def settings_beside_published(
     return both.sort_values(["_setting", "_rank"], kind="stable", ignore_index=True)[columns]
 
 
-# Name of a figure of reasoning -> its title, the table that it shows, and what its rows and panels are.
-_REASONING_FIGURES = {
-    "reasoning_tests": ("Reasoning by test; C: nothing follows", "accuracy_by_test", "test", "construction"),
-    "reasoning_prompts": ("Reasoning by prompt", "accuracy_answerable", "prompt", "follows"),
-    "tests_by_prompt": (
-        "Reasoning by test, with the two prompts that differ most where nothing follows (C)",
-        "tests_by_prompt",
-        "test",
-        "prompt",
-    ),
-}
-
-
 def prompt_figures(
     tables: Mapping[str, pd.DataFrame],
     published: PublishedResults,
     score: str,
     members: Sequence[Member],
-    best: Mapping[str, pd.DataFrame],
     mocks: Sequence[str] = (),
 ) -> dict[str, Figure]:
-    """Draw the tables of all models, by name: by construction, a figure for each setting; reasoning by test and prompt.
+    """Draw the rates of all models, by name: by construction, by test and prompt, and beside published ones.
 
     Beside published rates, which are of the best prompt, those of the best prompt are drawn. Blind models are not drawn
     one by one: the best of them in each cell is. A mock model says the same to everything and is drawn only where no
@@ -321,13 +301,12 @@ def prompt_figures(
         published: The published results.
         score: The score by which models are drawn that were not asked in words.
         members: The models that were not asked in words, blind ones among them.
-        best: Name of a table -> the best blind models in its cells (`best_blind_answers`).
         mocks: The slugs of mock models among those that were asked in words.
     """
     names = {member.slug: member.label for member in members}
     drawn = {}
-    for name, table in tables.items():
-        asked = table[table["asked"].isin([REPLY, score])]
+    for name in ("best_by_construction", "tests_by_prompt", "accuracy_by_prompt"):
+        asked = tables[name][tables[name]["asked"].isin([REPLY, score])]
         real = asked[~asked["model"].isin(mocks)]
         shown = real if len(real) or asked.empty else asked
         labels = [
@@ -335,52 +314,39 @@ def prompt_figures(
             for model, asked, thought in shown[[*_WHO, "chain_of_thought"]].itertuples(index=False)
         ]
         drawn[name] = shown.assign(label=labels)
-    multiple = {REASONING, *tables["accuracy_by_test"].get("set", ())}
-    settings = drawn["accuracy_by_construction"]
-    settings = settings.assign(setting=setting_names(settings))
-    settings = settings.sort_values("set", key=lambda sets: sets.isin(multiple), kind="stable")
-    title = "Inference by construction, with each model's best prompt and examples"
-    shown_tables = {
-        f"constructions_{'_'.join(str(setting).replace(',', '').split())}": (f"By construction, {setting}", table)
-        for setting, table in settings.groupby("setting", sort=False)
-    }
-    shown_tables["best_by_construction"] = title, drawn["best_by_construction"]
+    # A blind model has no prompt and no shots; only its numbers of items are those of an item asked in one way.
+    of_blind = [
+        table[table["model"].isin({member.slug for member in members if member.is_blind})]
+        for table in (tables["accuracy_by_construction"], tables["accuracy_by_setting"])
+    ]
+    of_construction, of_set = (
+        best_blind(rates, by, members) for rates, by in zip(of_blind, (["construction", "set"], ["set"]), strict=True)
+    )
     figures = {}
-    for name, (title, table) in shown_tables.items():
-        if len(table):
-            blind = best["accuracy_by_construction"]
-            figures[name] = _dots(table, title, rows="construction", panels="set", best=blind)
-    several = drawn["accuracy_by_test"]["set"].nunique() > 1
-    drawn["tests_by_prompt"] = _of_two_prompts(drawn["tests_by_prompt"])
-    for name, (title, of, rows, panels) in _REASONING_FIGURES.items():
-        if len(drawn[of]):
-            table = _with_panels(drawn[of], panels, several=several)
-            ticks = _with_panels(best[of], panels, several=several) if of in best else None
-            figures[name] = _dots(table, title, rows=rows, panels="panel", best=ticks)
+    if len(drawn["best_by_construction"]):
+        title = "Inference by construction, with each model's best prompt and examples"
+        best = drawn["best_by_construction"]
+        figures["best_by_construction"] = _dots(best, title, rows="construction", panels="set", best=of_construction)
+    tests = drawn["tests_by_prompt"]
+    uncertain = tests[~tests["answerable"].astype(bool)].groupby("prompt")["accuracy"].mean()
+    if len(uncertain):
+        tests = tests[tests["prompt"].isin([uncertain.idxmin(), uncertain.idxmax()])]
+        tests = tests.sort_values("answerable", ascending=False, kind="stable")
+        tests = tests.assign(test=tests["test"].where(tests["answerable"], tests["test"] + " (C)"))
+        several = tests["set"].nunique() > 1
+        tests["panel"] = tests["prompt"] + (", " + tests["set"] if several else "")
+        title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
+        figures["tests_by_prompt"] = _dots(tests, title, rows="test", panels="panel")
+    multiple = {REASONING, *tables["accuracy_by_test"]["set"]}
     inference = _best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *SETTING])
-    if not inference.empty:
+    if len(inference):
         figures["inference_beside_published"] = accuracy_beside_published(
             with_published_names(published.names, inference),
             published.inference,
             f"Inference with the best prompt, beside {published.names.source}",
-            best["accuracy_by_setting"].replace({"set": published.names.sets}),
+            of_set.replace({"set": published.names.sets}),
         )
     return figures
-
-
-def _of_two_prompts(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates by test of the two prompts that differ most where nothing follows; none where that is never."""
-    rates = tests[~tests["answerable"].astype(bool)].groupby("prompt")["accuracy"].mean()
-    return tests[tests["prompt"].isin([rates.idxmin(), rates.idxmax()] if len(rates) else [])]
-
-
-def _with_panels(table: pd.DataFrame, by: str, *, several: bool) -> pd.DataFrame:
-    """Return rates of reasoning with the column panel: the column ``by`` and, where there are several sets, the set."""
-    follows = table["answerable"].map({True: "answerable", False: "C: nothing follows"})
-    table = table.assign(follows=follows).sort_values("answerable", ascending=False, kind="stable")
-    if "test" in table:
-        table["test"] = table["test"].where(table["answerable"], table["test"] + " (C)")
-    return table.assign(panel=table[by] + (", " + table["set"] if several else ""))
 
 
 def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str, best: pd.DataFrame) -> Figure:
@@ -410,7 +376,7 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
 def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
     """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance).
 
-    A best blind model whose rates do not depend on the rows, such as prompts, is drawn in each.
+    A best blind model whose rates do not depend on the rows, such as settings, is drawn in each.
     """
     if best is not None and rows not in best:
         best = best.merge(table[[rows]].drop_duplicates(), how="cross")

@@ -1,14 +1,13 @@
-"""What the run of a model on questions has: its numbers, tables and figure."""
+"""What the run of a model on questions has: its numbers, tables and figure; and the names of settings in figures."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY
-from cxprobe.prompts.figures import prompt_accuracy_figure
 from cxprobe.prompts.judge import (
     ALL_CONSTRUCTIONS,
     RULE,
@@ -19,49 +18,31 @@ from cxprobe.prompts.judge import (
     prompt_tables,
 )
 from cxprobe.prompts.params import PromptsParams
+from cxprobe.report.dots import dots_of_run
 
 
-class PromptRun(NamedTuple):
-    """One model on one construction, or on all of them.
+def prompt_runs(
+    judged: pd.DataFrame, members: Iterable[Member], section: PromptsParams
+) -> Iterator[tuple[Member, dict[str, Any]]]:
+    """Yield the runs of all models, on each construction and on all: the model and fields of `JudgedRun`.
 
-    Attributes:
-        model: The slug of the model.
-        construction: The construction, or `cxprobe.prompts.judge.ALL_CONSTRUCTIONS`.
-        items: How many items it was asked about.
-        metrics: Its numbers by name.
-        series: Its accuracies by the number of shots.
-        tables: Its tables by name.
-        figure: Its accuracies by prompt.
-    """
-
-    model: str
-    construction: str
-    items: int
-    metrics: Mapping[str, float]
-    series: Mapping[str, Sequence[tuple[int, float]]]
-    tables: Mapping[str, pd.DataFrame]
-    figure: Figure
-
-
-def how_asked(member: Member, section: PromptsParams) -> dict[str, str]:
-    """Return how a model is asked: by replies, by a rule, or by a score under a scheme."""
-    if member.is_asked or member.is_blind:
-        return {"asked": REPLY if member.is_asked else RULE, "scheme": "none", "bos": "none"}
-    return {"asked": section.judge.score, "scheme": section.score.scheme, "bos": section.score.bos}
-
-
-def prompt_runs(judged: pd.DataFrame, members: Iterable[Member], section: PromptsParams) -> Iterator[PromptRun]:
-    """Yield the runs of all models, on each construction and on all.
-
-    A blind model is for one kind of item, and not every construction has it.
+    A blind model is for one kind of item, and not every construction has it. Of the settings, those are given that say
+    how a model is asked: by replies, by a rule, or by a score under a scheme.
 
     Args:
         judged: What `cxprobe.prompts.judge.judged_table` returns.
         members: The models.
         section: The section prompts of params.yaml.
     """
-    members = list(members)
-    deciding = {member.slug: how_asked(member, section)["asked"] for member in members}
+    members, judge, score = list(members), section.judge, section.score
+    by_score = {"asked": str(judge.score), "scheme": str(score.scheme), "bos": str(score.bos)}
+    settings = {
+        member.slug: {"asked": REPLY if member.is_asked else RULE, "scheme": "none", "bos": "none"}
+        if member.is_asked or member.is_blind
+        else by_score
+        for member in members
+    }
+    deciding = {slug: how["asked"] for slug, how in settings.items()}
     every = answers_of_runs(judged[judged["drawn"]])
     tables = prompt_tables(every, [*RUN_KEY, "asked"])
     metrics, series = prompt_metrics(every, deciding), accuracy_by_shots(every, deciding)
@@ -75,8 +56,37 @@ def prompt_runs(judged: pd.DataFrame, members: Iterable[Member], section: Prompt
             for stem, table in tables.items():
                 rows = table[(table["model"] == slug) & (table["run"] == name)]
                 of_run[stem] = rows.drop(columns=RUN_KEY).reset_index(drop=True)
-            by_prompt = of_run["accuracy_by_prompt"]
+            # A row for each set, setting and prompt, with what the best constant answer gets.
+            by_prompt = of_run["accuracy_by_prompt"].query("asked == @deciding[@slug]")
+            groups = by_prompt["set"] + ", " + setting_names(by_prompt) + ", " + by_prompt["prompt"]
             title = f"{slug if member.is_asked else member.label}: {name}"
-            figure = prompt_accuracy_figure(by_prompt[by_prompt["asked"] == deciding[slug]], title)
-            numbers = metrics[slug, name]
-            yield PromptRun(slug, name, int(items[slug, name]), numbers, series.get((slug, name), {}), of_run, figure)
+            yield (
+                member,
+                {
+                    "construction": name,
+                    "items": int(items[slug, name]),
+                    "metrics": metrics[slug, name],
+                    "settings": settings[slug],
+                    "series": series.get((slug, name), {}),
+                    "tables": of_run,
+                    "figures": {"accuracy": dots_of_run(by_prompt.assign(group=groups), title, chance=None)},
+                },
+            )
+
+
+def setting_names(table: pd.DataFrame) -> "pd.Series[str]":
+    """Return the names of a table's settings for figures: "0 shots", "3 shots of CxNLI, reasoned".
+
+    Args:
+        table: Columns shots, examples, chain_of_thought.
+    """
+    names = []
+    for shots, examples, thought in table[["shots", "examples", "chain_of_thought"]].itertuples(index=False):
+        shown = f"{shots} shot{'' if shots == 1 else 's'}" + (f" of {stems(examples)}" if shots else "")
+        names.append(shown + (", reasoned" if thought else ""))
+    return pd.Series(names, table.index, dtype=object)
+
+
+def stems(examples: str) -> str:
+    """Return sources of examples, which "+" joins, without their folders and endings."""
+    return "+".join(Path(source).stem for source in examples.split("+"))

@@ -1,6 +1,5 @@
 """The files of prompts for inference and reasoning, and how an item becomes a question, or a text to continue."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, FaultsError, suggest
+from cxprobe.files.schema import Closed, suggest
 from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, fields_of, named, read_prompt_file, with_fields
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
 from cxprobe.prompts.params import Wording
@@ -68,24 +67,11 @@ class _Prompts(Closed):
 
     kind: ClassVar[Literal["inference", "reasoning"]]
     """What is asked about, which is the name of the file."""
-    other: ClassVar[tuple[str, str]]
-    """The other file, and the answers that its prompts ask for."""
     prompts: Mapping[str, Prompt]
     direct: str
     """How to answer at once; "" if the prompts say so themselves."""
     reasoned: str
     """How to answer after a chain of thought."""
-
-    @model_validator(mode="after")
-    def _ask_for_own_answers(self) -> "_Prompts":
-        texts = {f"prompts.{name}.text": prompt.text for name, prompt in self.prompts.items()}
-        texts |= {"direct": self.direct, "reasoned": self.reasoned}
-        file, answers = self.other
-        if wrong := [key for key, text in texts.items() if {*answers} <= {*re.findall(r"\b[0-9A-Z]\b", text)}]:
-            raise FaultsError(
-                f"{key}: asks for {', '.join(answers)}, as {file} does; is it of that file?" for key in wrong
-            )
-        return self
 
     @model_validator(mode="after")
     def _rephrase_what_is_there(self) -> "_Prompts":
@@ -103,7 +89,6 @@ class InferencePrompts(_Prompts):
     """How models are asked about a premise and a hypothesis."""
 
     kind = "inference"
-    other = ("reasoning.yaml", PAPER)
     prompts: Annotated[dict[PromptName, Prompt], Field(min_length=1)]
     """Name -> the text before the item."""
     heading: str
@@ -118,7 +103,6 @@ class ReasoningPrompts(_Prompts):
     """How models are asked a multiple-choice question."""
 
     kind = "reasoning"
-    other = ("inference.yaml", "012")
     prompts: Annotated[dict[PromptName, ReasoningPrompt], Field(min_length=1)]
     """Name -> the text before the item."""
     item: Annotated[str, with_fields("text", "question", "a", "b", "c")]
@@ -258,54 +242,48 @@ def load_continuations(folder: Path = PROMPTS_FOLDER) -> Continuations:
     return read_prompt_file(Continuations, folder / "continuations.yaml")
 
 
-def ask_inference(
-    item: Inference, name: str, prompts: InferencePrompts, examples: Sequence[Inference], *, chain_of_thought: bool
+def ask_item(
+    item: Inference | Reasoning,
+    name: str,
+    inference: InferencePrompts,
+    reasoning: ReasoningPrompts,
+    examples: Sequence[Inference] = (),
+    *,
+    chain_of_thought: bool,
+    order: str = PAPER,
 ) -> str:
-    """Return the question about a premise and a hypothesis.
+    """Return the question about a premise and a hypothesis, or the multiple-choice question.
 
     Args:
         item: What is asked about.
         name: Which prompt.
-        prompts: All prompts.
-        examples: Items of other premises, shown with their answers before it; none for zero shots.
+        inference: All prompts for inferences.
+        reasoning: All prompts for multiple choice.
+        examples: Inferences about other premises, shown with their answers before this one; none for zero shots.
         chain_of_thought: Whether the model is asked to reason first.
+        order: The order in which options are shown; see `PAPER`.
 
     Raises:
         PromptError: There is no such prompt.
 
     Source:
-        Scivetti et al. 2025, experiments 1 and 2; all words are this project's own.
+        Scivetti et al. 2025, experiments 1 to 3; all words are this project's own.
     """
-    parts = [named(prompts.prompts, name, "prompt").text, *([prompts.heading] if examples else [])]
-    for shown in examples:
-        answer = RELATIONS.index(shown.gold)
-        parts.append(prompts.example.format(premise=shown.premise, hypothesis=shown.hypothesis, answer=answer))
-    parts.append(prompts.item.format(premise=item.premise, hypothesis=item.hypothesis))
-    return "\n\n".join(filter(None, [*parts, prompts.reasoned if chain_of_thought else prompts.direct]))
-
-
-def ask_reasoning(
-    item: Reasoning, name: str, prompts: ReasoningPrompts, *, chain_of_thought: bool, order: str = PAPER
-) -> str:
-    """Return the multiple-choice question.
-
-    Args:
-        item: What is asked about.
-        name: Which prompt.
-        prompts: All prompts.
-        chain_of_thought: Whether the model is told to reason first.
-        order: The order in which the options are shown; see `PAPER`.
-
-    Raises:
-        PromptError: There is no such prompt.
-
-    Source:
-        Scivetti et al. 2025, experiment 3, for the paper's order; all words are this project's own.
-    """
-    shown = {letter.lower(): option for letter, option in shown_options(item.a, item.b, prompts.neither, order).items()}
-    asked = prompts.item.format(text=item.text, question=item.question, **shown)
-    before = named(prompts.prompts, name, "prompt").text.replace("{unsure}", shown_letter("C", order))
-    return "\n\n".join(filter(None, [before, asked, prompts.reasoned if chain_of_thought else prompts.direct]))
+    prompts: InferencePrompts | ReasoningPrompts
+    if isinstance(item, Inference):
+        prompts, parts = inference, [inference.heading] if examples else []
+        for shown in examples:
+            answer = RELATIONS.index(shown.gold)
+            parts.append(inference.example.format(premise=shown.premise, hypothesis=shown.hypothesis, answer=answer))
+        parts.append(inference.item.format(premise=item.premise, hypothesis=item.hypothesis))
+    else:
+        prompts, options = reasoning, shown_options(item.a, item.b, reasoning.neither, order)
+        fields = {letter.lower(): option for letter, option in options.items()}
+        parts = [reasoning.item.format(text=item.text, question=item.question, **fields)]
+    before = named(prompts.prompts, name, "prompt").text
+    if prompts is reasoning:
+        before = before.replace("{unsure}", shown_letter("C", order))
+    return "\n\n".join(filter(None, [before, *parts, prompts.reasoned if chain_of_thought else prompts.direct]))
 
 
 @dataclass(frozen=True)
@@ -324,44 +302,40 @@ class Choice:
     anywhere: str
 
 
-def continue_inference(
-    item: Inference, name: str, continuations: Continuations, examples: Sequence[Inference]
+def continue_item(
+    item: Inference | Reasoning,
+    name: str,
+    continuations: Continuations,
+    examples: Sequence[Inference] = (),
+    order: str = PAPER,
 ) -> Choice:
-    """Return the text about a premise and a hypothesis, and its continuation for each digit.
+    """Return the text about an item, and its continuation for each digit or letter.
 
     Args:
         item: What is asked about.
         name: Which text.
         continuations: All texts.
-        examples: Items that are shown before it with their right answers; none for zero shots.
+        examples: Inferences that are shown before this one with their right answers; none for zero shots.
+        order: The order in which a text that lists the options of multiple choice shows them; for others, the paper's.
 
     Raises:
         PromptError: There is no such text.
     """
-    texts = named(continuations.inference, name, "continuation")
-
-    def filled(text: str, about: Inference) -> str:
-        return text.format(premise=about.premise, hypothesis=about.hypothesis)
-
-    shown = [filled(texts.text, example) + filled(texts.answers[example.gold], example) for example in examples]
-    answers = {str(digit): filled(texts.answers[relation], item) for digit, relation in enumerate(RELATIONS)}
-    return Choice("\n\n".join([*shown, filled(texts.text, item)]), answers, texts.anywhere)
-
-
-def continue_reasoning(item: Reasoning, name: str, continuations: Continuations, order: str = PAPER) -> Choice:
-    """Return the text about a multiple-choice item, and its continuation for each letter.
-
-    Args:
-        item: What is asked about.
-        name: Which text.
-        continuations: All texts.
-        order: The order in which a text that lists the options shows them; for others, the paper's.
-
-    Raises:
-        PromptError: There is no such text.
-    """
-    texts = named(continuations.reasoning, name, "continuation")
-    shown = shown_options(item.a, item.b, texts.neither or "", order)
-    parts = {"text": item.text, "question": item.question} | {letter.lower(): shown[letter] for letter in shown}
-    answers = {str(letter): answer.format(**parts) for letter, answer in texts.answers.items()}
-    return Choice(texts.text.format(**parts), answers, texts.anywhere)
+    if isinstance(item, Inference):
+        asking = named(continuations.inference, name, "continuation")
+        before = []
+        for shown in examples:
+            whole = asking.text + asking.answers[shown.gold]
+            before.append(whole.format(premise=shown.premise, hypothesis=shown.hypothesis))
+        fields = {"premise": item.premise, "hypothesis": item.hypothesis}
+        answers = {str(digit): asking.answers[relation] for digit, relation in enumerate(RELATIONS)}
+        text, anywhere = asking.text, asking.anywhere
+    else:
+        choosing = named(continuations.reasoning, name, "continuation")
+        options = shown_options(item.a, item.b, choosing.neither or "", order)
+        before, text, anywhere = [], choosing.text, choosing.anywhere
+        fields = {"text": item.text, "question": item.question}
+        fields |= {letter.lower(): option for letter, option in options.items()}
+        answers = {str(letter): answer for letter, answer in choosing.answers.items()}
+    filled = {symbol: answer.format(**fields) for symbol, answer in answers.items()}
+    return Choice("\n\n".join([*before, text.format(**fields)]), filled, anywhere)

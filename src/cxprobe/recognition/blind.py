@@ -107,18 +107,18 @@ def positions_of(text: str) -> dict[str, float]:
         values, are the columns, since a linear probe could do little with the values.
     """
     words = re.findall(EVERY_WORD, text.lower())
-    found = Counter[str]()
+    counts = Counter[str]()
     last: dict[str, int] = {}
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         if word not in FUNCTION_WORDS:
             continue
-        found[f"{word} at {place}"] += 1
-        found[f"{word} at {place - len(words)}"] += 1
-        found[f"{word} in tenth {_TENTHS * place // len(words)}"] += 1
+        counts[f"{word} at {position}"] += 1
+        counts[f"{word} at {position - len(words)}"] += 1
+        counts[f"{word} in tenth {_TENTHS * position // len(words)}"] += 1
         if word in last:
-            found[f"{word} {place - last[word]} after {word}"] += 1
-        last[word] = place
-    return {"words": len(words) / 10, "characters": len(text) / 100, **found}
+            counts[f"{word} {position - last[word]} after {word}"] += 1
+        last[word] = position
+    return {"words": len(words) / 10, "characters": len(text) / 100, **counts}
 
 
 def kind_of(spec: object) -> str:

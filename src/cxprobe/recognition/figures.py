@@ -1,12 +1,12 @@
-"""Figures of recognition, each drawn from a tidy table: accuracies by layer and by value, and what searches tried."""
+"""Figures of recognition, each drawn from a tidy table: accuracies by layer and by value."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
-from cxprobe.report.dots import curves, dots_of_run
+from cxprobe.report.dots import curves
 
 RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
 _LAYER = "layer (0 = embeddings)"
@@ -39,64 +39,25 @@ def accuracy_by_layer(by_layer: pd.DataFrame, members: Sequence[Member], title: 
     return curves(table, title, x=_LAYER, panels="panel", colours="label", best=named(cards), linear=True)
 
 
-def figures_of_model(
-    tables: Mapping[str, pd.DataFrame], member: Member, splits: pd.DataFrame, title: str
-) -> dict[str, Figure]:
-    """Return the figures of one model on one source of sentences: accuracy by layer and by value.
+def accuracy_by_value(by_value: pd.DataFrame, splits: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracies of one model on one source of sentences by value, a panel for each feature.
 
     Args:
-        tables: "by_layer" and "by_value": columns feature, value (by value), layer, accuracy, low, high, n.
-        member: The model.
+        by_value: Columns feature, value, layer, accuracy, low, high, n.
         splits: Columns feature, split and value of its sentences.
-        title: What was asked about.
+        title: Of the figure.
 
     Source:
-        Weissweiler et al. 2022, Figures 2 to 4, for the accuracy by layer and value.
+        Weissweiler et al. 2022, Figures 2 to 4.
     """
-    by_layer, by_value, heading = tables["by_layer"], tables["by_value"], f"{member.label}: {title}"
     lines = [line.assign(accuracy=smoothed(line)) for _, line in by_value.groupby(["feature", "layer"], sort=False)]
     trained = splits[splits["split"] == "train"].groupby("feature")["value"].agg(["min", "max"]).to_dict("index")
     panels = {name: f"{name}, trained on {ends['min']} to {ends['max']}" for name, ends in trained.items()}
-    shown = pd.concat(lines, ignore_index=True)
-    shown = shown.assign(panel=shown["feature"].map(panels))
     half_width = 50 * float((by_value["high"] - by_value["low"]).median())
     note = f"means over {RUNNING} neighbouring values; the 95 % interval of a value is about ± {half_width:.0f} points"
-    shown = shown.assign(low=shown["accuracy"], high=shown["accuracy"])
-    return {
-        "accuracy_per_layer": dots_of_run(by_layer.assign(group=by_layer["feature"]), heading)
-        if member.is_blind
-        else curves(by_layer.rename(columns={"layer": _LAYER}), heading, x=_LAYER, panels="feature", linear=True),
-        "accuracy_per_value": curves(
-            shown, f"{heading}\n{note}", x="value", panels="panel", colours="layer", linear=True
-        ),
-    }
-
-
-def optimisation_history(trials: pd.DataFrame, title: str) -> Figure:
-    """Draw the best accuracy so far over the trials of each layer's search, a panel for each feature.
-
-    Args:
-        trials: Columns feature, layer, number, accuracy, state.
-        title: Of the figure.
-    """
-    complete = trials[trials["state"] == "COMPLETE"].sort_values("number", kind="stable")
-    best = complete.groupby(["feature", "layer"])["accuracy"].cummax()
-    table = complete.assign(accuracy=best, low=best, high=best).rename(columns={"number": "trial"})
-    return curves(table, title, x="trial", panels="feature", colours="layer", chance=None, linear=True)
-
-
-def parameter_importance(importances: pd.DataFrame, title: str) -> Figure:
-    """Draw how much of the variance of the accuracy is due to each parameter, by layer, a panel for each feature.
-
-    Args:
-        importances: Columns feature, layer, parameter, importance; not empty.
-        title: Of the figure.
-    """
-    share = importances["importance"]
-    table = importances.assign(low=share, high=share).rename(columns={"layer": _LAYER})
-    return curves(
-        table, title, x=_LAYER, panels="feature", colours="parameter", value="importance", chance=None, linear=True
-    )
+    shown = pd.concat(lines, ignore_index=True)
+    shown = shown.assign(panel=shown["feature"].map(panels), low=shown["accuracy"], high=shown["accuracy"])
+    return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
 
 
 def smoothed(line: pd.DataFrame) -> "pd.Series[float]":

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -51,7 +51,7 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
     symbols = [symbol for production in grammar.productions() for symbol in production.rhs()]
     used = {str(symbol) for symbol in symbols if isinstance(symbol, Nonterminal)}
     faults = [
-        f"{path}, line {_line_of_symbol(text, symbol)}: {symbol} is used and has no rule; add one, or quote it if it "
+        f"{path}, line {_first_line(path, symbol)}: {symbol} is used and has no rule; add one, or quote it if it "
         "is a word"
         for symbol in sorted(used - defined)
     ]
@@ -83,8 +83,8 @@ def check_lexical_halves(train: Path, test: Path, categories: Collection[str]) -
     """
     halves = {path: content_words(read_grammar(path, categories), categories) for path in (train, test)}
     faults = [
-        f"{test}, line {_line_of_word(test, word)}: '{word}' ({halves[test][word]}) is also in {train}, line "
-        f"{_line_of_word(train, word)} ({halves[train][word]}); the halves must share no content word"
+        f"{test}, line {_first_line(test, word, quoted=True)}: '{word}' ({halves[test][word]}) is also in {train}, "
+        f"line {_first_line(train, word, quoted=True)} ({halves[train][word]}); the halves must share no content word"
         for word in sorted(halves[train].keys() & halves[test].keys())
     ]
     if faults:
@@ -105,26 +105,17 @@ def _terminals_below(grammar: CFG, symbol: Nonterminal) -> set[str]:
     return terminals
 
 
-def _line_of_symbol(text: str, symbol: str) -> int:
-    """Return the number of the first line whose right-hand side uses a symbol outside quotes."""
-    pattern = re.compile(rf"(?<![\w-]){re.escape(symbol)}(?![\w-])")
-    return _first_line(text, symbol, lambda line: bool(pattern.search(_QUOTED.sub(" ", line).rpartition("->")[2])))
-
-
-def _line_of_word(path: Path, word: str) -> int:
-    """Return the number of the first line that quotes a word, whatever its case."""
-    text = read_text(path, ConstructionError).lower()
-    return _first_line(text, word, lambda line: any(word in quoted[1:-1].split() for quoted in _QUOTED.findall(line)))
-
-
-def _first_line(text: str, part: str, uses: Callable[[str], bool]) -> int:
-    """Return the number of the first rule that uses a part.
+def _first_line(path: Path, part: str, *, quoted: bool = False) -> int:
+    """Return the number of the first rule that uses a word between quotes, or a symbol outside of them.
 
     Where NLTK reads quotes otherwise than they are meant, it is that of the first line in which the part stands.
     """
-    lines = list(enumerate(text.splitlines(), start=1))
-    rules = [number for number, line in lines if not line.lstrip().startswith("#") and uses(line)]
-    return [*rules, *(number for number, line in lines if part in line), 1][0]
+    lines = [line.lower() for line in read_text(path, ConstructionError).splitlines()]
+    pattern = re.compile(rf"(?<![\w-]){re.escape(part.lower())}(?![\w-])")
+    rules = ["" if line.lstrip().startswith("#") else line.rpartition("->")[2] for line in lines]
+    uses = [" ".join(_QUOTED.findall(rule)) if quoted else _QUOTED.sub(" ", rule) for rule in rules]
+    numbers = [number for number, text in enumerate(uses, 1) if pattern.search(text)]
+    return [*numbers, *(number for number, line in enumerate(lines, 1) if part.lower() in line), 1][0]
 
 
 class Spelled(NamedTuple):

@@ -161,7 +161,7 @@ class Recognition(NamedTuple):
         return Recognition(*(table[table["model"] == model].drop(columns="model") for table in self))
 
 
-def metrics_of(found: Recognition) -> dict[str, float | int]:
+def metrics_of(judged: Recognition) -> dict[str, float | int]:
     """Return what sums up a model: the accuracy of all features together at the middle layer.
 
     The middle layer has the number ``layers // 2``, where layer 0 is the embeddings. It is fixed in advance. The names
@@ -170,36 +170,36 @@ def metrics_of(found: Recognition) -> dict[str, float | int]:
     control task and a code selectivity and compression, at the middle layer.
 
     Args:
-        found: The tables of one model (`Recognition.of`).
+        judged: The tables of one model (`Recognition.of`).
     """
-    by_layer = found.together.set_index("layer").to_dict("index")
+    by_layer = judged.together.set_index("layer").to_dict("index")
     middle = len(by_layer) // 2
     metrics: dict[str, float | int] = {str(name): value for name, value in by_layer[middle].items()}
     metrics |= {"layer": middle, "accuracy_layer_0": by_layer[0]["accuracy"]}
-    for name, accuracy in found.controls_together[["control", "accuracy"]].itertuples(index=False):
+    for name, accuracy in judged.controls_together[["control", "accuracy"]].itertuples(index=False):
         metrics[f"control_{name}"] = float(accuracy)
-    for best in _together(found.best_layer).to_dict("records"):
+    for best in _together(judged.best_layer).to_dict("records"):
         metrics |= {"accuracy_best_layer": best["accuracy"], "best_layer": best["layer"]}
-    for name, table in (("selectivity", found.selectivity), ("compression", found.code_length)):
+    for name, table in (("selectivity", judged.selectivity), ("compression", judged.code_length)):
         at_layer = _together(table).set_index("layer")[name]
         if middle in at_layer:
             metrics[name] = float(at_layer[middle])
     return metrics
 
 
-def series_of(found: Recognition) -> dict[str, list[tuple[int, float]]]:
+def curves_by_layer(judged: Recognition) -> dict[str, list[tuple[int, float]]]:
     """Return the curves of a model by layer: name -> (layer, number) pairs.
 
     They are the accuracies of all features together and of each; selectivity and compression, of all together, if there
     are any.
 
     Args:
-        found: The tables of one model (`Recognition.of`).
+        judged: The tables of one model (`Recognition.of`).
     """
-    curves = {"accuracy": (found.together, "accuracy")}
-    curves |= {str(name): (rows, "accuracy") for name, rows in found.by_layer.groupby("feature", sort=False)}
-    curves["selectivity"] = (_together(found.selectivity), "selectivity")
-    curves["compression"] = (_together(found.code_length), "compression")
+    curves = {"accuracy": (judged.together, "accuracy")}
+    curves |= {str(name): (rows, "accuracy") for name, rows in judged.by_layer.groupby("feature", sort=False)}
+    curves["selectivity"] = (_together(judged.selectivity), "selectivity")
+    curves["compression"] = (_together(judged.code_length), "compression")
     return {
         f"by_layer.{name}": list(zip(rows["layer"].tolist(), rows[column].tolist(), strict=True))
         for name, (rows, column) in curves.items()
@@ -241,7 +241,7 @@ def judge_predictions(credited: Credited) -> Recognition:
     first = controls[controls["model"] == controls["model"].iloc[0]].drop(columns="model")
     by_layer = accuracy_by(probes, ["model", "feature", "layer"])
     together = accuracy_by(_with_sentences(probes), ["model", "layer"])
-    order = {model: place for place, model in enumerate(models["model"])}
+    order = {model: number for number, model in enumerate(models["model"])}
 
     def by_model(table: pd.DataFrame) -> pd.DataFrame:
         return table.sort_values("model", key=lambda column: column.map(order), kind="stable", ignore_index=True)
@@ -361,8 +361,10 @@ def _with_sentences(items: pd.DataFrame) -> pd.DataFrame:
 
 def _with_together(items: pd.DataFrame) -> pd.DataFrame:
     """Return items followed by themselves as those of one feature, in which a sentence can be several times."""
-    own = _with_sentences(items)
-    return pd.concat([own, own.assign(id=own["feature"] + " " + own["id"], feature=TOGETHER)], ignore_index=True)
+    items = _with_sentences(items)
+    return pd.concat(
+        [items, items.assign(id=items["feature"] + " " + items["id"], feature=TOGETHER)], ignore_index=True
+    )
 
 
 def _credited(predictions: pd.DataFrame) -> pd.DataFrame:

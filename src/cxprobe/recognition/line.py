@@ -102,7 +102,7 @@ class RecognitionLine(Line):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every sentence, or its marked span, once."""
         section = params.section(RecognitionParams)
-        sentences = read_sentences(section, mined=True)
+        sentences = labelled_sentences(section, mined=True)
         spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
         texts = sentences.drop_duplicates(spans)["text"].tolist()
         yield from read_demand(params.models, "measure_recognition", section.models, texts)
@@ -139,7 +139,7 @@ class RecognitionLine(Line):
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the sentences that grammars made."""
-        sentences = read_sentences(params.section(RecognitionParams))
+        sentences = labelled_sentences(params.section(RecognitionParams))
         kept = sentences.loc[:, [not str(name).startswith(CLUSTER) for name in sentences]]
         return {"sentences": kept.assign(clusters=cluster_lists(sentences))}
 
@@ -178,7 +178,7 @@ class RecognitionLine(Line):
         return made.assign(configuration="sentences", part=made["source"])
 
 
-def read_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:
+def labelled_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:
     """Read the labelled sentences that grammars made, with the columns construction and source.
 
     Args:

@@ -177,10 +177,10 @@ def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) ->
     part = pool[pool["split"] == split]
     counts = pd.crosstab(part["value"], part["label"]).reindex(columns=list(LABELS), fill_value=0)
     dropped = [
-        (split, feature, value, label, wanted, found)
+        (split, feature, value, label, wanted, number)
         for value, by_label in counts.to_dict("index").items()
-        for label, found in by_label.items()
-        if found < wanted
+        for label, number in by_label.items()
+        if number < wanted
     ]
     enough = counts.index[(counts >= wanted).all(axis=1)]
     return part[part["value"].isin(enough)], pd.DataFrame(dropped, columns=NOT_FILLED)

@@ -133,9 +133,9 @@ def _predict(
 
     def predict(layer: int, vectors: Any) -> tuple[list[NDArray[np.float64]], dict[str, NDArray[np.float64]], Any]:
         """Return what is predicted of the test part by draw, of held-out sentences by task, and by the online code."""
-        how, place = regularisation[layer], fitting.of(f"layer {layer}")
-        by_draw = [fit_and_predict(vectors[rows], own, vectors[tested], how, place) for rows, own in draws]
-        own = vectors[first]  # (n_train, dimensions)
+        how, of_layer = regularisation[layer], fitting.of(f"layer {layer}")
+        by_draw = [fit_and_predict(vectors[rows], targets, vectors[tested], how, of_layer) for rows, targets in draws]
+        trained = vectors[first]  # (n_train, dimensions)
         by_task = {}
         for task, targets in tasks.items():
             held = [np.empty(0)]
@@ -143,14 +143,14 @@ def _predict(
                 if len(set(targets[known])) == 1:  # as random labels of words may have it: all there is to learn
                     held.append(np.full(len(held_out), float(targets[known][0])))
                 else:
-                    of_task = place.of(f"{task} labels")
-                    held.append(fit_and_predict(own[known], targets[known], own[held_out], how, of_task))
+                    of_task = of_layer.of(f"{task} labels")
+                    held.append(fit_and_predict(trained[known], targets[known], trained[held_out], how, of_task))
             by_task[task] = np.concatenate(held)
-        return by_draw, by_task, code_online(own[coded], labels[coded], portions, how, place)
+        return by_draw, by_task, code_online(trained[coded], labels[coded], portions, how, of_layer)
 
     by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
-    own = ["split", "draw", "text", "start", "end"]
-    train, test = (part.drop(columns=own, errors="ignore") for part in (train, test))
+    dropped = ["split", "draw", "text", "start", "end"]
+    train, test = (part.drop(columns=dropped, errors="ignore") for part in (train, test))
     order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
     held_out = train.iloc[order].assign(
         **{f"{CLUSTER}word": words[order]},
@@ -259,8 +259,10 @@ def code_online(
     """
     probabilities = np.full(len(labels), 0.5)
     for portion in range(1, int(portions.max(initial=0)) + 1):
-        known, own = portions < portion, portions == portion
+        known, coded = portions < portion, portions == portion
         if len(set(labels[known])) > 1:
-            place = fitting.of(f"portion {portion} of the code")
-            probabilities[own] = fit_and_predict(vectors[known], labels[known], vectors[own], regularisation, place)
+            of_portion = fitting.of(f"portion {portion} of the code")
+            probabilities[coded] = fit_and_predict(
+                vectors[known], labels[known], vectors[coded], regularisation, of_portion
+            )
     return probabilities

@@ -12,7 +12,6 @@ from cxprobe.report.cards import card_figure, card_table, composition_table, wor
 from cxprobe.stats import CLUSTER
 
 _KEYS = ["construction", "source", "feature"]
-CHANCE = 0.5  # of balanced subsets
 
 
 def figures_of_grid(by_layer: pd.DataFrame, members: Sequence[Member], cards: pd.DataFrame) -> dict[str, Figure]:
@@ -30,12 +29,12 @@ def figures_of_grid(by_layer: pd.DataFrame, members: Sequence[Member], cards: pd
     seeing = [member.slug for member in members if not member.is_blind]
     figures = {}
     for name, rows in by_layer.groupby("construction", sort=False):
-        own = cards[cards["construction"] == name]
+        in_construction = cards[cards["construction"] == name]
         if rows["model"].isin(seeing).any():
-            best = own.sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(_KEYS)
+            best = in_construction.sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(_KEYS)
             figures[f"recognition_{name}"] = accuracy_by_layer(rows, members, f"{name}: probes by layer", best)
-        if not own.empty:
-            short = own.assign(dataset=own["source"] + ", " + own["feature"])
+        if not in_construction.empty:
+            short = in_construction.assign(dataset=in_construction["source"] + ", " + in_construction["feature"])
             figures[f"cards_{name}"] = card_figure(short, f"{name}: what blind models get")
     return figures
 
@@ -59,7 +58,8 @@ def recognition_cards(
     """
     rates, items = (table.assign(dataset=table[_KEYS].agg(", ".join, axis=1)) for table in (by_layer, sentences))
     tables = {
-        "card": card_table(rates, chance=CHANCE, limit=limit, members=members),
+        # Subsets are balanced, so that chance is one half.
+        "card": card_table(rates, chance=0.5, limit=limit, members=members),
         "card_composition": composition_table(items, by=["split"]),
         "card_words": word_table(items),
         "card_templates": _template_table(items),
@@ -83,9 +83,9 @@ def judged_items(items: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
         feature, and the sentence is a cluster, since it may be in several.
     """
     keys = ["construction", "source", "model", "layer"]
-    own = items.merge(summary[keys], on=keys, validate="many_to_one")
-    clusters = own.filter(regex=f"^{CLUSTER}").columns
-    named = own.assign(id=own["feature"] + " " + own["id"], **{f"{CLUSTER}sentence": own["id"]})
+    at_layer = items.merge(summary[keys], on=keys, validate="many_to_one")
+    clusters = at_layer.filter(regex=f"^{CLUSTER}").columns
+    named = at_layer.assign(id=at_layer["feature"] + " " + at_layer["id"], **{f"{CLUSTER}sentence": at_layer["id"]})
     return named[[*keys[:-1], "id", "accuracy", *clusters, f"{CLUSTER}sentence"]]
 
 

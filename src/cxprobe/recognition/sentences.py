@@ -201,7 +201,7 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.PersonLabel]) 
     """
     judged = people.in_force(labels)
     said = [set(people.judgements_on(id_, tags, judged).values()) for id_, tags in sentences[["id", "tags"]].to_numpy()]
-    outcomes = ["conflict" if len(own) > 1 else next(iter(own), "not labelled") for own in said]
+    outcomes = ["conflict" if len(judgements) > 1 else next(iter(judgements), "not labelled") for judgements in said]
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
     known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
@@ -286,9 +286,9 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
         # Groups that have both labels can leave a part without one of them.
         short = {label: n for label, n in numbers.items() if in_test[ordered["label"] == label].mean() in (0, 1)}
     if short:
-        found = ", ".join(f"{n} {label}" for label, n in short.items())
+        counts = ", ".join(f"{n} {label}" for label, n in short.items())
         raise DataError(
-            f"labelled sequences{' that share no document' * documents_apart}: {found}; with "
+            f"labelled sequences{' that share no document' * documents_apart}: {counts}; with "
             f"recognition.make.labels.folds = {folds} each label needs at least {folds}: label more (`cxprobe label`), "
             "or mine a larger corpus"
         )

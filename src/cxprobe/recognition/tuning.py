@@ -11,7 +11,6 @@ import pandas as pd
 import sklearn
 from numpy.typing import NDArray
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
-from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 from optuna.trial import TrialState, create_trial
 
 from cxprobe.constructions.sentences import LABELS
@@ -30,16 +29,14 @@ NO_ACCURACY = -1.0  # of a trial whose solver did not converge; tables have no e
 PARAMETERS = ["C", "l1_ratio", "standardise"]
 
 
-def templates_by_label(subset: pd.DataFrame) -> dict[str, int]:
-    """Return how many templates the sentences of each label have in the first training draw.
-
-    Folds need two of each label, so that a subset with fewer cannot be searched.
+def can_be_searched(subset: pd.DataFrame) -> bool:
+    """Return whether the sentences of each label have the two templates, in the first training draw, that folds need.
 
     Args:
         subset: Columns split, draw, label, cluster_template.
     """
     templates = first_draw(subset).groupby("label")[TEMPLATE].nunique()
-    return {label: int(templates.get(label, 0)) for label in LABELS}
+    return all(templates.get(label, 0) > 1 for label in LABELS)
 
 
 def tune_subset(
@@ -82,6 +79,12 @@ def tune_subset(
     decisive = (space, fitting.max_iter, fitting.seed, versions)
     folder = kept_folder(kept, train, features.vectors, rows, computing_code(__name__), *decisive)
 
+    distributions: dict[str, BaseDistribution] = {
+        "C": FloatDistribution(settings.C.low, settings.C.high, log=True),
+        "l1_ratio": CategoricalDistribution(settings.l1_ratio),
+        "standardise": CategoricalDistribution(settings.standardise),
+    }
+
     def search(layer: int, matrix: Any) -> pd.DataFrame:
         """Go on with the search of a layer from the trials that its file has, and write each as it ends."""
         of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
@@ -91,15 +94,20 @@ def tune_subset(
             raise ProbeError(f"{of_layer.place}: no folds can be made, since a label has fewer than two templates")
         known = kept_table(path)
         trials: list[dict[Any, Any]] = [] if known is None else known.to_dict("records")
-        study = _study(trials, settings)
+        optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged
+        study = optuna.create_study(direction="maximize")
+        for row in trials:
+            known_state, params = TrialState[row["state"]], {name: row[name] for name in PARAMETERS}
+            value = row["accuracy"] if known_state == TrialState.COMPLETE else None
+            study.add_trial(create_trial(state=known_state, value=value, params=params, distributions=distributions))
         while len(trials) < settings.trials:
             study.sampler = optuna.samplers.TPESampler(seed=seed_for(of_layer.seed, len(trials)))
-            trial = study.ask(_space(settings))
+            trial = study.ask(distributions)
             how, credits = Regularisation(**trial.params), list[NDArray[np.float64]]()
             try:
                 for train, held_out in cuts:
-                    found = fit_and_predict(vectors[train], labels[train], vectors[held_out], how, of_layer)
-                    credits.append(credit(found, labels[held_out]))
+                    predicted = fit_and_predict(vectors[train], labels[train], vectors[held_out], how, of_layer)
+                    credits.append(credit(predicted, labels[held_out]))
             except ProbeError:
                 study.tell(trial, state=TrialState.FAIL)
                 accuracy, state = NO_ACCURACY, "FAIL"
@@ -123,24 +131,6 @@ def tune_subset(
     return pd.concat(tables, ignore_index=True)
 
 
-def _study(trials: list[dict[Any, Any]], settings: Tune) -> optuna.Study:
-    optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged
-    study = optuna.create_study(direction="maximize")
-    for trial in trials:
-        state, params = TrialState[trial["state"]], {name: trial[name] for name in PARAMETERS}
-        value = trial["accuracy"] if state == TrialState.COMPLETE else None
-        study.add_trial(create_trial(state=state, value=value, params=params, distributions=_space(settings)))
-    return study
-
-
-def _space(settings: Tune) -> dict[str, BaseDistribution]:
-    return {
-        "C": FloatDistribution(settings.C.low, settings.C.high, log=True),
-        "l1_ratio": CategoricalDistribution(settings.l1_ratio),
-        "standardise": CategoricalDistribution(settings.standardise),
-    }
-
-
 def best_settings(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the best setting of each search; of equally accurate ones the first.
 
@@ -155,28 +145,3 @@ def best_settings(trials: pd.DataFrame) -> pd.DataFrame:
     best = trials.loc[searches["accuracy"].idxmax(), ["feature", "layer", *PARAMETERS, "accuracy", "folds"]]
     failed = searches["state"].agg(lambda states: int((states == "FAIL").sum())).to_numpy()
     return best.assign(trials=searches.size().to_numpy() - failed, not_converged=failed).reset_index(drop=True)
-
-
-def parameter_importances(trials: pd.DataFrame, settings: Tune, seed: int) -> pd.DataFrame:
-    """Return how much of the variance of the accuracy each parameter explains.
-
-    A search in which all settings are equally accurate has no variance to explain and is left out.
-
-    Args:
-        trials: Of `tune_subset`, with the column feature.
-        settings: The space that was searched.
-        seed: Of the random forests with which the variance is estimated.
-
-    Returns:
-        Columns feature, layer, parameter, importance; the importances of a search sum to 1.
-
-    Source:
-        Hutter, Hoos & Leyton-Brown 2014 (fANOVA), as Optuna computes it.
-    """
-    rows = []
-    for search, tried in trials.groupby(["feature", "layer"], sort=False):
-        if tried.loc[tried["state"] == "COMPLETE", "accuracy"].nunique() > 1:
-            study = _study(tried.to_dict("records"), settings)
-            importances = get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=seed))
-            rows += [(*search, name, float(importance)) for name, importance in sorted(importances.items())]
-    return pd.DataFrame(rows, columns=["feature", "layer", "parameter", "importance"])
