@@ -6,6 +6,7 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.errors import ConstructionError, ProjectError
+from cxprobe.project import folder as version
 from cxprobe.project.folder import (
     VERSION_FILE,
     construction_names,
@@ -16,7 +17,6 @@ from cxprobe.project.folder import (
     require_project,
     version_fault,
 )
-from cxprobe.run import project as version
 
 
 def test_a_folder_with_any_part_of_a_project_is_one_and_below_it_the_nearest_is_named(tmp_path):

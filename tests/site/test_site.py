@@ -11,7 +11,14 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 from chromium import CHROMIUM, browser
-from cxprobe.site.findings import (
+from matplotlib.figure import Figure
+from mlflow.utils.search_utils import SearchUtils
+
+from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from cxprobe.files.tables import write_table
+from cxprobe.lm.params import SeriesEntry
+from cxprobe.project.params import load_params
+from cxprobe.report.findings import (
     ABOVE_BLIND,
     ABOVE_CHANCE,
     BELOW,
@@ -21,22 +28,14 @@ from cxprobe.site.findings import (
     PREFERENCE,
     SMOKE_TEST,
     Blind,
-    Cast,
     Finding,
-    findings_of,
+    ReportModels,
 )
-from cxprobe.site.inputs import Run
-from cxprobe.site.words import interval
-from matplotlib.figure import Figure
-from mlflow.utils.search_utils import SearchUtils
-
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
-from cxprobe.files.tables import write_table
-from cxprobe.lm.params import SeriesEntry
-from cxprobe.project.params import load_params
+from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.tables import with_blanks
+from cxprobe.report.words import interval
 from cxprobe.run.stage import Stage
-from cxprobe.site.pages import render_pages, runs_in_mlflow
+from cxprobe.site.pages import findings_of, render_pages, runs_in_mlflow
 from cxprobe.site.slots import DRAWN, draw_slots
 from cxprobe.stats import Estimate
 
@@ -118,7 +117,7 @@ def pairs_accuracy(**models) -> pd.DataFrame:
 
 
 def read(params):
-    return Run(Stage("report", "", params)), Cast.of(params)
+    return ReportInputs(Stage("report", "", params)), ReportModels.of(params)
 
 
 def pages_of(params) -> dict[str, str]:
@@ -170,7 +169,7 @@ def test_a_model_is_above_the_best_blind_one_by_the_difference_on_the_same_items
 
 
 def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_first_of_the_grid(folder):
-    cast = Cast.of(with_params(folder, ["pairs"]))
+    cast = ReportModels.of(with_params(folder, ["pairs"]))
     first, second, *_ = cast.blind
     table = rates(mlm=(0.9, 0.8, 1.0, 10), **{slug.replace("-", "_"): (0.6, 0.5, 0.7, 10) for slug in (second, first)})
     assert cast.best(table).model == first
@@ -371,7 +370,7 @@ def test_text_of_a_construction_is_no_markup(folder):
 
 def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
     params = with_params(folder, ["recognition"])
-    blind = Cast.of(params).blind[0].replace("-", "_")
+    blind = ReportModels.of(params).blind[0].replace("-", "_")
     own = [
         rates(one=(0.9, 0.8, 0.95, 50), **{blind: (value, 0.4, 0.99, 50)}).assign(source=source)
         for source, value in (("generated", 0.98), ("balanced", 0.5))
@@ -440,7 +439,7 @@ def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
     }
     series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": [*params.pairs.models, "grown"]})
-    cast = Cast.of(params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}}))
+    cast = ReportModels.of(params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}}))
     assert cast.earlier == ["step-10"]
     assert "step-20" in cast.shown
     assert "one-random" in cast.twins

@@ -282,7 +282,7 @@ def _read_surroundings(construction: str, params: Params, read_corpus: bool | No
     Raises:
         DataError: The corpus is not to be read, or cannot be.
     """
-    from cxprobe.corpora.readers import CorpusRecord, read_records
+    from cxprobe.corpora.readers import CorpusRecord, read_shard
     from cxprobe.corpora.sources import list_corpus, open_corpus
 
     slug = params.mining.constructions.get(construction, "")
@@ -301,7 +301,7 @@ def _read_surroundings(construction: str, params: Params, read_corpus: bool | No
     def records() -> Iterator[CorpusRecord]:
         """Yield the records as mining reads them; what cannot be read was recorded when it was mined."""
         for shard in files.shards:
-            for record in read_records(files, shard, params.mining.longest_line):
+            for record in read_shard(files, shard, params.mining.longest_line):
                 if isinstance(record, CorpusRecord):
                     yield record
 

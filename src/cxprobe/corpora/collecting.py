@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import pyarrow.parquet
 from datasketch import MinHash, MinHashLSH
 
 from cxprobe.corpora.engine import SCHEMAS, MiningJob, table_path
@@ -97,11 +96,11 @@ def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, th
 
 
 def collect_corpus(job: MiningJob, output: Path) -> ReadingReport:
-    """Join what the shards say of the corpus; ``faults.parquet`` in ``output`` has each broken line with its bytes."""
+    """Join what the shards say of the corpus; ``faults.parquet`` in ``output`` has each broken line."""
     ranks = range(len(job.source.shards))
     parts = [table_path(job, rank, "faults") for rank in ranks]
     join_tables(parts, output / "faults.parquet", SCHEMAS["faults"])
-    return ReadingReport(_counts(job, ""), _first_faults(output / "faults.parquet"))
+    return ReadingReport(_counts(job, ""), read_table(output / "faults.parquet").head(FAULTS_SHOWN))
 
 
 def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, output: Path) -> Collected:
@@ -181,11 +180,3 @@ def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
     columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
     table = pd.DataFrame(columns | measured, dtype=object)  # also where there is no candidate
     return table.astype(dict.fromkeys(("start", "end", *measured), "int64"))
-
-
-def _first_faults(path: Path) -> pd.DataFrame:
-    """Return the first faults without their bytes; a corpus may have millions."""
-    columns = ["shard", "line", "offset", "fault"]
-    with pyarrow.parquet.ParquetFile(path) as file:
-        batch = next(file.iter_batches(FAULTS_SHOWN, columns=columns), None)
-    return pd.DataFrame(batch.to_pydict() if batch is not None else None, columns=columns)

@@ -23,7 +23,6 @@ QUESTIONS: Mapping[Question, str] = {
 }
 ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
 HALF = 0.5  # chance of two answers
-CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 
 
 class Verdict(NamedTuple):
@@ -205,10 +204,10 @@ def rate_of(row: "pd.Series[Any]", value: str = "accuracy") -> Estimate:
     return Estimate(float(row[value]), float(row["low"]), float(row["high"]), int(row["n"]))
 
 
-def groups_of(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+def grouped_rows(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
     """Give the values of columns with their rows, in the table's order; nothing for a table that is absent."""
     if len(table):
-        yield from ((tuple(map(str, key)), own) for key, own in table.groupby(list(by), sort=False))
+        yield from ((tuple(map(str, key)), rows) for key, rows in table.groupby(list(by), sort=False))
 
 
 def ahead_of_blind(inputs: ReportInputs, line: str, *by: str) -> dict[tuple[str, ...], bool]:
