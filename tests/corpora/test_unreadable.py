@@ -64,7 +64,12 @@ def stage(tagger: Path, folder: Path, files: dict[str, bytes | pa.Table], format
 @pytest.mark.parametrize(
     ("format", "name", "content", "said"),
     [
-        ("jsonl", "a.json", json.dumps(RECORDS, indent=2).encode(), "line 1: no JSON: .*; a record must be on one line"),
+        (
+            "jsonl",
+            "a.json",
+            json.dumps(RECORDS, indent=2).encode(),
+            "line 1: no JSON: .*; a record must be on one line",
+        ),
         ("jsonl", "a.json", json.dumps(RECORDS).encode(), "line 1: no JSON object but a list"),
         ("jsonl", "a.json", ",\n".join(map(json.dumps, RECORDS)).encode(), "7 faults beside 1 documents"),
         ("jsonl", "a.json", LINES.encode("utf-16"), "line 1: no UTF-8 but, .* UTF-16"),
@@ -74,8 +79,18 @@ def stage(tagger: Path, folder: Path, files: dict[str, bytes | pa.Table], format
         ("parquet", "a.parquet", b"", "cannot be read further"),
         ("jsonl", "a.json", LINES.replace('"text"', '"body"').encode(), "no text under the key 'text'; .*body, url"),
         ("parquet", "a.parquet", pa.table({"text": pa.array([], pa.string())}), "none of its 1 files has a document"),
-        ("parquet", "a.parquet", pa.table([[SENTENCE], ["b"]], names=["text", "text"]), "one column 'text', .* it has text, text"),
-        ("parquet", "a.parquet", pa.table([[SENTENCE]] * 3, names=["text", "url", "url"]), "at most one 'url'; it has text, url, url"),
+        (
+            "parquet",
+            "a.parquet",
+            pa.table([[SENTENCE], ["b"]], names=["text", "text"]),
+            "one column 'text', .* it has text, text",
+        ),
+        (
+            "parquet",
+            "a.parquet",
+            pa.table([[SENTENCE]] * 3, names=["text", "url", "url"]),
+            "at most one 'url'; it has text, url, url",
+        ),
         ("parquet", "a.parquet", pa.table({"text": [SENTENCE.encode("utf-16-le")]}), "line 1: no UTF-8 but, .* UTF-16"),
     ],
 )
