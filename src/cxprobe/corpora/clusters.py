@@ -92,8 +92,8 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
     def _submit(self) -> None:
         # Slurm's own default of the most tasks of an array is 1001; with 0 there are no arrays, as sbatch says.
         said = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, check=False).stdout
-        found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
-        most = (int(found[1]) if found else 0) or 1001
+        limit = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
+        most = (int(limit[1]) if limit else 0) or 1001
         # datatrove gives each array as many tasks as the first, so they share the shards evenly.
         left = len(self.get_incomplete_ranks())
         self.max_array_size = math.ceil(left / math.ceil(left / most))
@@ -154,8 +154,8 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
             name = f"logs/task_{rank:05d}.log"
             if self.logging_dir.isfile(name):
                 with self.logging_dir.open(name) as file:
-                    if found := re.findall(r"errors\.\w+: (.+)", file.read()):
-                        return f": {found[-1]}"
+                    if messages := re.findall(r"errors\.\w+: (.+)", file.read()):
+                        return f": {messages[-1]}"
         return ""
 
 

@@ -105,8 +105,10 @@ def _overview(content: ConstructionFiles) -> Sequence[str]:
 
 def _blind(rates: pd.DataFrame) -> Iterator[Sequence[str]]:
     """Give a row for each kind and number of items, with the models from the best to the worst."""
-    for (asked, n), own in rates.groupby(["items", "n"]):
-        shown = own.assign(rounded=own["accuracy"].round(2)).sort_values(["rounded", "model"], ascending=[False, True])
+    for (asked, n), group in rates.groupby(["items", "n"]):
+        shown = group.assign(rounded=group["accuracy"].round(2)).sort_values(
+            ["rounded", "model"], ascending=[False, True]
+        )
         rated = [
             f"{model} {100 * rate:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
             for model, rate, low, high in shown[["model", "accuracy", "low", "high"]].itertuples(index=False)
