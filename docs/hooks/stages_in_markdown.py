@@ -10,17 +10,12 @@ from models_in_markdown import as_markdown
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml
+from cxprobe.lines import LINES
 
 PIPELINE = Path("dvc.yaml")
-LINES = {
-    "code": "Code",
-    "corpora": "Corpora",
-    "recognition": "Recognition",
-    "scenarios": "Scenarios",
-    "pairs": "Minimal pairs",
-    "prompts": "Prompts",
-    "report": "The report",
-}
+TITLES = {"code": "Code", "corpora": "Corpora", **{name: line.title for name, line in LINES.items()}}
+TITLES["report"] = "The report"
+"""Folder of pipelines/ -> its heading."""
 CODE = "data/list_code/"  # the list of a script's modules, which every stage depends on
 
 
@@ -33,9 +28,9 @@ def describe_pipeline(folder: Path) -> str:
     for block in "\n".join(head).split("\n\n"):  # what is indented is a table of its own
         parts.append(f"```text\n{block}\n```" if block.startswith("  ") else as_markdown(block))
     scripts = {name: str(_body(stage)["cmd"]).split()[-1] for name, stage in stages.items()}
-    for line, title in LINES.items():
+    for folder_name, title in TITLES.items():
         parts.append(f"## {title}")
-        for name in (name for name in stages if scripts[name].startswith(f"{line}/")):
+        for name in (name for name in stages if scripts[name].startswith(f"{folder_name}/")):
             docstring = ast.get_docstring(ast.parse((folder / "pipelines" / f"{scripts[name]}.py").read_text())) or ""
             said = as_markdown(docstring.removeprefix(f"{name}: ").replace(" -> ", " → "))
             comment = as_markdown(_comment(text, name))

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from small_corpora import corpus_of, settings_of
 
-from cxprobe.corpora.params import InstalledCorpus, mining_faults
+from cxprobe.corpora.params import InstalledCorpus, faults_of_mining
 from cxprobe.errors import DataError
 
 CORPORA = {
@@ -15,7 +15,7 @@ CORPORA = {
 
 def told(constructions, watched):
     settings = settings_of(Path("tagger")).model_copy(update={"constructions": constructions, "watched": watched})
-    return [fault.partition(";")[0] for fault in mining_faults(settings, CORPORA, ["way", "let-alone"])]
+    return [fault.partition(";")[0] for fault in faults_of_mining(settings, CORPORA, ["way", "let-alone"])]
 
 
 @pytest.mark.parametrize(

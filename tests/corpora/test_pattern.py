@@ -35,7 +35,6 @@ def load_text(toy_constructions, folder, text):
         ("{TAG: JJ}", "{TGA: JJ}", "unknown key 'TGA'; did you mean 'TAG'?"),
         ("{TAG: JJ}", "{ENT_TYPE: PERSON}", "unknown key 'ENT_TYPE'"),
         ("{TAG: JJ}", "{TAG: {INN: [JJ]}}", "unknown key 'INN'; did you mean 'IN'?"),
-        ("tokens: [", "enabled: false, tokens: [", "parts[0]: none of its patterns is enabled, so nothing could"),
         ("never: [big]", "never: [Big]", "'Big' must be in lower case"),
         ("never:", "nver:", "nver: unknown key; did you mean 'never'?"),
         ("  - *half\n", "", "features.second_start of construction.yaml asks for mark 1, but there are 1 parts"),
@@ -128,12 +127,3 @@ def test_the_keys_of_token_patterns_are_those_of_spacy_but_for_what_is_set_nowhe
     assert known >= LEXICAL | FROM_TAGS | FROM_PARSES
     unset = {"SENT_START", "IS_SENT_START", "UNDERSCORE", *(f"ENT_{kind}" for kind in ("TYPE", "IOB", "ID", "KB_ID"))}
     assert known - LEXICAL - FROM_TAGS - FROM_PARSES == unset
-
-
-def test_a_form_that_is_not_enabled_is_not_looked_for(toy_constructions, tmp_path):
-    form = "      - {name: the + adjective, tokens: [{LOWER: the}, {TAG: JJ}]}\n"
-    assert form in PATTERN
-    other = "      - {name: the + comparative, enabled: false, tokens: [{LOWER: the}, {TAG: JJR}]}\n"
-    pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(form, form + other))
-    assert len(pattern.parts[0].patterns) == 2
-    assert [form.tokens for form in pattern.forms[0]] == [[{"LOWER": "the"}, {"TAG": "JJ"}]]

@@ -98,9 +98,9 @@ def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "it must name the packages"),
+        (None, r"packages\.txt: there is no such file"),
         (b"# nothing", "names no package"),
-        ("joblib\n".encode("utf-16"), r"packages\.txt: byte 0 is not UTF-8; save it as UTF-8"),
+        ("joblib\n".encode("utf-16"), r"packages\.txt, line 1: the byte 0xff is not UTF-8"),
     ],
 )
 def test_a_file_that_names_no_packages_is_an_error(tmp_path, content, said):

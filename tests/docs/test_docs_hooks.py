@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 import pytest
 import written_pages  # noqa: F401  # finds the hooks
-from cxprobe.site.words import in_full
 from pydantic import Field
 
 from conftest import ROOT
 from cxprobe.files.schema import Closed
+from cxprobe.report.words import in_full
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from formats_in_markdown import describe_formats

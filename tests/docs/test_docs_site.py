@@ -11,7 +11,7 @@ from typer.main import get_command
 import cxprobe
 from conftest import ROOT
 from cxprobe.cli import app
-from cxprobe.project.params import Params
+from cxprobe.project.params import whole_params
 
 pytestmark = pytest.mark.pipeline
 
@@ -36,28 +36,25 @@ def headings(html: str) -> set[str]:
     return {re.sub(r"<[^>]+>|&para;|¶", "", text).strip() for text in re.findall(r"<h[1-6][^>]*>(.*?)</h", html, re.S)}
 
 
-def test_every_section_and_model_of_the_parameters_has_a_heading(site):
-    html = page(site, "reference/params")
-    models = [name.lower() for name in Params.model_json_schema()["$defs"]]
-    assert [name for name in models if len(re.findall(rf'<h[23] id="{name}">', html)) != 1] == []
-
-
-def test_every_key_of_the_parameters_is_in_a_table(site):
-    html = page(site, "reference/params")
-    keys = {key for model in Params.model_json_schema()["$defs"].values() for key in model.get("properties", ())}
-    assert [key for key in keys if f"<code>{key}</code>" not in html] == []
-
-
-def test_every_command_has_a_heading(site):
-    found = headings(page(site, "reference/commands"))
-    assert {f"cxprobe {name}" for name in commands_below(get_command(app))} <= found
-
-
 def commands_below(group, before=""):
     for name, command in group.commands.items():
         yield f"{before}{name}"
         if hasattr(command, "commands"):
             yield from commands_below(command, f"{before}{name} ")
+
+
+def test_every_model_and_key_of_the_parameters_every_command_package_and_public_name_is_on_its_page(site):
+    params, api = page(site, "reference/params"), page(site, "reference/api")
+    models = whole_params().model_json_schema()["$defs"]
+    assert [name for name in models if len(re.findall(rf'<h[23] id="{name.lower()}">', params)) != 1] == []
+    keys = {key for model in models.values() for key in model.get("properties", ())}
+    assert [key for key in keys if f"<code>{key}</code>" not in params] == []
+    commands = {f"cxprobe {name}" for name in commands_below(get_command(app))}
+    assert commands <= headings(page(site, "reference/commands"))
+    packages = {".".join(init.parent.relative_to(ROOT / "src").parts) for init in (ROOT / "src").rglob("__init__.py")}
+    assert packages <= headings(page(site, "reference/packages"))
+    names = [f"{getattr(cxprobe, name).__module__}.{name}" for name in cxprobe.__all__]
+    assert [name for name in names if f'id="{name}"' not in api] == []
 
 
 def test_every_stage_has_a_heading_and_a_sentence_about_it(site):
@@ -68,22 +65,10 @@ def test_every_stage_has_a_heading_and_a_sentence_about_it(site):
         assert len(own[1]) > 20, name
 
 
-def test_every_public_name_is_on_the_page_about_python(site):
-    html = page(site, "reference/api")
-    names = [f"{getattr(cxprobe, name).__module__}.{name}" for name in cxprobe.__all__]
-    assert [name for name in names if f'id="{name}"' not in html] == []
-
-
 def test_examples_are_shown_as_code(site):
     html = page(site, "reference/api")
     assert "<strong>Examples:</strong>" in html or "Examples:" in html
     assert "&gt;&gt;&gt; import cxprobe" not in re.sub(r"<pre>.*?</pre>", "", html, flags=re.S)
-
-
-def test_every_package_has_a_heading(site):
-    source = ROOT / "src"
-    packages = {".".join(init.parent.relative_to(source).parts) for init in source.rglob("__init__.py")}
-    assert packages <= headings(page(site, "reference/packages"))
 
 
 def test_numbers_of_the_recorded_run_are_in_their_places(site):

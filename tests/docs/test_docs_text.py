@@ -12,7 +12,7 @@ from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml
-from cxprobe.project.params import Params, load_params
+from cxprobe.project.params import load_params, whole_params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 TARGETS = set(re.findall(r"^([\w./$()-]+):", (ROOT / "Makefile").read_text(), re.M))
@@ -66,7 +66,7 @@ def test_stages_that_are_named_exist(page):
 @every_page
 def test_parameters_that_are_named_exist(page):
     sections = "|".join(
-        name for name, field in Params.model_fields.items() if hasattr(field.annotation, "model_fields")
+        name for name, field in whole_params().model_fields.items() if hasattr(field.annotation, "model_fields")
     )
     for line in code(page):
         for name in re.findall(rf"(?<![\w/.])((?:{sections})(?:\.\w+)+)(?![\w/.([])", line):
@@ -101,7 +101,7 @@ def test_parameters_that_are_shown_are_allowed(page, tmp_path):
     constructions = known_folders(tmp_path / "constructions")
     for text in fences(page, "yaml"):
         shown = YAML(typ="safe").load(text)
-        if isinstance(shown, dict) and set(shown) <= set(Params.model_fields):
+        if isinstance(shown, dict) and set(shown) <= set(whole_params().model_fields):
             path = tmp_path / "params.yaml"
             with path.open("w") as file:
                 YAML(typ="safe").dump(merged(read_yaml(ROOT / "params.yaml", ParamsError), shown), file)

@@ -74,7 +74,7 @@ def test_the_models_that_the_presets_name_are_carried():
 
 @pytest.mark.parametrize(
     ("builder", "version", "folder"),
-    [(WheelBuilder, "standard", "cxprobe/project/"), (SdistBuilder, "standard", ""), (WheelBuilder, "editable", None)],
+    [(WheelBuilder, "standard", "cxprobe/carried/"), (SdistBuilder, "standard", ""), (WheelBuilder, "editable", None)],
     ids=["wheel", "sdist", "editable"],
 )
 def test_the_build_puts_the_files_where_they_belong_and_an_editable_installation_has_its_own(builder, version, folder):

@@ -6,6 +6,7 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.errors import ConstructionError, ProjectError
+from cxprobe.project import folder as version
 from cxprobe.project.folder import (
     VERSION_FILE,
     construction_names,
@@ -16,7 +17,6 @@ from cxprobe.project.folder import (
     require_project,
     version_fault,
 )
-from cxprobe.run import project as version
 
 
 def test_a_folder_with_any_part_of_a_project_is_one_and_below_it_the_nearest_is_named(tmp_path):
@@ -66,7 +66,7 @@ def test_other_code_of_the_same_version_is_another_one_and_what_is_compiled_or_c
     shutil.copytree(source, package / "constructions", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(version, "_PACKAGE", package)
     first = installed_version()
-    for folder in ("project", "constructions/__pycache__"):
+    for folder in ("carried", "constructions/__pycache__"):
         (package / folder).mkdir()
         (package / folder / "more").write_text("more")
     assert installed_version() == first

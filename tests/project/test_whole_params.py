@@ -130,7 +130,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         ),
         (lambda p: p.update(models=None), "models: None is not allowed: input should be a valid dictionary"),
         (lambda p: p["models"].update(shorter=p["models"]["minilm"]), "the name is taken by models.shorter"),
-        (lambda p: p["pairs"].update(models=["blind-scenarios"]), "fixed_word is for scenarios"),
+        (lambda p: p["pairs"].update(models=["blind-scenarios"]), "copier cannot be asked here; pairs asks unigrams"),
         (
             lambda p: p["prompts"]["make"].update(inference_prompts=["paper-2"] * 2),
             "inference_prompts: 'paper-2' is listed",

@@ -10,10 +10,11 @@ from conftest import ROOT, change_params, commit, run, shrink, write_toy_constru
 SCRIPT = """\
 from toy_stages import judge_pairs
 
+from cxprobe.pairs.params import PairsStage
 from cxprobe.run.running import run_stage
 
 if __name__ == "__main__":
-    run_stage(judge_pairs)
+    run_stage(judge_pairs, PairsStage)
 """
 DVC_YAML = """\
 stages:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from cxprobe.run.experiments import VIEW_TAG, all_experiments, views_of
+from cxprobe.lines import all_experiments
+from cxprobe.run.experiments import VIEW_TAG, views_of
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
 from cxprobe.run.tracking import add_runs, sync, tracking_uri, view_links
 
@@ -74,7 +75,11 @@ def runs_in(view: dict, experiment: str = "pairs") -> list[str]:
     return [run.info.run_name for run in client.search_runs([number], state["searchFilter"], order_by=[order])]
 
 
-@pytest.mark.parametrize("write", [lambda: add_runs(RECORDS, CONTEXT), lambda: sync(RECORDS)], ids=["stage", "sync"])
+@pytest.mark.parametrize(
+    "write",
+    [lambda: add_runs(RECORDS, CONTEXT, EXPERIMENTS), lambda: sync(RECORDS, EXPERIMENTS)],
+    ids=["stage", "sync"],
+)
 def test_a_stage_and_a_sync_write_views_that_find_their_runs(workspace, write):
     write()
     views = saved_views("pairs")
@@ -93,7 +98,7 @@ def test_a_stage_and_a_sync_write_views_that_find_their_runs(workspace, write):
 
 
 def test_a_table_shows_all_runs_with_the_accuracy_its_interval_and_n_first(workspace):
-    sync(RECORDS)
+    sync(RECORDS, EXPERIMENTS)
     state = saved_views("pairs")["models-all"]["state"]
     assert state["selectedColumns"][:4] == ["metrics.`accuracy`", "metrics.`low`", "metrics.`high`", "metrics.`n`"]
     assert "params.`model_weights`" in state["selectedColumns"]
@@ -104,7 +109,7 @@ def test_a_table_shows_all_runs_with_the_accuracy_its_interval_and_n_first(works
 
 def test_charts_are_in_a_section_of_their_own_above_those_that_the_page_makes(workspace):
     trials = [Trial(f"trial {n}", {"accuracy": n / 10}, {"C": str(n)}, "FINISHED") for n in (1, 2)]
-    sync([*RECORDS, record("recognition", construction="toy", source="generated", trials=trials)])
+    sync([*RECORDS, record("recognition", construction="toy", source="generated", trials=trials)], EXPERIMENTS)
     search = saved_views("recognition")["search"]
     assert runs_in(search, "recognition") == ["trial 2", "trial 1"]
     expected = {
@@ -161,16 +166,16 @@ def test_of_many_constructions_all_together_and_the_first_have_a_view():
 
 
 def test_a_view_is_written_once_brought_up_to_date_and_left_alone_when_a_person_has_changed_it(workspace):
-    sync(RECORDS)
+    sync(RECORDS, EXPERIMENTS)
     client = MlflowClient(tracking_uri())
     number = client.get_experiment_by_name("pairs").experiment_id
     before = client.get_experiment(number).tags
-    sync(RECORDS)
+    sync(RECORDS, EXPERIMENTS)
     assert client.get_experiment(number).tags == before
     # The page writes four keys.
     theirs = {"name": "Mine", "createdAt": 5, "updatedAt": 6, "state": "deflate;"}
     client.set_experiment_tag(number, f"{VIEW_TAG}biases", json.dumps(theirs))
-    sync([*RECORDS, record(model="another")])
+    sync([*RECORDS, record(model="another")], EXPERIMENTS)
     after = client.get_experiment(number).tags
     assert json.loads(after[f"{VIEW_TAG}biases"]) == theirs
     assert json.loads(after[f"{VIEW_TAG}model"])["name"] == "another on each construction"
@@ -178,9 +183,9 @@ def test_a_view_is_written_once_brought_up_to_date_and_left_alone_when_a_person_
 
 
 def test_links_lead_to_the_views_and_those_of_charts_into_the_charts(workspace):
-    sync(RECORDS)
+    sync(RECORDS, EXPERIMENTS)
     number = MlflowClient(tracking_uri()).get_experiment_by_name("pairs").experiment_id
-    links = {name: link for _, name, link in view_links(RECORDS, "http://127.0.0.1:5000")}
+    links = {name: link for _, name, link in view_links(RECORDS, "http://127.0.0.1:5000", EXPERIMENTS)}
     assert (
         links["Models on all constructions"]
         == f"http://127.0.0.1:5000/#/experiments/{number}/runs?viewStateShareKey=models-all"

@@ -92,12 +92,6 @@ def test_a_helper_ends_soon_after_the_process_that_started_it_was_killed_also_wh
 
 
 @pytest.mark.slow
-def test_three_processes_give_what_one_gives(one, tmp_path):
-    measure(tmp_path, 3)
-    assert_equal(tmp_path, one)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("dies_after", "rank"), [("4", "1"), ("30", "1"), ("4", "0")])
 def test_after_one_of_three_was_killed_all_end_and_two_give_what_one_gives_and_compute_only_the_rest(
     one, tmp_path, dies_after, rank

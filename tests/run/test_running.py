@@ -19,6 +19,8 @@ from servers import wait_until
 from toy_stages import judge_pairs, report_pairs, score_pairs
 
 from cxprobe.files.writing import this_machine, write_json
+from cxprobe.lines import all_experiments
+from cxprobe.pairs.params import PairsStage
 from cxprobe.run.results import read_records
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -39,18 +41,18 @@ def runs(experiment: str = "pairs") -> list:
 
 def run_judging() -> None:
     sys.argv = sys.argv[:1]
-    run_stage(judge_pairs)
+    run_stage(judge_pairs, PairsStage)
 
 
 def ended(work, items: str | None = "models") -> int:
     """Run a stage that ends with an error, and return its exit code."""
     with pytest.raises(SystemExit) as end:
-        run_stage(work, items)
+        run_stage(work, PairsStage, items)
     return end.value.code
 
 
 def test_a_measuring_stage_ends_in_its_results_and_no_run(workspace):
-    run_stage(score_pairs, "models")
+    run_stage(score_pairs, PairsStage, "models")
     assert (workspace / "results" / "score_pairs" / "mlm" / "counts.csv").is_file()
     assert (workspace / "data" / "score_pairs" / "mlm").is_dir()
     assert runs() == []
@@ -60,7 +62,7 @@ def test_a_judging_stage_ends_in_its_runs_once(workspace):
     for _ in range(2):
         run_judging()
         assert len([run for run in runs() if "mlflow.parentRunId" not in run.data.tags]) == 4
-    assert sync(read_records()) == 0
+    assert sync(read_records(), all_experiments()) == 0
 
 
 def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch):
@@ -72,7 +74,7 @@ def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch)
 
     for dvc_stage in ("", "score_pairs@clm", "another_stage@clm"):
         monkeypatch.setenv("DVC_STAGE", dvc_stage)
-        run_stage(score_pairs, "models")
+        run_stage(score_pairs, PairsStage, "models")
     assert items == ["mlm", "clm", "mlm"]
 
 
@@ -152,7 +154,7 @@ def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, m
         raise KeyError("sk-a-key-that-is-secret")
 
     with pytest.raises(KeyError) as raised:
-        run_stage(score_pairs, "models")
+        run_stage(score_pairs, PairsStage, "models")
     traceback.print_exception(raised.value)
     printed = capsys.readouterr()
     assert printed.out == "asking with [key]\n"
@@ -163,7 +165,7 @@ def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, m
 def test_helper_processes_work_and_leave_no_trace(workspace, monkeypatch):
     monkeypatch.setenv("LOCAL_RANK", "1")
     worked = []
-    run_stage(lambda stage: worked.append(stage.item), "models")
+    run_stage(lambda stage: worked.append(stage.item), PairsStage, "models")
     assert worked == ["mlm"]
     assert not (workspace / "results").exists()
 
@@ -205,7 +207,7 @@ def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, s
     run_judging()
     assert "`cxprobe sync` writes" in capsys.readouterr().err
     (disk / "other").unlink()
-    assert sync(read_records()) == 4
+    assert sync(read_records(), all_experiments()) == 4
 
 
 # ---- several processes at once: one works on an item, the others are told which, and a dead one is never in the way
@@ -220,7 +222,7 @@ def hold(with_child: bool) -> None:
         signal.pause()  # until it is killed
         return Outcome()
 
-    run_stage(score_pairs, "models")
+    run_stage(score_pairs, PairsStage, "models")
 
 
 @pytest.fixture
@@ -255,7 +257,7 @@ def test_a_second_process_is_told_who_works_on_the_item_and_other_items_are_free
     assert printed.startswith(expected)
     assert printed.endswith("; wait until it has ended, or end it, and run the stage again\n")
     monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
-    run_stage(score_pairs, "models")
+    run_stage(score_pairs, PairsStage, "models")
     Path("data/.scratch/locks/score_pairs/mlm.json").write_text("{")
     monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
     assert ended(score_pairs) == 2
@@ -269,7 +271,7 @@ def test_a_process_that_was_killed_is_not_in_the_way(holder, with_child):
     process.join()
     if with_child:
         assert psutil.pid_exists(int(Path("child").read_text()))
-    run_stage(score_pairs, "models")
+    run_stage(score_pairs, PairsStage, "models")
     assert Path("results/score_pairs/mlm/counts.csv").is_file()
 
 
@@ -278,7 +280,7 @@ def test_a_disk_without_locks_costs_a_warning(workspace, monkeypatch, capsys):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(FileLock, "_acquire", fail)
-    run_stage(score_pairs, "models")
+    run_stage(score_pairs, PairsStage, "models")
     assert "cannot be locked (No locks available): let no other process run this stage" in capsys.readouterr().err
 
 
@@ -287,5 +289,5 @@ def test_half_files_of_processes_that_were_killed_are_removed_when_a_stage_begin
     path = Path(folder, f"numbers.csv.{this_machine()}-{2**22 + 1}.partial")  # no process has this number
     path.parent.mkdir(parents=True)
     path.write_text("half")
-    run_stage(score_pairs, "models")
+    run_stage(score_pairs, PairsStage, "models")
     assert not path.exists()

@@ -8,8 +8,8 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from cxprobe.files.writing import read_json, this_machine, this_process
+from cxprobe.lines import all_experiments
 from cxprobe.run import tracking
-from cxprobe.run.experiments import all_experiments
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
 from cxprobe.run.tracking import (
     PROCESS_TAG,
@@ -57,7 +57,8 @@ SEARCHED = replace(
     ],
 )
 DEAD = f"{this_machine()}-{2**22 + 1}"  # no process has this number
-PAIRS = all_experiments()["pairs"]
+EXPERIMENTS = all_experiments()
+PAIRS = EXPERIMENTS["pairs"]
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def files(client, run_id, folder=None) -> list[str]:
 
 
 def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folder):
-    add_runs([JUDGED], CONTEXT)
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
     assert (found.info.status, found.info.run_name) == ("FINISHED", "tiny · toy")
     assert (found.info.start_time, found.info.end_time) == (1000, 1500)
@@ -112,41 +113,41 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
 
 def test_artifacts_that_dvc_has_not_fetched_are_left_out(project_folder):
     (JUDGED.folder / "figures" / "accuracy.png").unlink()
-    add_runs([JUDGED], CONTEXT)
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
     assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "provenance.json"]
 
 
 def test_a_run_is_written_once_also_from_other_inputs_and_again_with_another_setting(project_folder):
-    add_runs([JUDGED, replace(JUDGED, name="tiny · all")], CONTEXT)
+    add_runs([JUDGED, replace(JUDGED, name="tiny · all")], CONTEXT, EXPERIMENTS)
     later = replace(CONTEXT, started=9000, finished=9500)
-    add_runs([JUDGED, replace(JUDGED, inputs={"data/make_pairs": "c0ffee.dir"})], later)
+    add_runs([JUDGED, replace(JUDGED, inputs={"data/make_pairs": "c0ffee.dir"})], later, EXPERIMENTS)
     assert [one.info.run_name for one in runs("pairs")] == ["tiny · all", "tiny · toy"]
-    add_runs([replace(JUDGED, params={**JUDGED.params, "seed": "2"})], later)
+    add_runs([replace(JUDGED, params={**JUDGED.params, "seed": "2"})], later, EXPERIMENTS)
     assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "1", "2"]
 
 
 @pytest.mark.parametrize("record", [JUDGED, SEARCHED], ids=["judged", "with trials"])
 def test_of_two_who_write_a_run_at_the_same_moment_one_copy_stays(project_folder, monkeypatch, record):
-    add_runs([record], CONTEXT)
+    add_runs([record], CONTEXT, EXPERIMENTS)
     with monkeypatch.context() as early:  # as if it had looked before the other one was complete
         early.setattr(tracking, "_every_run", lambda *_: [])
-        add_runs([record], CONTEXT)
+        add_runs([record], CONTEXT, EXPERIMENTS)
     assert len(runs(record.experiment)) == 1 + len(record.trials)
-    assert sync([record]) == 0
+    assert sync([record], EXPERIMENTS) == 0
 
 
 def test_syncing_finds_runs_on_whatever_page_the_store_lists_them(project_folder, monkeypatch):
     monkeypatch.setattr(tracking, "_PAGE", 2)
     records = [replace(JUDGED, params={**JUDGED.params, "seed": str(seed)}) for seed in range(5)]
-    assert sync(records[:4]) == 4
-    assert sync(records) == 1
-    assert sync(records) == 0
+    assert sync(records[:4], EXPERIMENTS) == 4
+    assert sync(records, EXPERIMENTS) == 1
+    assert sync(records, EXPERIMENTS) == 0
     assert len(runs("pairs")) == 5
 
 
 def test_records_of_another_machine_are_written_without_their_context(project_folder):
-    assert sync([JUDGED]) == 1
+    assert sync([JUDGED], EXPERIMENTS) == 1
     (found,) = runs("pairs")
     assert found.data.metrics["accuracy"] == 0.9
     assert found.data.tags["dvc.stage"] == "judge_pairs"
@@ -163,7 +164,7 @@ def test_syncing_begins_with_the_oldest_run(project_folder):
     old = replace(JUDGED, name="old")
     keep_context([JUDGED], replace(CONTEXT, started=9000, finished=9500))
     keep_context([old], CONTEXT)
-    sync([JUDGED, old])
+    sync([JUDGED, old], EXPERIMENTS)
     by_start = sorted(runs("pairs"), key=lambda one: one.info.start_time)
     assert [one.info.run_name for one in by_start] == ["old", "tiny · toy"]
 
@@ -171,11 +172,11 @@ def test_syncing_begins_with_the_oldest_run(project_folder):
 def test_a_run_that_was_only_half_written_is_written_again(project_folder, monkeypatch, capsys):
     with monkeypatch.context() as broken:
         broken.setattr(MlflowClient, "log_artifact", lambda *_: (_ for _ in ()).throw(MlflowException("full disk")))
-        add_runs([JUDGED], CONTEXT)
+        add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     assert "full disk" in capsys.readouterr().err
     assert [one.info.status for one in runs("pairs")] == ["RUNNING"]
     monkeypatch.setattr("psutil.pid_exists", lambda number: False)  # as if the process had ended
-    assert sync([JUDGED]) == 1
+    assert sync([JUDGED], EXPERIMENTS) == 1
     assert sorted(one.info.status for one in runs("pairs")) == ["FINISHED", "KILLED"]
 
 
@@ -186,13 +187,13 @@ def test_nothing_is_sent_to_anyone(workspace):
 def test_another_server_can_be_named(project_folder, monkeypatch):
     shutil.copy("mlruns/mlflow.db", "elsewhere.db")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder / 'elsewhere.db'}")
-    add_runs([JUDGED], CONTEXT)
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     assert len(runs("pairs")) == 1
     assert runs("pairs", f"sqlite:///{project_folder / 'mlruns' / 'mlflow.db'}") == []
 
 
 def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_them(project_folder):
-    add_runs([SEARCHED], CONTEXT)
+    add_runs([SEARCHED], CONTEXT, EXPERIMENTS)
     parent, first, second = runs("recognition")
     assert {trial.data.tags["mlflow.parentRunId"] for trial in (first, second)} == {parent.info.run_id}
     assert (first.info.status, first.data.params, first.data.metrics) == ("FINISHED", {"C": "0.1"}, {"accuracy": 0.75})
@@ -201,7 +202,7 @@ def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_
 
 
 def test_more_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):
-    add_runs([replace(JUDGED, series={"loss": [(step, 0.5) for step in range(1500)]})], CONTEXT)
+    add_runs([replace(JUDGED, series={"loss": [(step, 0.5) for step in range(1500)]})], CONTEXT, EXPERIMENTS)
     client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
     assert len(client.get_metric_history(found.info.run_id, "loss")) == 1500
 
@@ -215,7 +216,7 @@ def left_open(process: str) -> str:
 
 def test_a_sync_ends_what_dead_processes_of_this_machine_have_left_open_and_nothing_else(workspace, capsys):
     dead, others = left_open(DEAD), [left_open(name) for name in (this_process(), f"elsewhere_{DEAD}", "", "by hand")]
-    assert sync([]) == 0
+    assert sync([], EXPERIMENTS) == 0
     expected = {dead: "KILLED"} | dict.fromkeys(others, "RUNNING")
     assert {run.info.run_id: run.info.status for run in runs("pairs")} == expected
     assert "still RUNNING though their processes have ended, and are now KILLED: 1" in capsys.readouterr().out
@@ -223,10 +224,10 @@ def test_a_sync_ends_what_dead_processes_of_this_machine_have_left_open_and_noth
 
 def test_a_deleted_store_is_written_again_as_it_was(project_folder, monkeypatch):
     keep_context([JUDGED, SEARCHED], CONTEXT)
-    add_runs([JUDGED, SEARCHED], CONTEXT)
+    add_runs([JUDGED, SEARCHED], CONTEXT, EXPERIMENTS)
     before = runs("pairs") + runs("recognition")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder / 'again.db'}")
-    assert sync([JUDGED, SEARCHED]) == 2
+    assert sync([JUDGED, SEARCHED], EXPERIMENTS) == 2
     after = runs("pairs") + runs("recognition")
     for old, new in zip(before, after, strict=True):
         assert new.info.run_name == old.info.run_name
@@ -242,14 +243,14 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
 ):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:a-secret-word@127.0.0.1:9")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    add_runs([JUDGED], CONTEXT)
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     warning = capsys.readouterr().err
     assert "MLflow at http://me:[key]@127.0.0.1:9 does not work" in warning
     assert "the results are written; `cxprobe sync` writes the runs later" in warning
     with pytest.raises(TrackingError, match=r"the tracking store at http://me:.key.@127\.0\.0\.1:9 cannot be written"):
-        sync([JUDGED])
+        sync([JUDGED], EXPERIMENTS)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
-    assert sync([JUDGED]) == 1
+    assert sync([JUDGED], EXPERIMENTS) == 1
 
 
 def test_an_experiment_is_made_with_its_description_and_that_of_an_older_version_is_brought_up_to_date(workspace):
@@ -278,14 +279,14 @@ def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(wo
 
 
 def test_a_store_that_was_begun_in_another_folder_is_not_written_and_says_what_to_do(workspace, monkeypatch, capsys):
-    add_runs([JUDGED], CONTEXT)
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     (workspace / "new").mkdir()
     (workspace / "mlruns").rename(workspace / "new" / "mlruns")
     monkeypatch.chdir(workspace / "new")
-    add_runs([JUDGED], CONTEXT)
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     assert "does not work (it was begun in another folder: its artifacts are in file:///" in capsys.readouterr().err
     with pytest.raises(TrackingError, match="begun in another folder, delete it and run `cxprobe sync` again"):
-        sync([JUDGED])
+        sync([JUDGED], EXPERIMENTS)
 
 
 def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):
@@ -293,10 +294,10 @@ def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, m
     temporary.mkdir(parents=True)
     monkeypatch.chdir(temporary)
     assert tracking_uri() == f"sqlite:///{workspace}/mlruns/mlflow.db"
-    add_runs([JUDGED], CONTEXT)
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     assert not (temporary / "mlruns").exists()
     monkeypatch.chdir(workspace)
-    assert sync([JUDGED]) == 0
+    assert sync([JUDGED], EXPERIMENTS) == 0
 
 
 @pytest.mark.slow
@@ -304,10 +305,10 @@ def test_a_full_disk_of_the_store_is_named(workspace, small_disk):
     shutil.rmtree("mlruns")
     disk = small_disk(workspace / "mlruns", "64k")
     with pytest.raises(TrackingError, match=f"the disk is full: .*bytes are free on {disk}"):
-        sync([JUDGED])
+        sync([JUDGED], EXPERIMENTS)
 
 
 def test_a_damaged_store_says_what_to_do(workspace):
     Path("mlruns/mlflow.db").write_bytes(b"no database" * 1000)
     with pytest.raises(TrackingError, match="damaged or was begun in another folder, delete it and run `cxprobe sync`"):
-        sync([JUDGED])
+        sync([JUDGED], EXPERIMENTS)

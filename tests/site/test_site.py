@@ -11,7 +11,15 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 from chromium import CHROMIUM, browser
-from cxprobe.site.findings import (
+from matplotlib.figure import Figure
+from mlflow.utils.search_utils import SearchUtils
+
+from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from cxprobe.files.tables import write_table
+from cxprobe.lines import LINES
+from cxprobe.lm.params import SeriesEntry
+from cxprobe.project.params import load_params
+from cxprobe.report.findings import (
     ABOVE_BLIND,
     ABOVE_CHANCE,
     BELOW,
@@ -21,26 +29,18 @@ from cxprobe.site.findings import (
     PREFERENCE,
     SMOKE_TEST,
     Blind,
-    Cast,
     Finding,
-    findings_of,
+    ReportModels,
 )
-from cxprobe.site.inputs import Run
-from cxprobe.site.words import interval
-from matplotlib.figure import Figure
-from mlflow.utils.search_utils import SearchUtils
-
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
-from cxprobe.files.tables import write_table
-from cxprobe.lm.params import SeriesEntry
-from cxprobe.project.params import load_params
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.params import LineParams
 from cxprobe.report.tables import with_blanks
+from cxprobe.report.words import interval
 from cxprobe.run.stage import Stage
-from cxprobe.site.pages import render_pages, runs_in_mlflow
+from cxprobe.site.pages import findings_of, render_pages, runs_in_mlflow
 from cxprobe.site.slots import DRAWN, draw_slots
 from cxprobe.stats import Estimate
 
-LINES = ("recognition", "scenarios", "pairs", "prompts")
 PARAMS = ROOT / "params.yaml"
 ORDERS = ("both", "both_low", "both_high", "both_n", "margin", "margin_low", "margin_high")
 INTERVAL = re.compile(r"\d+\u00a0% \[[\d.]+,\u00a0[\d.]+\]")
@@ -118,7 +118,12 @@ def pairs_accuracy(**models) -> pd.DataFrame:
 
 
 def read(params):
-    return Run(Stage("report", "", params)), Cast.of(params)
+    sections = sections_of(params)
+    return ReportInputs(Stage("report", "", params), sections, list(LINES.values())), ReportModels.of(sections)
+
+
+def sections_of(params) -> dict[str, LineParams]:
+    return {name: params.params_of(name) for name in LINES}
 
 
 def pages_of(params) -> dict[str, str]:
@@ -170,7 +175,7 @@ def test_a_model_is_above_the_best_blind_one_by_the_difference_on_the_same_items
 
 
 def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_first_of_the_grid(folder):
-    cast = Cast.of(with_params(folder, ["pairs"]))
+    cast = ReportModels.of(sections_of(with_params(folder, ["pairs"])))
     first, second, *_ = cast.blind
     table = rates(mlm=(0.9, 0.8, 1.0, 10), **{slug.replace("-", "_"): (0.6, 0.5, 0.7, 10) for slug in (second, first)})
     assert cast.best(table).model == first
@@ -260,7 +265,7 @@ def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder)
         ("form", "toy", "toy-form", "minimal pairs of form", 60, 60),
     ]
     assert [one.verdict for one in found] == [NO_DIFFERENCE, ABOVE_BLIND]
-    assert "construction%20%3D%20%27toy-form%27" in runs_in_mlflow(found[1], ["pairs"])
+    assert "construction%20%3D%20%27toy-form%27" in runs_in_mlflow(found[1], 1)
     page = text_of(pages_of(params)["constructions/toy.html"])
     assert "minimal pair of form, variant A" in page
     assert "shorter form real 49 %" in page
@@ -371,7 +376,7 @@ def test_text_of_a_construction_is_no_markup(folder):
 
 def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
     params = with_params(folder, ["recognition"])
-    blind = Cast.of(params).blind[0].replace("-", "_")
+    blind = ReportModels.of(sections_of(params)).blind[0].replace("-", "_")
     own = [
         rates(one=(0.9, 0.8, 0.95, 50), **{blind: (value, 0.4, 0.99, 50)}).assign(source=source)
         for source, value in (("generated", 0.98), ("balanced", 0.5))
@@ -440,7 +445,8 @@ def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
     }
     series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": [*params.pairs.models, "grown"]})
-    cast = Cast.of(params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}}))
+    grown = params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}})
+    cast = ReportModels.of(sections_of(grown))
     assert cast.earlier == ["step-10"]
     assert "step-20" in cast.shown
     assert "one-random" in cast.twins
@@ -448,7 +454,7 @@ def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
 
 
 def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
-    address = unquote(runs_in_mlflow(finding(), ["pairs", "prompts"]))
+    address = unquote(runs_in_mlflow(finding(), 4))
     assert 'experiments=["1", "2", "3", "4"]' in address
     parsed = SearchUtils.parse_search_filter(address.partition("searchFilter=")[2])
     assert {(one["type"], one["key"], one["value"]) for one in parsed} == {

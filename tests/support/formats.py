@@ -15,7 +15,7 @@ from conftest import ROOT, TOY_PROJECT, change_params, shrink
 from cxprobe.constructions.construction import grammar_file, load_construction, load_sound_parts
 from cxprobe.constructions.people import load_people
 from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.readers import Unreadable, read_records
+from cxprobe.corpora.readers import Unreadable, read_shard
 from cxprobe.corpora.sources import CorpusFiles, find_packages
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
@@ -96,7 +96,7 @@ def _corpus(kind: str, path: str) -> Callable[[Path], list[tuple[str, str]]]:
     def read(project: Path) -> list[tuple[str, str]]:
         file, documents = project / path, []
         corpus = CorpusFiles(str(file.parent), (file.name,), kind, "text", "url", digest="")
-        for record in read_records(corpus, file.name, 4_000_000):
+        for record in read_shard(corpus, file.name, 4_000_000):
             if isinstance(record, Unreadable):
                 raise DataError(f"{record.shard}, line {record.line}: {record.fault}")
             documents.append((record.text, record.url))

@@ -14,6 +14,7 @@ import toy_stages
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import SCRATCH, replacing, write_bytes, write_json
 from cxprobe.lm.store import AnswerStore
+from cxprobe.pairs.params import PairsStage
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -40,6 +41,6 @@ def score_pairs(stage: Stage) -> Outcome:
 
 if __name__ == "__main__":
     if os.environ["TOY_STAGE"] == "score_pairs":
-        run_stage(score_pairs, "models")
+        run_stage(score_pairs, PairsStage, "models")
     else:
-        run_stage(getattr(toy_stages, os.environ["TOY_STAGE"]))
+        run_stage(getattr(toy_stages, os.environ["TOY_STAGE"]), PairsStage)

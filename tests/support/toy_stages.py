@@ -16,7 +16,6 @@ from cxprobe.run.stage import JudgedRun, Outcome, Stage
 TOY = Path(__file__).with_name("toy_stage.py")  # runs one of them
 FACTS = ModelFacts(name="models/mlm", kind="masked", parameters=1234, weights="sha256 abc")
 BLIND = ModelFacts(name="the shorter one", kind="blind", parameters=None, weights="", state="none")
-TWIN = replace(FACTS, weights="random, seed 1, of sha256 abc", state="random")
 
 
 @pytest.fixture

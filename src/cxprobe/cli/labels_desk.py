@@ -282,7 +282,7 @@ def _read_surroundings(construction: str, params: Params, read_corpus: bool | No
     Raises:
         DataError: The corpus is not to be read, or cannot be.
     """
-    from cxprobe.corpora.readers import CorpusRecord, read_records
+    from cxprobe.corpora.readers import CorpusRecord, read_shard
     from cxprobe.corpora.sources import list_corpus, open_corpus
 
     slug = params.mining.constructions.get(construction, "")
@@ -302,7 +302,7 @@ def _read_surroundings(construction: str, params: Params, read_corpus: bool | No
     if known is None:
         _say("reading the corpus for the sentences around; this is done once")
         mined = [sentence for group in _mined_groups(construction) for sentence in group.sentences]
-        every = (one for shard in files.shards for one in read_records(files, shard, params.mining.longest_line))
+        every = (one for shard in files.shards for one in read_shard(files, shard, params.mining.longest_line))
         # What cannot be read was recorded when it was mined.
         records = (record for record in every if isinstance(record, CorpusRecord))
         around = find_surroundings(mined, records, paragraphs=is_installed)

@@ -89,8 +89,8 @@ SCRIPT_LINK = re.compile(r"\b(?:javascript|vbscript|data)\\?:(?=\S)", re.IGNOREC
 
 
 def _without_markup(text: str) -> str:
-    if found := _TAG.search(text) or SCRIPT_LINK.search(text):
-        raise ValueError(f"{found[0]!r} is HTML, or a link that runs code; write plain text, or a link to https://")
+    if markup := _TAG.search(text) or SCRIPT_LINK.search(text):
+        raise ValueError(f"{markup[0]!r} is HTML, or a link that runs code; write plain text, or a link to https://")
     return text
 
 
@@ -183,9 +183,9 @@ class Construction(Closed):
         if self.balanced is not None:
             pairs.append(("balanced.features", self.balanced.features, self.balanced.grammar))
         faults = [
-            f"{place}.{name} asks for mark {mark}, but the last mark of a sentence is {grammar.marks - 1} (marks count "
-            "from 0)"
-            for place, features, grammar in pairs
+            f"{section}.{name} asks for mark {mark}, but the last mark of a sentence is {grammar.marks - 1} (marks "
+            "count from 0)"
+            for section, features, grammar in pairs
             if grammar is not None
             for name, mark in marks_beyond(features, grammar.marks)
         ]

@@ -96,8 +96,10 @@ def gender_of(noun_phrase: str) -> str | None:
 def lint_people(people: People) -> Iterator[Fault]:
     """Find nouns of the lexicon that cannot bear the pronouns of their type."""
     for name, kind in people.types.items():
-        for place, noun in enumerate(kind.nouns):
-            yield from (Fault(("types", name, "nouns", place), what) for what in unbearable(noun, name, kind, people))
+        for position, noun in enumerate(kind.nouns):
+            yield from (
+                Fault(("types", name, "nouns", position), what) for what in unbearable(noun, name, kind, people)
+            )
 
 
 def unbearable(noun: str, name: str, kind: NounType, people: People) -> Iterator[str]:

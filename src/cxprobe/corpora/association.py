@@ -91,14 +91,14 @@ def shown_fillers(fillers: pd.DataFrame, associated: pd.DataFrame, slots: Sequen
         interval, clustered by documents.
     """
     attracted = associated["g2"] * np.sign(associated["delta_p_word"])
-    ranked = associated.assign(attracted=attracted, place=associated["slot"].map(list(slots).index))
-    ranked = ranked.sort_values(["place", "attracted", "number", "word"], ascending=[True, False, False, True])
-    table = ranked.groupby("slot", sort=False).head(SHOWN).drop(columns=["attracted", "place"])
+    ranked = associated.assign(attracted=attracted, position=associated["slot"].map(list(slots).index))
+    ranked = ranked.sort_values(["position", "attracted", "number", "word"], ascending=[True, False, False, True])
+    table = ranked.groupby("slot", sort=False).head(SHOWN).drop(columns=["attracted", "position"])
     groups = dict(iter(fillers.groupby(["slot", "class"])))
     rates = []
     for slot, of_class, word in table[["slot", "class", "word"]].itertuples(index=False):
-        own = groups[slot, of_class]
-        documents = own[["document"]].to_numpy(dtype=object)
-        rates.append(estimate_rate((own["word"] == word).to_numpy(dtype=np.float64), documents))
+        words_there = groups[slot, of_class]
+        documents = words_there[["document"]].to_numpy(dtype=object)
+        rates.append(estimate_rate((words_there["word"] == word).to_numpy(dtype=np.float64), documents))
     intervals = {"share": "value", "low": "low", "high": "high"}
     return table.assign(**{to: [getattr(rate, of) for rate in rates] for to, of in intervals.items()})

@@ -32,10 +32,6 @@ _ACTIVE |= {"RESIZING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOL
 _FOR_EVER = {"AccountNotAllowed", "BadConstraints", "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS"}
 _FOR_EVER |= {"JobHeldAdmin", "JobHoldMaxRequeue", "launch_failed_requeued_held", "PartitionTimeLimit"}
 _FOR_EVER |= {"AssocMaxWallDurationPerJobLimit", "QOSMaxWallDurationPerJobLimit"}
-_MENDED = {
-    "TIMEOUT": "raise engine.time, which is {time}",
-    "OUT_OF_MEMORY": "raise engine.memory_gb, which is {mem_per_cpu_gb}",
-}
 
 
 class _Task(NamedTuple):
@@ -69,16 +65,11 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
             DataError: Slurm is not there, does not take or never begins the jobs, or they left shards unfinished.
         """
         try:
-            subprocess.run(["squeue", "--noheader", "--me"], capture_output=True, text=True, check=True)
-        except FileNotFoundError:
+            subprocess.run(["squeue", "--noheader", "--me"], stdout=subprocess.DEVNULL, check=True)
+        except (FileNotFoundError, subprocess.CalledProcessError) as fault:
             raise DataError(
-                "mining.engine: this machine has no Slurm (there is no squeue); run the stage on a machine from "
-                "which jobs are submitted, or set engine.kind to local"
-            ) from None
-        except subprocess.CalledProcessError as fault:
-            raise DataError(
-                f"mining.engine: Slurm does not answer ({' '.join(fault.stderr.split())}); run the stage again "
-                "when squeue does"
+                f"mining.engine: Slurm does not answer ({fault}); run the stage on a machine from which jobs are "
+                "submitted, or set engine.kind to local"
             ) from None
         self._wait(set())
         if not self.get_incomplete_ranks():
@@ -90,12 +81,9 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
         end = time.monotonic() + _SETTLE
         while len(self.get_incomplete_ranks()) > sum(ended.values()) and time.monotonic() < end:
             time.sleep(_POLLS[0])
-        why = ""
-        if ended:
-            states = ", ".join(f"{number} {state}" for state, number in sorted(ended.items()))
-            said = self._fault_in_log() if "FAILED" in ended else ""
-            advice = "".join(f"; {_MENDED[state].format(**vars(self))}" for state in ended if state in _MENDED)
-            why = f"; Slurm ended tasks as {states}{said}{advice}"
+        states = ", ".join(f"{number} {state}" for state, number in sorted(ended.items()))
+        limits = f"engine.time is {self.time}, engine.memory_gb {self.mem_per_cpu_gb}"
+        why = f"; Slurm ended tasks as {states}{self._fault_in_log()}; {limits}" if ended else ""
         _check_finished(self, why, "logs", "slurm_logs")
 
     def launch_merge_stats(self) -> None:
@@ -104,8 +92,8 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
     def _submit(self) -> None:
         # Slurm's own default of the most tasks of an array is 1001; with 0 there are no arrays, as sbatch says.
         said = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, check=False).stdout
-        found = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
-        most = (int(found[1]) if found else 0) or 1001
+        limit = re.search(r"^MaxArraySize\s*=\s*(\d+)", said, re.MULTILINE)
+        most = (int(limit[1]) if limit else 0) or 1001
         # datatrove gives each array as many tasks as the first, so they share the shards evenly.
         left = len(self.get_incomplete_ranks())
         self.max_array_size = math.ceil(left / math.ceil(left / most))
@@ -166,8 +154,8 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
             name = f"logs/task_{rank:05d}.log"
             if self.logging_dir.isfile(name):
                 with self.logging_dir.open(name) as file:
-                    if found := re.findall(r"errors\.\w+: (.+)", file.read()):
-                        return f": {found[-1]}"
+                    if messages := re.findall(r"errors\.\w+: (.+)", file.read()):
+                        return f": {messages[-1]}"
         return ""
 
 

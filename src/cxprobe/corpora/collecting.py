@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import pyarrow.parquet
 from datasketch import MinHash, MinHashLSH
 
 from cxprobe.corpora.engine import SCHEMAS, MiningJob, table_path
@@ -97,11 +96,11 @@ def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, th
 
 
 def collect_corpus(job: MiningJob, output: Path) -> ReadingReport:
-    """Join what the shards say of the corpus; ``faults.parquet`` in ``output`` has each broken line with its bytes."""
+    """Join what the shards say of the corpus; ``faults.parquet`` in ``output`` has each broken line."""
     ranks = range(len(job.source.shards))
     parts = [table_path(job, rank, "faults") for rank in ranks]
     join_tables(parts, output / "faults.parquet", SCHEMAS["faults"])
-    return ReadingReport(_counts(job, ""), _first_faults(output / "faults.parquet"))
+    return ReadingReport(_counts(job, ""), read_table(output / "faults.parquet").head(FAULTS_SHOWN))
 
 
 def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, output: Path) -> Collected:
@@ -113,8 +112,8 @@ def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, out
     ranks = range(len(job.source.shards))
     rejects = [table_path(job, rank, "rejects", name) for rank in ranks]
     join_tables(rejects, output / "rejects.parquet", SCHEMAS["rejects"])
-    found = [read_table(table_path(job, rank, "candidates", name)) for rank in ranks]
-    candidates = pd.concat(found, ignore_index=True).sort_values(["url", "start", "text"], ignore_index=True)
+    tables = [read_table(table_path(job, rank, "candidates", name)) for rank in ranks]
+    candidates = pd.concat(tables, ignore_index=True).sort_values(["url", "start", "text"], ignore_index=True)
     twins = find_duplicates(candidates["text"].tolist(), **settings.model_dump())
     counts = _counts(job, name)
     counts["rejected: exact duplicate"] = sum(twin.exact for twin in twins)
@@ -143,24 +142,24 @@ def _counts(job: MiningJob, name: str) -> Counter[str]:
     return counts
 
 
-def check_most_faults(found: ReadingReport, corpus: str, most_faults: float) -> None:
+def check_most_faults(read: ReadingReport, corpus: str, most_faults: float) -> None:
     """Check that enough of the corpus could be read: where little could, its settings are wrong.
 
     Args:
-        found: What was read.
+        read: What was read.
         corpus: The corpus's key in params.yaml, for messages.
         most_faults: The largest share of faults among documents and faults that is accepted, in [0, 1].
 
     Raises:
         DataError: No document could be read, or the share of faults is larger. The message shows the first fault.
     """
-    documents, faults = found.counts["documents"], found.counts["faults"]
+    documents, faults = read.counts["documents"], read.counts["faults"]
     first = ""
-    for shard, line, _, fault in found.faults.head(1).itertuples(index=False, name=None):
+    for shard, line, _, fault in read.faults.head(1).itertuples(index=False, name=None):
         first = f"; the first fault: {shard}, line {line}: {fault}"
     if not documents:
         raise DataError(
-            f"corpora.{corpus}: none of its {found.counts['shards']} files has a document that can be read{first}; "
+            f"corpora.{corpus}: none of its {read.counts['shards']} files has a document that can be read{first}; "
             "compare format, text and glob with the files, mend them, and run the stage again"
         )
     if faults > most_faults * (documents + faults):
@@ -181,11 +180,3 @@ def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
     columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
     table = pd.DataFrame(columns | measured, dtype=object)  # also where there is no candidate
     return table.astype(dict.fromkeys(("start", "end", *measured), "int64"))
-
-
-def _first_faults(path: Path) -> pd.DataFrame:
-    """Return the first faults without their bytes; a corpus may have millions."""
-    columns = ["shard", "line", "offset", "fault"]
-    with pyarrow.parquet.ParquetFile(path) as file:
-        batch = next(file.iter_batches(FAULTS_SHOWN, columns=columns), None)
-    return pd.DataFrame(batch.to_pydict() if batch is not None else None, columns=columns)

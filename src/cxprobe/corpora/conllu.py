@@ -70,15 +70,17 @@ def read_conllu(path: Path, *, tags: bool = False) -> Iterator[ConlluSentence]:
     """
     document, comments, rows = "", dict[str, str](), list[tuple[str, list[str]]]()
     for number, line in enumerate([*read_text(path, DataError).split("\n"), ""], start=1):
-        place, line = f"{path}, line {number}", line.removesuffix("\r")
+        where, line = f"{path}, line {number}", line.removesuffix("\r")
         if line.startswith("#") and not rows:
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()
         elif line:
-            rows.append((place, line.split("\t")))
+            rows.append((where, line.split("\t")))
             if len(rows[-1][1]) != _COLUMNS:
-                found = len(rows[-1][1])
-                raise DataError(f"{place}: CoNLL-U has {_COLUMNS} columns, found {found}; put one tab between two")
+                cells_there = len(rows[-1][1])
+                raise DataError(
+                    f"{where}: CoNLL-U has {_COLUMNS} columns, found {cells_there}; put one tab between two"
+                )
         elif rows:
             words = _words(rows, tags)
             document = comments.get("newdoc id", document)
@@ -92,7 +94,7 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
     words: list[TreeWord] = []
     joined, space_after = 0, True  # the last of words that are written as one, and whether a space follows them
     most = sum(cells[0].isdecimal() for _, cells in rows)
-    for place, cells in rows:
+    for where, cells in rows:
         number, hyphen, end = cells[0].partition("-")
         misc = {} if tags else dict(part.partition("=")[::2] for part in cells[9].split("|"))
         space = misc.get("SpaceAfter") != "No"
@@ -102,11 +104,11 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
         if "." in number and number.partition(".")[0] == str(len(words)):
             continue
         if number != str(len(words) + 1):
-            raise DataError(f"{place}: the number {cells[0]!r} cannot follow {len(words)}; number words from 1")
+            raise DataError(f"{where}: the number {cells[0]!r} cannot follow {len(words)}; number words from 1")
         if cells[6] != "_" and not (cells[6].isdecimal() and int(cells[6]) <= most):
-            raise DataError(f"{place}: the head {cells[6]!r} is none of 0 to {most}, the sentence's words, nor _")
+            raise DataError(f"{where}: the head {cells[6]!r} is none of 0 to {most}, the sentence's words, nor _")
         if tags and cells[9] != "O" and cells[9][:2] not in ("B-", "I-"):
-            raise DataError(f"{place}: {cells[9]!r} in the last column is no tag such as O or B-DITRAN")
+            raise DataError(f"{where}: {cells[9]!r} in the last column is no tag such as O or B-DITRAN")
         if len(words) < joined:
             space = len(words) + 1 == joined and space_after
         head = NO_HEAD if cells[6] == "_" else int(cells[6])

@@ -47,7 +47,7 @@ SCHEMAS = {
         {"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER, "marks": pa.list_(_NUMBER), "slots": SLOTS}
     ),
     "rejects": pa.schema({**_PLACE, "reason": _TEXT}),
-    "faults": pa.schema({"shard": _TEXT, "line": _NUMBER, "offset": _NUMBER, "fault": _TEXT, "raw": pa.binary()}),
+    "faults": pa.schema({"shard": _TEXT, "line": _NUMBER, "offset": _NUMBER, "fault": _TEXT}),
 }
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from joblib import Parallel, cpu_count, delayed
 
 from cxprobe.errors import DataError
+from cxprobe.files.reading import read_text
 from cxprobe.files.writing import digest, read_json, replacing, scratch_folder, write_json
 
 FEWEST_WORDS = 4
@@ -135,17 +136,12 @@ def find_packages(names: Path) -> list[Package]:
     Raises:
         DataError: The file does not exist or names nothing, or a package is not installed.
     """
-    if not names.is_file():
-        raise DataError(f"{names} does not exist; it must name the packages of the corpus, one a line")
-    try:
-        lines = names.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as fault:
-        raise DataError(
-            f"{names}: byte {fault.start} is not UTF-8; save it as UTF-8, with the names of packages, one a line"
-        ) from None
     packages: dict[str, Package] = {}
     absent = []
-    for wanted in (name for line in lines if (name := line.partition("#")[0].strip())):
+    for line in read_text(names, DataError).splitlines():
+        wanted = line.partition("#")[0].strip()
+        if not wanted:
+            continue
         try:
             package = distribution(wanted)
         except PackageNotFoundError:

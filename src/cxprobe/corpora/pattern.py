@@ -16,7 +16,7 @@ from cxprobe.constructions.construction import (
     marks_beyond,
 )
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 from cxprobe.segmentation import WITHIN_A_SENTENCE
 
 # The keys of token patterns in spaCy that words alone decide, those that a tagger must say, and those that a parser or
@@ -104,8 +104,6 @@ class Alternative(Closed):
     """The tokens, each as spaCy's Matcher takes it: {LOWER: the, TAG: DT}."""
     dependencies: list[Node] = Field(default_factory=list)
     """The words of a tree, the first without LEFT_ID; a match reaches from its first word to its last."""
-    enabled: bool = True
-    """Whether the form is looked for; false keeps it in the file for other runs."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "Alternative":
@@ -155,17 +153,6 @@ class Pattern(Closed):
     never: list[LowerWord] = Field(default_factory=list)
     """Words, in lower case, that no part may contain, whatever their tag says."""
 
-    @model_validator(mode="after")
-    def _some_form_is_left(self) -> "Pattern":
-        faults = [
-            f"parts[{number}]: none of its patterns is enabled, so nothing could ever match; enable one"
-            for number, forms in enumerate(self.forms)
-            if not forms
-        ]
-        if faults:
-            raise FaultsError(faults)
-        return self
-
     @property
     def document_filter(self) -> str:
         """RE2 expression that a document satisfies if one of its sentences can be a candidate."""
@@ -194,8 +181,8 @@ class Pattern(Closed):
 
     @property
     def forms(self) -> list[list[Alternative]]:
-        """The forms of each part that are enabled."""
-        return [[form for form in part.patterns if form.enabled] for part in self.parts]
+        """The forms of each part."""
+        return [part.patterns for part in self.parts]
 
 
 class Wanted(Closed):

@@ -15,13 +15,11 @@ from datatrove.io import get_datafolder
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 
-_KEPT = 1 << 20  # bytes of what could not be read that are kept, so that it can be repaired
-_BLOCK = 8 << 20  # bytes of a block
+_BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
 _CODECS = {".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _MARK = b"\xef\xbb\xbf"  # what some programs begin a file in UTF-8 with
-_WIDE = "no UTF-8 but, as its zero bytes show, UTF-16 or UTF-32; convert it to UTF-8"
 
 
 class CorpusRecord(NamedTuple):
@@ -40,17 +38,15 @@ class Unreadable(NamedTuple):
         line: The number of the line (of the record, in a .parquet file) from 1; 0 for the file as a whole.
         offset: The byte of the uncompressed file at which it starts; -1 where a file has no such bytes.
         fault: What is wrong with it.
-        raw: Its first bytes, at most 1 MiB.
     """
 
     shard: str
     line: int
     offset: int
     fault: str
-    raw: bytes
 
 
-class Line(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file, its number from 1, and the byte at which it starts."""
 
     content: bytes
@@ -62,12 +58,12 @@ Records = Iterator[CorpusRecord | Unreadable]
 
 
 def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple[list[CorpusRecord], list[Unreadable]]]:
-    """Yield the records of a file, and what could not be read, in blocks of some 8 MB; see `read_records`."""
+    """Yield the records of a file, and what could not be read, in blocks of some 8 MB; see `read_shard`."""
     records, unreadable, size = list[CorpusRecord](), list[Unreadable](), 0
-    for one in read_records(corpus, shard, longest):
+    for one in read_shard(corpus, shard, longest):
         if isinstance(one, Unreadable):
             unreadable.append(one)
-            size += len(one.raw) + len(one.fault)
+            size += len(one.fault)
         else:
             records.append(one)
             size += len(one.text)
@@ -78,7 +74,7 @@ def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple
         yield records, unreadable
 
 
-def read_records(corpus: CorpusFiles, shard: str, longest: int) -> Records:
+def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
     """Yield the records of a file, and what could not be read as it comes; a file that does not exist is one of these.
 
     Args:
@@ -92,7 +88,7 @@ def read_records(corpus: CorpusFiles, shard: str, longest: int) -> Records:
     try:
         file = get_datafolder(corpus.folder).open(shard, "rb")
     except FileNotFoundError as fault:
-        yield Unreadable(shard, 0, -1, f"cannot be opened: {_one_line(fault)}", b"")
+        yield Unreadable(shard, 0, -1, f"cannot be opened: {_one_line(fault)}")
         return
     except Exception as fault:  # each storage raises what its own library does
         raise _out_of_reach(shard, fault) from fault
@@ -122,19 +118,19 @@ class _Stored:
 
 
 def _out_of_reach(shard: str, fault: Exception) -> DataError:
-    said = " ".join(str(fault).split()) or type(fault).__name__
+    message = _one_line(fault) or type(fault).__name__
     return DataError(
-        f"{shard} was not read to its end: {said}. Run the stage again: it goes on with the shards that are left"
+        f"{shard} was not read to its end: {message}. Run the stage again: it goes on with the shards that are left"
     )
 
 
-def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Unreadable]:
+def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine | Unreadable]:
     """Yield a file's lines, and what could not be read.
 
     Args:
         file: The file as it is stored; its compression follows from the shard's name.
         shard: The file's name.
-        longest: Bytes; a longer line is skipped, and its beginning is kept in the fault.
+        longest: Bytes; a longer line is skipped.
     """
     number, offset = 1, 0
     suffix = PurePosixPath(shard).suffix
@@ -148,19 +144,17 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[Line | Unr
         while content := stream.readline(longest + 1):
             size = len(content)
             if size > longest:
-                rest = content
-                while not rest.endswith(b"\n") and (rest := stream.readline(_PIECE)):
-                    size += len(rest)
-                    content += rest[: max(0, _KEPT - len(content))]
+                while not content.endswith(b"\n") and (content := stream.readline(_PIECE)):
+                    size += len(content)
                 fault = f"a line of {size:,} bytes, more than mining.longest_line ({longest:,})"
-                yield Unreadable(shard, number, offset, fault, content[:_KEPT])
+                yield Unreadable(shard, number, offset, fault)
             else:
-                yield Line(content, number, offset)
+                yield FileLine(content, number, offset)
             number, offset = number + 1, offset + size
         if (suffix == ".gz" or suffix in _CODECS) and not file.tell():
             raise EOFError("the file is empty")  # even an archive of nothing has some bytes
     except (OSError, EOFError, zlib.error) as broken:
-        yield Unreadable(shard, number, offset, f"cannot be read further: {_one_line(broken)}", b"")
+        yield Unreadable(shard, number, offset, f"cannot be read further: {_one_line(broken)}")
 
 
 def _json_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int) -> Records:
@@ -174,8 +168,8 @@ def _json_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int
         try:
             text, url = _parsed(content, corpus)
             yield CorpusRecord(text, url or f"{shard}#{line.number}")
-        except ValueError as fault:
-            yield Unreadable(shard, line.number, line.offset, str(fault), line.content[:_KEPT])
+        except (ValueError, RecursionError) as fault:
+            yield Unreadable(shard, line.number, line.offset, str(fault))
 
 
 def _parsed(line: bytes, corpus: CorpusFiles) -> tuple[str, str]:
@@ -185,24 +179,16 @@ def _parsed(line: bytes, corpus: CorpusFiles) -> tuple[str, str]:
         ValueError: It is no such record; the message says why.
     """
     try:
-        record = json.loads(line.decode(), parse_int=float)  # an integer may be longer than Python reads
-        if not isinstance(record, dict):
-            raise ValueError(f"no JSON object but a {type(record).__name__}")
-        text, url = record.get(corpus.text), record.get(corpus.url)
-        if not isinstance(text, str) or not text:
-            raise ValueError(f"no text under the key '{corpus.text}'; its keys are {', '.join(sorted(record))[:200]}")
-        url = url if isinstance(url, str) else ""
-        (text + url).encode()
-    except UnicodeDecodeError as fault:
-        raise ValueError(_WIDE if _is_wide(line) else f"invalid UTF-8 at byte {fault.start} of the line") from None
-    except UnicodeEncodeError:
-        raise ValueError("half of a surrogate pair, which is no character") from None
+        record = json.loads(_decoded(line), parse_int=float)  # an integer may be longer than Python reads
     except json.JSONDecodeError as fault:
-        pretty = "; a record must be on one line, so this may be a pretty-printed file"
-        said = f"no JSON: {fault.msg}{pretty if line.strip() in (b'{', b'[') else ''}"
-        raise ValueError(_WIDE if _is_wide(line) else said) from None
-    except RecursionError:
-        raise ValueError("no JSON that is read: it is nested too deeply") from None
+        raise ValueError(f"no JSON: {fault.msg}; a record must be on one line") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"no JSON object but a {type(record).__name__}")
+    text, url = record.get(corpus.text), record.get(corpus.url)
+    if not isinstance(text, str) or not text:
+        raise ValueError(f"no text under the key '{corpus.text}'; its keys are {', '.join(sorted(record))[:200]}")
+    url = url if isinstance(url, str) else ""
+    (text + url).encode()  # half of a surrogate pair is no character
     return text, url
 
 
@@ -211,7 +197,7 @@ def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: 
     try:
         table = pa.parquet.ParquetFile(file)
         if fault := _schema_fault(table.schema_arrow, corpus):
-            yield Unreadable(shard, 0, -1, fault, b"")
+            yield Unreadable(shard, 0, -1, fault)
             return
         columns = [name for name in dict.fromkeys((corpus.text, corpus.url)) if name in table.schema_arrow.names]
         for batch in table.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
@@ -219,20 +205,22 @@ def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: 
             cells = {name: batch[name].cast(pa.string(), safe=False).cast(pa.binary()).to_pylist() for name in columns}
             for text, url in zip(cells[corpus.text], cells.get(corpus.url, [None] * len(batch)), strict=True):
                 row += 1
-                if fault := _row_fault(text or b"", url or b"", longest):
-                    yield Unreadable(shard, row, -1, fault, (text or b"")[:_KEPT])
-                else:
-                    yield CorpusRecord(text.decode(), url.decode() if url else f"{shard}#{row}")
+                try:
+                    if not text or len(text) > longest:
+                        size = len(text or b"")
+                        raise ValueError(f"a text of {size:,} bytes; 1 to mining.longest_line ({longest:,}) are read")
+                    yield CorpusRecord(_decoded(text), _decoded(url) if url else f"{shard}#{row}")
+                except ValueError as unread:
+                    yield Unreadable(shard, row, -1, str(unread))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, UnicodeDecodeError) as broken:  # of a column's name
-        yield Unreadable(shard, row + 1, -1, f"cannot be read further: {_one_line(broken)}", b"")
+        yield Unreadable(shard, row + 1, -1, f"cannot be read further: {_one_line(broken)}")
 
 
 def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
     """Return what is wrong with the columns of a table, or ""."""
-    if corpus.text not in schema.names:
-        return f"no column '{corpus.text}'; its columns are {', '.join(schema.names)}"
-    if twice := [name for name in (corpus.text, corpus.url) if schema.names.count(name) > 1]:
-        return f"the column '{twice[0]}' is there {schema.names.count(twice[0])} times"
+    names = schema.names
+    if names.count(corpus.text) != 1 or names.count(corpus.url) > 1:
+        return f"must have one column '{corpus.text}', and at most one '{corpus.url}'; it has {', '.join(names)}"
     stored = schema.field(corpus.text).type
     value = stored.value_type if pa.types.is_dictionary(stored) else stored
     # Any other type could be cast to text, and would be nonsense.
@@ -240,25 +228,10 @@ def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
     return "" if value in text else f"the column '{corpus.text}' holds {stored}, not text"
 
 
-def _row_fault(text: bytes, url: bytes, longest: int) -> str:
-    if not text:
-        return "no text"
-    if len(text) > longest:
-        return f"a text of {len(text):,} bytes, more than mining.longest_line ({longest:,})"
-    if _is_wide(text):
-        return _WIDE
-    for name, content in (("text", text), ("url", url)):
-        try:
-            content.decode()
-        except UnicodeDecodeError as fault:
-            return f"invalid UTF-8 at byte {fault.start} of the {name}"
-    return ""
-
-
 def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
     """Yield the paragraphs of running text: an empty line ends one, and a single line break is white space.
 
-    The place of a paragraph is counted in the characters of the lines that could be read.
+    The position of a paragraph is counted in the characters of the lines that could be read.
     """
     paragraph = ""
     base = length = 0
@@ -266,17 +239,15 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
         if isinstance(line, Unreadable):
             yield line
             continue
-        # A mark at the beginning of the file becomes a space, so that all places stay.
+        # A mark at the beginning of the file becomes a space, so that all positions stay.
         marked = not line.offset and line.content.startswith(_MARK)
         content = b" " + line.content.removeprefix(_MARK) if marked else line.content
         try:
-            text = "" if _is_wide(content) else content.decode()
-        except UnicodeDecodeError:
-            text = ""
-        if not text:
-            fault = _WIDE if _is_wide(content) else "invalid UTF-8"
-            yield Unreadable(shard, line.number, line.offset, fault, line.content[:_KEPT])
-        elif text.strip():
+            text = _decoded(content)
+        except ValueError as fault:
+            yield Unreadable(shard, line.number, line.offset, str(fault))
+            continue
+        if text.strip():
             paragraph += text
         elif paragraph:
             yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
@@ -287,9 +258,18 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
         yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
 
 
-def _is_wide(content: bytes) -> bool:
-    """Return whether so many bytes are zero that the text must be in UTF-16 or UTF-32, of which some is valid UTF-8."""
-    return 4 * content.count(0) >= len(content) > 0
+def _decoded(content: bytes) -> str:
+    """Return bytes in UTF-8 as text.
+
+    Raises:
+        ValueError: They are not; some UTF-16 and UTF-32 is valid UTF-8, but has many zero bytes.
+    """
+    if 4 * content.count(0) >= len(content) > 0:
+        raise ValueError("no UTF-8 but, as its zero bytes show, UTF-16 or UTF-32; convert it to UTF-8")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as fault:
+        raise ValueError(f"invalid UTF-8 at byte {fault.start}") from None
 
 
 def _one_line(fault: Exception) -> str:

@@ -70,8 +70,8 @@ def pipeline_of(pattern: Pattern, settings: Mining) -> str:
 
 def load_pipeline(name: str, *patterns: Pattern) -> Language:
     """Load a pipeline of the section mining with what patterns ask for, see `cxprobe.tagging.load_tagger`."""
-    place = f"mining.{'parser' if any(pattern.is_parsed for pattern in patterns) else 'tagger'}"
-    return load_tagger(place, name, asks_for=set().union(*(pattern.asks_for for pattern in patterns)))
+    key = f"mining.{'parser' if any(pattern.is_parsed for pattern in patterns) else 'tagger'}"
+    return load_tagger(key, name, asks_for=set().union(*(pattern.asks_for for pattern in patterns)))
 
 
 class Matchers:
@@ -134,8 +134,8 @@ class Matchers:
         """Return the places of the parts in a tagged or parsed sentence, or that its tags or its tree do not match."""
         matches = self._of_tokens(self._whole, doc)
         places = defaultdict[int, list[int]](list)
-        for key, place, _ in self._nodes(doc, as_spans=False) if self._trees else ():
-            places[key].append(place)
+        for key, position, _ in self._nodes(doc, as_spans=False) if self._trees else ():
+            places[key].append(position)
         for part, nodes, keys in self._trees:
             names = [node.RIGHT_ID for node in nodes]
             trees = find_trees(doc, nodes, [places[key] for key in keys])
@@ -145,18 +145,18 @@ class Matchers:
             return _AFTER_TAGGING[self.pattern.is_parsed]
         text = doc.text
         marks = tuple(text.count(" ", 0, doc[match.start].idx) for match in first)
-        named = sorted((place, name) for match in first for name, place in match.names.items())
-        slots = tuple(_slot(name, doc[place]) for place, name in named)
+        named = sorted((position, name) for match in first for name, position in match.names.items())
+        slots = tuple(_slot(name, doc[position]) for position, name in named)
         return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, slots)
 
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return what a matcher of sequences finds."""
-        found = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
-        return [Match(self._keys[key], range(*place)) for key, *place in found]
+        spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
+        return [Match(self._keys[key], range(*position)) for key, *position in spans]
 
     def _never_in(self, doc: Doc, match: Match) -> str:
         """Return a word that no part may contain and this match does, or ""."""
-        words = (doc[place].lower for place in match.tokens)
+        words = (doc[position].lower for position in match.tokens)
         return next((self._never[word] for word in words if word in self._never), "")
 
     def _first(self, matches: list[Match]) -> list[Match]:
@@ -215,15 +215,17 @@ def check_examples(matchers: Matchers, path: Path) -> None:
     """
     pattern, nlp, faults = matchers.pattern, matchers.nlp, []
     for sentence, doc in zip(pattern.must_match, nlp.pipe(pattern.must_match), strict=True):
-        found = matchers.match(doc)
+        verdict = matchers.match(doc)
         if not passes(pattern, sentence):
             faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
-        if not isinstance(found, Found):
+        if not isinstance(verdict, Found):
             tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
-            faults.append(f"{path}: must_match: {sentence!r} is not found ({found}); its tags are {tags}")
+            faults.append(f"{path}: must_match: {sentence!r} is not found ({verdict}); its tags are {tags}")
     for sentence, doc in zip(pattern.must_not_match, nlp.pipe(pattern.must_not_match), strict=True):
-        if passes(pattern, sentence) and isinstance(found := matchers.match(doc), Found):
-            faults.append(f"{path}: must_not_match: {sentence!r} is found, from the words {found.marks}; {found.tags}")
+        if passes(pattern, sentence) and isinstance(verdict := matchers.match(doc), Found):
+            faults.append(
+                f"{path}: must_not_match: {sentence!r} is found, from the words {verdict.marks}; {verdict.tags}"
+            )
     if faults:
         raise ConstructionError("\n".join(faults))
 
@@ -283,15 +285,15 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     for row, verdicts in sorted(_verdicts(sentences, wanted, looking, most_words).items()):
         sentence = sentences[row]
         _, url, base = records[sentence.record]
-        place = {"url": url, "start": base + sentence.start, "end": base + sentence.end}
+        span = {"url": url, "start": base + sentence.start, "end": base + sentence.end}
         for name, verdict in verdicts.items():
             candidates, rejects, counts = findings[name]
             counts["sentences_that_pass"] += 1
             if isinstance(verdict, Found):
-                candidates.append({"text": sentence.text, **place, **verdict._asdict()})
+                candidates.append({"text": sentence.text, **span, **verdict._asdict()})
                 counts["candidates"] += 1
             else:
-                rejects.append({**place, "reason": verdict})
+                rejects.append({**span, "reason": verdict})
                 counts[f"rejected: {verdict}"] += 1
     for _, _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[f"rejected: {why}"] for why in _AFTER_TAGGING)
@@ -341,8 +343,8 @@ def _verdicts(
         fitting = [
             row for row in sorted(wanted) if names[row] and _fits(sentences[row].text, most_words, nlp.max_length)
         ]
-        found = find([(sentences[row].text, [looking[name] for name in names[row]]) for row in fitting])
-        by_row = dict(zip(fitting, found, strict=True))
+        results = find([(sentences[row].text, [looking[name] for name in names[row]]) for row in fitting])
+        by_row = dict(zip(fitting, results, strict=True))
         for row, of in names.items():
             verdicts[row] |= zip(of, by_row.get(row, ["too long"] * len(of)), strict=True)
     return verdicts

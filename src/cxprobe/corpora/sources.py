@@ -2,11 +2,9 @@
 
 import hashlib
 from collections.abc import Mapping
-from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pandas as pd
@@ -18,7 +16,6 @@ from cxprobe.errors import DataError
 
 # Which files of a folder are read if params.yaml does not say.
 _PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*"}
-_ANSWERS_WITHIN = 15.0  # seconds for one small question to a storage; its own library may try for minutes
 _MODIFIED = ("mtime", "LastModified", "last_modified", "updated")  # as local files, S3 and others call the time
 
 
@@ -83,8 +80,6 @@ def _files(corpus: FilesCorpus) -> dict[str, Mapping[str, Any]]:
     pattern = corpus.glob or _PATTERNS[corpus.format]
     try:
         folder = get_datafolder(_absolute(corpus.folder))
-        if not folder.is_local():
-            _check_that_it_answers(folder)
         shards = sorted(folder.list_files(glob_pattern=pattern))
         files = {shard: _info(folder, shard) for shard in shards}
     except DataError:
@@ -113,25 +108,6 @@ def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
         )
     info: Mapping[str, Any] = folder.info(shard)
     return info
-
-
-def _check_that_it_answers(folder: DataFolder) -> None:
-    """Ask a storage whether a folder exists, and raise what it raises, or a TimeoutError where it does not answer.
-
-    The thread that waits for a storage that never answers ends with the program.
-    """
-    answer = Future[bool]()
-
-    def ask() -> None:
-        try:
-            answer.set_result(folder.fs.exists(folder.path))
-        except Exception as fault:
-            answer.set_exception(fault)
-
-    Thread(target=ask, daemon=True).start()
-    if not wait([answer], timeout=_ANSWERS_WITHIN).done:
-        raise TimeoutError(f"no answer within {_ANSWERS_WITHIN:.0f} seconds")
-    answer.result()
 
 
 def _absolute(folder: str) -> str:

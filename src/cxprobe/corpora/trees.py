@@ -13,21 +13,26 @@ from cxprobe.corpora.pattern import Node
 _SIDES = {".": "+", ".*": "++", ";": "-", ";*": "--"}  # of operators that are about places alone
 
 
-def find_trees(doc: Doc, nodes: Sequence[Node], places: Sequence[Sequence[int]]) -> list[list[int]]:
+def find_trees(doc: Doc, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the places of a tree: for each, the words of the nodes in their order.
 
     Args:
         doc: A parsed sentence.
         nodes: The tree.
-        places: For each node, the places of the words that have its attributes.
+        positions: For each node, the positions of the words that have its attributes.
     """
-    if not all(places):
+    if not all(positions):
         return []
     names = [node.RIGHT_ID for node in nodes]
-    trees = [[place] for place in places[0]]
-    for node, of_node in zip(nodes[1:], places[1:], strict=True):
+    trees = [[position] for position in positions[0]]
+    for node, of_node in zip(nodes[1:], positions[1:], strict=True):
         left, operator, allowed = names.index(str(node.LEFT_ID)), str(node.REL_OP), set(of_node)
-        trees = [[*tree, place] for tree in trees for place in _related(doc[tree[left]], operator) if place in allowed]
+        trees = [
+            [*tree, position]
+            for tree in trees
+            for position in _related(doc[tree[left]], operator)
+            if position in allowed
+        ]
     return trees
 
 
@@ -51,4 +56,4 @@ def _related(token: Token, operator: str) -> list[int]:
     side = _SIDES.get(operator, operator.removeprefix(base))
     sign = -1 if "-" in side else 1
     steps = ((word.i, sign * (word.i - token.i)) for word in words)
-    return [place for place, step in steps if not side or step == 1 or (step > 1 and len(side) > 1)]
+    return [position for position, step in steps if not side or step == 1 or (step > 1 and len(side) > 1)]

@@ -18,7 +18,7 @@ from cxprobe.lm.loading import open_source
 from cxprobe.lm.params import Member, ModelParams, ModelSpec, ServedModel, members_of
 from cxprobe.lm.store import AnswerStore, Numbers, Questions, answers_folder
 from cxprobe.run.params import Precision
-from cxprobe.run.processes import Count, Processes
+from cxprobe.run.processes import AnswerCount, Processes
 from cxprobe.run.progress import progress as show_progress
 from cxprobe.run.provenance import earlier_files
 from cxprobe.run.record import ModelFacts
@@ -179,7 +179,7 @@ class MeasuredModel(Generic[M]):
             keys = list({key for questions in ask() for key in questions.text_of})
             if len(self.store.find(keys)) < len(keys):
                 recall()
-            self.processes.job.counted.append(Count("answers", len(self.store.find(keys)), len(keys)))
+            self.processes.job.counted.append(AnswerCount("answers", len(self.store.find(keys)), len(keys)))
             return None
         processes = self.processes
         with (

@@ -15,7 +15,7 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
-from cxprobe.pairs.balance import fixed_preferences
+from cxprobe.pairs.balance import fixed_preferences, with_one_answer
 from cxprobe.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.make import render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
@@ -32,13 +32,13 @@ from cxprobe.report.findings import (
     Question,
     ReportModels,
     ahead_of_blind,
-    groups_of,
+    grouped_rows,
     rate_of,
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
-from cxprobe.report.published import as_read
+from cxprobe.report.published import published_table
 from cxprobe.report.tables import cell
 from cxprobe.report.words import in_full, number
 
@@ -173,7 +173,10 @@ class PairsLine(Line):
     def rated_items(
         self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
     ) -> Iterator[RatedItem]:
-        """Yield as many pairs as there are frames, so that each comes with every type of nouns; of form only if named."""
+        """Yield as many pairs as there are frames, so that each comes with every type of nouns.
+
+        Pairs of form are judged only if they are named.
+        """
         del kind
         if not pairs_file(construction).is_file():
             return
@@ -220,7 +223,7 @@ class PairsLine(Line):
                 where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
                 wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
                 preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
-        for (name,), of_pairs in groups_of(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
+        for (name,), of_pairs in grouped_rows(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
             tests, both = str(of_pairs["tests"].iloc[0]), _right_in_both(of_pairs)
             blind, blind_in_both = models.best(of_pairs), models.best(both)
             for index, row in of_pairs.iterrows():
@@ -253,7 +256,7 @@ class PairsLine(Line):
     def _without_rate(self, inputs: ReportInputs, models: ReportModels, rated: set[str]) -> Iterator[Finding]:
         """Yield constructions of which every wording has one answer that is always right: they have no rate."""
         path = "report_pairs/tables/unbalanced"
-        for (name, model), cells in groups_of(inputs.table(path), "construction", "model"):
+        for (name, model), cells in grouped_rows(inputs.table(path), "construction", "model"):
             if name in rated:
                 continue
             notes = []
@@ -290,7 +293,7 @@ class PairsLine(Line):
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield how far being right goes with frequency, and what a model gets on benchmarks."""
         path = "report_pairs/tables/frequency"
-        for (covariate,), table in groups_of(inputs.table(path), "covariate"):
+        for (covariate,), table in grouped_rows(inputs.table(path), "covariate"):
             title, head = _FREQUENCY[covariate]
             rows = []
             for _, row in table.iterrows():
@@ -315,12 +318,12 @@ class PairsLine(Line):
         if len(table):
             known = table["construction"].isin(list(inputs.constructions))
             rows = table[table["construction"] == construction] if construction else table[~known]
-            yield as_read(rows, _BESIDE_TITLE, _BESIDE, models)
+            yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
         """Yield of how few frames the pairs are."""
         rates = inputs.table(self.accuracy)
-        for (name,), of_pairs in groups_of(rates if "clusters" in rates else rates.head(0), "construction"):
+        for (name,), of_pairs in grouped_rows(rates if "clusters" in rates else rates.head(0), "construction"):
             frames = int(of_pairs["clusters"].min())
             if construction_of_pairs(name) == construction and frames < _FEWEST_FRAMES:
                 yield (

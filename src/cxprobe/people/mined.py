@@ -112,7 +112,7 @@ def piece_finder(pattern: "Pattern", nlp: "Language") -> PieceFinder:
     for part in pattern.parts:
         matcher = Matcher(nlp.vocab, validate=True)
         for form in part.patterns:
-            if form.enabled and form.tokens:
+            if form.tokens:
                 # Of what a tagger says only the fine-grained tag was recorded.
                 tokens = zip(lexical_only(form.tokens), form.tokens, strict=True)
                 known = [words | ({"TAG": token["TAG"]} if "TAG" in token else {}) for words, token in tokens]

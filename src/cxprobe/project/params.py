@@ -44,7 +44,7 @@ def whole_params() -> type[Params]:
     for name, line in LINES.items():
         field = line.params.model_fields[name]
         sections[name] = (field.annotation, Field(description=field.description))
-    return create_model("Params", __base__=Params, **sections)
+    return create_model("Params", __base__=Params, __doc__=Params.__doc__, **sections)
 
 
 def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FOLDER) -> Params:

@@ -27,11 +27,11 @@ from cxprobe.prompts.items import (
 from cxprobe.prompts.params import OWN, PromptsParams, PromptsStage
 from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, groups_of, rate_of
+from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, grouped_rows, rate_of
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import ChoiceItems, Demand, Example, Line, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
-from cxprobe.report.published import as_read
+from cxprobe.report.published import published_table
 from cxprobe.stats import CLUSTER
 
 ITEMS_FILE = "items.yaml"
@@ -183,7 +183,7 @@ class PromptsLine(Line):
         """Yield the rates by set and number of examples; those with fewest examples are headlines."""
         path, score = self.accuracy, inputs.stage.params.section(PromptsParams).judge.score
         ahead = ahead_of_blind(inputs, self.name, "construction", "set")
-        for (construction, name), of_set in groups_of(inputs.table(path), "construction", "set"):
+        for (construction, name), of_set in grouped_rows(inputs.table(path), "construction", "set"):
             blind, shown = models.best(of_set), of_set[of_set["asked"].isin([REPLY, score])]
             least = shown.groupby("model")["shots"].transform("min")
             for _, row in shown.assign(least=least).iterrows():
@@ -209,13 +209,13 @@ class PromptsLine(Line):
         """Yield multiple choice of a construction, or inferences of all, beside published values."""
         if construction is None:
             path = "report_prompts/tables/inference_beside_published"
-            yield as_read(inputs.table(path), "Inference beside published values", path, models)
+            yield published_table(inputs.table(path), "Inference beside published values", path, models)
             return
         path = "report_prompts/tables/reasoning_beside_published"
         table = inputs.table(path)
         if len(table):
             rows = table[table["construction"] == construction]
-            yield as_read(rows, "Multiple choice beside published values", path, models)
+            yield published_table(rows, "Multiple choice beside published values", path, models)
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
         """Return what a set is called."""

@@ -21,7 +21,7 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.recognition.params import RecognitionParams, RecognitionStage
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, groups_of, rate_of
+from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, grouped_rows, rate_of
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Line, read_demand
 from cxprobe.report.params import ReportParams
@@ -110,8 +110,8 @@ class RecognitionLine(Line):
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of the middle layer's probes; of the sources the hardest one stands in the overview."""
         ahead = ahead_of_blind(inputs, self.name, "construction", "source")
-        for (construction,), of_it in groups_of(inputs.table(self.accuracy), "construction"):
-            best = {source: models.best(rates) for (source,), rates in groups_of(of_it, "source")}
+        for (construction,), of_it in grouped_rows(inputs.table(self.accuracy), "construction"):
+            best = {source: models.best(rates) for (source,), rates in grouped_rows(of_it, "source")}
             reached = {source: 0.0 if blind is None else blind.rate.value for source, blind in best.items()}
             hardest = min(reached, key=reached.__getitem__)  # on which the best blind model gets least
             for _, row in of_it.iterrows():

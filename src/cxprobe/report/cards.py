@@ -78,7 +78,7 @@ def word_table(items: pd.DataFrame, most: int | None = 30) -> pd.DataFrame:
         that number over the label's texts. A word has a row for every label of its data set, and words are in the order
         of the difference between their greatest and their least share.
     """
-    tables = [_words_of(own, most).assign(dataset=name) for name, own in items.groupby("dataset", sort=False)]
+    tables = [_words_of(of_set, most).assign(dataset=name) for name, of_set in items.groupby("dataset", sort=False)]
     columns = ["dataset", "label", "word", "count", "share"]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 

@@ -38,7 +38,7 @@ def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) ->
         One row a group that has a blind model, in the order of the groups: ``by``, model, accuracy, and low, high and n
         as far as ``rates`` has them. Of two with the same accuracy, the one that is named first in ``members``.
     """
-    order = {member.slug: place for place, member in enumerate(members) if member.is_blind}
+    order = {member.slug: position for position, member in enumerate(members) if member.is_blind}
     known = rates[rates["accuracy"].notna()]
     asked = known.groupby(by, dropna=False)["n"].transform("max") if by else known["n"].max()
     blind = known[known["model"].isin(order) & (known["n"] == asked)].reset_index(drop=True)
@@ -92,19 +92,19 @@ def compare_models(
                 f"{key}: {model} has the item {item} {times} times; compare within the groups in which an item is "
                 "asked about once, or take the mean of its credits"
             )
-        own = {str(slug): rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
-        for compares, first, second, is_tested in _compared(own, members, series, tested):
-            shared, difference = _difference(own[first], own[second])
+        by_model = {str(slug): rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
+        for compares, first, second, is_tested in _compared(by_model, members, series, tested):
+            shared, difference = _difference(by_model[first], by_model[second])
             value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
             rows.append((*key, compares, first, second, *value, shared))
             pairs.append((is_tested, difference))
     table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
-    table["p"] = [found.p if found and is_tested else np.nan for is_tested, found in pairs]
+    table["p"] = [compared.p if compared and is_tested else np.nan for is_tested, compared in pairs]
     tests = table.groupby("compares")["p"].transform("count")
-    table["p_holm"] = table.groupby("compares")["p"].transform(lambda own: holm(own.to_numpy(np.float64)))
+    table["p_holm"] = table.groupby("compares")["p"].transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
     table["detectable"] = [
-        found.detectable(tests=number) if found and is_tested and number else np.nan
-        for (is_tested, found), number in zip(pairs, tests, strict=True)
+        compared.detectable(tests=number) if compared and is_tested and number else np.nan
+        for (is_tested, compared), number in zip(pairs, tests, strict=True)
     ]
     return table[[*by, *COMPARISON]]
 
@@ -120,14 +120,14 @@ def _compared(
     real = [slug for slug in trained if slug not in earlier]
     named = {frozenset(pair) for pair in tested.models}
     yield from ((MODELS, *pair, frozenset(pair) in named) for pair in combinations(real, 2))
-    credits = pd.DataFrame({slug: own["accuracy"] for slug, own in items.items()})  # (items, models)
+    credits = pd.DataFrame({slug: answers["accuracy"] for slug, answers in items.items()})  # (items, models)
     for slug in real:
         shared = credits.loc[items[slug].index]
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
         yield from ((BEST_BLIND, slug, best, tested.best_blind) for best in best_blind(rates, [], members)["model"])
     twins = [slug for slug in present if slug in known and known[slug].state in ("random", "shuffled")]
     for slug, twin in product(real, twins):
-        specs = [known[own].spec for own in (slug, twin) if own in known]
+        specs = [known[name_of].spec for name_of in (slug, twin) if name_of in known]
         names = [(spec.name, spec.revision) for spec in specs if isinstance(spec, ModelSpec)]
         if len(names) == 2 and names[0] == names[1]:
             yield TWIN, slug, twin, tested.twins

@@ -88,22 +88,22 @@ def dots(
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = figure.subplots(1, len(places), sharey=True, squeeze=False)[0]
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(kinds)) if len(kinds) > 1 else np.zeros(1)
-    for axes, place in zip(grid, places, strict=True):
+    for axes, panel in zip(grid, places, strict=True):
         for number, (kind, offset) in enumerate(zip(kinds, offsets, strict=True)):
-            own = table[(table[panels] == place) & (table[colours] == kind)]
-            y = np.array([names.index(name) for name in own[rows]]) + offset
-            draw_dots(axes, own, value, y, str(kind), number)
-        in_panel = table[table[panels] == place]
+            part = table[(table[panels] == panel) & (table[colours] == kind)]
+            y = np.array([names.index(name) for name in part[rows]]) + offset
+            draw_dots(axes, part, value, y, str(kind), number)
+        in_panel = table[table[panels] == panel]
         write_sizes(axes, [in_panel.loc[in_panel[rows] == name, "n"] for name in names])
         for label, table_of_marks in marks.items():
-            own = table_of_marks[table_of_marks[rows].isin(names)]
-            own = own[own[panels] == place] if panels in own else own
-            if len(own):  # else not even in the legend
-                y, half = own[rows].map(names.index).to_numpy(float), SPREAD / 2 + 0.1
-                axes.vlines(own[value], y - half, y + half, label=label, **_TICKS[label])
+            part = table_of_marks[table_of_marks[rows].isin(names)]
+            part = part[part[panels] == panel] if panels in part else part
+            if len(part):  # else not even in the legend
+                y, half = part[rows].map(names.index).to_numpy(float), SPREAD / 2 + 0.1
+                axes.vlines(part[value], y - half, y + half, label=label, **_TICKS[label])
         if chance is not None:
             axes.axvline(chance, label=CHANCE, **_TICKS[CHANCE])
-        axes.set_title(within(readable(str(place)), PANEL / _HEADING), fontsize=10)
+        axes.set_title(within(readable(str(panel)), PANEL / _HEADING), fontsize=10)
         if not unit:
             axes.set_xlim(-0.02, 1.02)
             axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
@@ -135,12 +135,12 @@ def add_legend(figure: Figure, most: int, *, outside: bool = False, fontsize: fl
         outside: Whether a constrained layout makes space for it.
         fontsize: In points.
     """
-    found = {
+    handles = {
         str(label): handle
         for axes in figure.axes
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    entries = found | {label: found.pop(label) for label in (*_TICKS, HOLLOW) if label in found}
+    entries = handles | {label: handles.pop(label) for label in (*_TICKS, HOLLOW) if label in handles}
     if entries:
         columns = max(1, min(most, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, entries))))))
         look: dict[str, Any] = {"ncols": columns, "frameon": False, "fontsize": fontsize}
@@ -208,7 +208,7 @@ def ranked_dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, valu
         panels: The column whose values have a panel each.
         value: The column of the rates, in [0, 1].
     """
-    groups = {str(name): own for name, own in table.groupby(panels, sort=False)}
+    groups = {str(name): part for name, part in table.groupby(panels, sort=False)}
     lines = -(-len(groups) // 3)
     columns = -(-len(groups) // lines)
     line, label = ROW * 0.6, table[rows].str.len().max() * SMALL_LETTER + 0.2  # a row, and the space for rows' names
@@ -216,16 +216,16 @@ def ranked_dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, valu
     ends = (table["low"].min() / 1.2, 1.2)
     ticks = {tick: f"{100 * tick:g}%" for tick in log_ticks([table["low"].min(), 1])}
     figure = Figure(figsize=(columns * (label + PANEL), lines * panel + 0.4))
-    for number, (name, own) in enumerate(groups.items()):
+    for number, (name, part) in enumerate(groups.items()):
         down, across = divmod(number, columns)
-        left, top, height = label + across * (label + PANEL), (lines - down) * panel - 0.3, len(own) * line
+        left, top, height = label + across * (label + PANEL), (lines - down) * panel - 0.3, len(part) * line
         axes = add_panel(figure, left, top - height, PANEL - 0.3, height, readable(name))
-        draw_dots(axes, own, value, np.arange(len(own)), "", 0)
+        draw_dots(axes, part, value, np.arange(len(part)), "", 0)
         axes.set_xscale("log")
         axes.set_xlim(*ends)
-        axes.set_ylim(len(own) - 0.5, -0.5)
+        axes.set_ylim(len(part) - 0.5, -0.5)
         draw_x_scale(axes, ticks, readable(value), grid=True)
-        draw_y_scale(axes, dict(enumerate(own[rows])))
+        draw_y_scale(axes, dict(enumerate(part[rows])))
     write_title(figure, title)
     return figure
 
@@ -305,27 +305,27 @@ def readable(name: str) -> str:
     return name.replace("_", " ").replace("-", " ")
 
 
-def draw_dots(axes: Axes, own: pd.DataFrame, value: str, y: NDArray[Any], label: str, number: int) -> None:
+def draw_dots(axes: Axes, part: pd.DataFrame, value: str, y: NDArray[Any], label: str, number: int) -> None:
     """Draw rates of one colour with their intervals, those of fewer items smaller and paler.
 
     Args:
         axes: Where.
-        own: Columns value (its name), low, high, n, and perhaps `FIXED_PREFERENCE`.
+        part: Columns value (its name), low, high, n, and perhaps `FIXED_PREFERENCE`.
         value: The column of the rates.
         y: The height of each row of the table.
         label: In the legend.
         number: Which colour and marker.
     """
     colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
-    least = np.array([max(fewest for fewest in _MARKS if n >= fewest) for n in own["n"].fillna(np.inf)])
-    hollow = own[FIXED_PREFERENCE].to_numpy(bool) if FIXED_PREFERENCE in own else np.zeros(len(own), dtype=bool)
+    least = np.array([max(fewest for fewest in _MARKS if n >= fewest) for n in part["n"].fillna(np.inf)])
+    hollow = part[FIXED_PREFERENCE].to_numpy(bool) if FIXED_PREFERENCE in part else np.zeros(len(part), dtype=bool)
     labels = iter([label])
     for fewest, (size, width, alpha) in _MARKS.items():
         for is_hollow in (False, True):
             drawn = (least == fewest) & (hollow == is_hollow)
             if not drawn.any():
                 continue
-            some, heights = own[drawn], np.asarray(y)[drawn]
+            some, heights = part[drawn], np.asarray(y)[drawn]
             axes.hlines(heights, some["low"], some["high"], color=colour, linewidth=width, alpha=alpha * 0.8)
             face: dict[str, Any] = {"markerfacecolor": "white"} if is_hollow else {}
             look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size, "alpha": alpha}

@@ -205,10 +205,10 @@ def rate_of(row: "pd.Series[Any]", value: str = "accuracy") -> Estimate:
     return Estimate(float(row[value]), float(row["low"]), float(row["high"]), int(row["n"]))
 
 
-def groups_of(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+def grouped_rows(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
     """Give the values of columns with their rows, in the table's order; nothing for a table that is absent."""
     if len(table):
-        yield from ((tuple(map(str, key)), own) for key, own in table.groupby(list(by), sort=False))
+        yield from ((tuple(map(str, key)), rows) for key, rows in table.groupby(list(by), sort=False))
 
 
 def ahead_of_blind(inputs: ReportInputs, line: str, *by: str) -> dict[tuple[str, ...], bool]:

@@ -23,6 +23,8 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams, ReportParams
 from cxprobe.run.experiments import Experiments, load_experiments
 
+# ruff: noqa: ARG002  # what a line does not say has a default, which needs none of its arguments
+
 
 class Example(NamedTuple):
     """One item, as a model is asked it.
@@ -142,7 +144,6 @@ class Line:
 
     def items_in(self, construction: str) -> list[str]:
         """Return the entries that the section's constructions could have for a folder, by the files in it."""
-        del construction
         return []
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Any:
@@ -152,30 +153,24 @@ class Line:
             entries: Those of the section's constructions that belong to it, at least one.
             use: Notes a file as read.
         """
-        del entries, use
 
     def examples(self, items: Any) -> Iterator[Example]:
         """Yield an example of each kind of item: the first ones of the files, so that none has been picked."""
-        del items
         yield from ()
 
     def overview(self, items: Any) -> Sequence[str]:
         """Return the cells of `overview_columns` for a construction, given what `read_items` returns or None."""
-        del items
         return [""] * len(self.overview_columns)
 
     def asked_in(self, row: Mapping[Any, Any]) -> str:
         """Return what is asked in a row of the table of rates; "" for what the page of constructions leaves out."""
-        del row
         return ""
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the line's files in a construction's folder."""
-        del folder, faults
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check what params.yaml asks of the line against the files of the project."""
-        del params, faults
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the line's files outside of constructions/, such as prompts.
@@ -184,7 +179,6 @@ class Line:
             params: The parameters; None if they have faults, so that all files are checked.
             faults: Gets what is found.
         """
-        del params, faults
 
     # ---- people
 
@@ -203,14 +197,12 @@ class Line:
             seed: What is drawn follows from it.
             named: Whether a person asked for this construction; else those are left out that are not judged by default.
         """
-        del kind, construction, tasks, seed, named
         yield from ()
 
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what the stages ask of each model that is loaded or served, from what has been made."""
-        del params
         yield from ()
 
     # ---- reports
@@ -221,12 +213,10 @@ class Line:
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield what each model gets on all items of all constructions."""
-        del inputs, models
         yield from ()
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
         """Yield further sections of a construction's page."""
-        del construction, inputs, models
         yield from ()
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
@@ -238,22 +228,18 @@ class Line:
             inputs: What the run has left.
             models: Its models.
         """
-        del column, value, inputs, models
         yield from ()
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield the published values beside those of the run: about a construction, or (None) about all together."""
-        del construction, inputs, models
         yield from ()
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
         """Yield what must be kept in mind about the rates of a construction, as sentences."""
-        del construction, inputs
         yield from ()
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
         """Return the name of a part of comparisons whose detectable difference is reported; "" for one that is not."""
-        del construction, inputs
         return self.part_name(part)
 
     # ---- exports
@@ -268,12 +254,10 @@ class Line:
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the tables of the exported data set, by the configurations of the line's dataset.yaml."""
-        del params
         return {}
 
     def left_out(self, params: ReportParams) -> list[str]:
         """Return what the data set leaves out, a sentence each."""
-        del params
         return []
 
     def pairs(self, params: ReportParams) -> pd.DataFrame | None:
@@ -283,12 +267,10 @@ class Line:
             One row a pair, as ``data/make_pairs`` has them; and one_answer: why a preference for an answer is enough in
             its variant, or "".
         """
-        del params
         return None
 
     def choices(self, params: ReportParams) -> ChoiceItems | None:
         """Return questions for tools that compare several texts."""
-        del params
         return None
 
     def questions(self, params: ReportParams) -> pd.DataFrame | None:
@@ -298,7 +280,6 @@ class Line:
             One row a question, as ``data/make_prompts`` has them; and answers: each symbol -> the words that may stand
             for it in a reply.
         """
-        del params
         return None
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:

@@ -20,8 +20,8 @@ PERCENT = {0.0: "0%", 0.2: "20%", 0.4: "40%", 0.6: "60%", 0.8: "80%", 1.0: "100%
 def add_panel(figure: Figure, left: float, bottom: float, width: float, height: float, title: str = "") -> Axes:
     """Add a panel without scales (`draw_x_scale`, `draw_y_scale`) to a figure; the place is in inches."""
     figure_width, figure_height = figure.get_size_inches()
-    place = (left / figure_width, bottom / figure_height, width / figure_width, height / figure_height)
-    axes = figure.add_axes(place, frame_on=False)
+    box = (left / figure_width, bottom / figure_height, width / figure_width, height / figure_height)
+    axes = figure.add_axes(box, frame_on=False)
     axes.set_axis_off()
     if title:
         axes.set_title(title, fontsize=9, y=1.0)  # else matplotlib searches for a place

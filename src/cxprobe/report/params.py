@@ -95,9 +95,9 @@ class LineParams(ReportParams):
             entries = getattr(section, key)
             for number, name in enumerate(entries):
                 if self.construction_of(name) not in allowed[kind]:
-                    place = f"{line}.{key}[{number}]" if isinstance(entries, list) else f"{line}.{key}.{name}"
+                    path = f"{line}.{key}[{number}]" if isinstance(entries, list) else f"{line}.{key}.{name}"
                     where = "constructions/" if kind == "constructions" else kind
-                    yield f"{place}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
+                    yield f"{path}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
         asked = [key for key in ("models", "llms") if key in self.names]
         has_models = any(getattr(section, key) for key in asked)
         if has_models and self.nothing_to_do:
@@ -111,23 +111,22 @@ class LineParams(ReportParams):
 
     def _models_that_cannot_be_asked(self) -> Iterator[str]:
         for number, slug in enumerate(self.of_line.models):
-            entry, place = self.models.get(slug), f"{self.line}.models[{number}]"
+            entry, path = self.models.get(slug), f"{self.line}.models[{number}]"
             if entry is None:
                 continue
             for key in empty_names(self.models, [slug]):
                 yield (
-                    f"{key}: is empty, and {place} names '{slug}'; write a Hugging Face name or a folder, or take it "
-                    "out"
+                    f"{key}: is empty, and {path} names '{slug}'; write a Hugging Face name or a folder, or take it out"
                 )
             if isinstance(entry, Panel):
                 for name, member in entry.members.items():
                     if member.kind not in self.blind_kinds:
                         yield (
-                            f"{place}: '{slug}' has {name}, and {member.kind} cannot be asked here; {self.line} asks "
+                            f"{path}: '{slug}' has {name}, and {member.kind} cannot be asked here; {self.line} asks "
                             f"{', '.join(self.blind_kinds)}"
                         )
             if isinstance(entry, ServedModel) and not self.asks_servers:
                 yield (
-                    f"{place}: '{slug}' runs on a server, which gives causal likelihoods alone, and {self.line} asks "
+                    f"{path}: '{slug}' runs on a server, which gives causal likelihoods alone, and {self.line} asks "
                     "for more; take it out here"
                 )

@@ -6,7 +6,7 @@ from cxprobe.report.findings import ReportModels
 from cxprobe.report.line import PageTable
 
 
-def as_read(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
+def published_table(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
     """Return a table for a page, without mock models and earlier checkpoints.
 
     Args:

@@ -45,7 +45,7 @@ class Share(NamedTuple):
 WHOLE = Share(0, 1)
 
 
-class Count(NamedTuple):
+class AnswerCount(NamedTuple):
     """How much of a stage's work on one model is there.
 
     Attributes:
@@ -72,7 +72,7 @@ class Job:
 
     share: Share | None = None
     counts: bool = False
-    counted: list[Count] = field(default_factory=list)
+    counted: list[AnswerCount] = field(default_factory=list)
     fabric: "Fabric | None" = None
 
     def start(self, compute: Compute) -> "Processes":

@@ -13,7 +13,7 @@ _BETWEEN_LINES = 30.0  # seconds
 
 
 @dataclass
-class Progress:
+class ProgressLines:
     """The progress of one piece of work.
 
     Attributes:
@@ -78,8 +78,8 @@ def progress(
     initial: int = 0,
     clock: Callable[[], float] = time.monotonic,
     stream: TextIO | None = None,
-) -> Iterator[Progress]:
-    """Show how far the block has come: its `Progress.update` is called with the number of finished units.
+) -> Iterator[ProgressLines]:
+    """Show how far the block has come: its `ProgressLines.update` is called with the number of finished units.
 
     There is at most one line every half minute, with rate and time left. If an exception ends the block, such as
     Ctrl-C, a line says what was kept and how to go on.
@@ -93,7 +93,7 @@ def progress(
         clock: Gives the time in seconds.
         stream: Where to write; by default the standard error.
     """
-    shown = Progress(what, total, unit, clock, stream or sys.stderr, initial)
+    shown = ProgressLines(what, total, unit, clock, stream or sys.stderr, initial)
     try:
         yield shown
     except BaseException:

@@ -57,7 +57,6 @@ def run_stage(
         sections: Which sections of params.yaml the stage reads.
         items: The section whose keys the stage runs for; None for a stage that runs once.
     """
-    _collect_from_now_on()
     name = work.__name__
     blot_output()
     end_on_signals()
@@ -72,8 +71,7 @@ def run_stage(
                 for folder in (DATA / name, RESULTS / name, project_folder() / SCRATCH):
                     remove_left_behind(folder)  # by processes that were killed in the middle of a file
                 _work_and_record(work, stage)
-        # Otherwise Python goes through all that was imported once more before it ends, for a second or two.
-        gc.freeze()
+        gc.freeze()  # so that Python ends at once, and does not look for garbage in all that was imported
     except Exception as fault:
         message = mendable(fault)
         if message is None:
@@ -94,12 +92,6 @@ def _item(name: str, items: str | None, known: list[str]) -> str:
     return item
 
 
-def _collect_from_now_on() -> None:
-    """Let Python look for garbage, but not among what was imported; see ``cxprobe/__init__.py``."""
-    gc.freeze()
-    gc.enable()
-
-
 def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[Any]) -> None:
     """Do the work of a stage, write its results, and write the runs of a judging stage into MLflow."""
     context = begin()  # of the code that begins the work, whatever is committed meanwhile
@@ -111,10 +103,8 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
         stage.data.mkdir(parents=True, exist_ok=True)  # so that DVC finds its output
     records = write_results(stage, outcome)
     if records:
-        gc.disable()
         from cxprobe.run import tracking  # MLflow takes seconds to import, and other stages have no runs
 
-        _collect_from_now_on()
         context = replace(context, finished=milliseconds())
         tracking.keep_context(records, context)
         tracking.add_runs(records, context, load_experiments(stage.params.experiments_file))

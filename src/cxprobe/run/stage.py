@@ -134,13 +134,13 @@ class JudgedRun:
 
     def __post_init__(self) -> None:
         """Refuse what MLflow's UI could not show."""
-        place = f"the run of {self.model} on {self.construction or '?'}, {self.source or '?'}"
+        run = f"the run of {self.model} on {self.construction or '?'}, {self.source or '?'}"
         if not (self.model and self.construction and self.source):
-            raise ValueError(f"{place}: model, construction and source must not be empty; say 'all' for all of them")
+            raise ValueError(f"{run}: model, construction and source must not be empty; say 'all' for all of them")
         names = [*self.metrics, *self.series]
         if len(names) > MOST_METRICS:
             raise ValueError(
-                f"{place} has {len(names)} metrics and series, at most {MOST_METRICS} are allowed; put the rest into "
+                f"{run} has {len(names)} metrics and series, at most {MOST_METRICS} are allowed; put the rest into "
                 f"a table. The last ones: {', '.join(names[MOST_METRICS:][:5])}"
             )
 

@@ -51,8 +51,8 @@ def tracking_uri() -> str:
 def keep_context(records: Sequence[RunRecord], context: RunContext) -> None:
     """Keep the context of runs on this machine for `sync`, since it must change no output."""
     try:
-        for record, own in _one_after_another(records, context):
-            write_json(asdict(own), _context_file(record))
+        for record, its_context in _one_after_another(records, context):
+            write_json(asdict(its_context), _context_file(record))
     except OSError as error:  # such as a full disk
         print(f"time, commit and machine of the runs could not be kept: {error}", file=sys.stderr)
 
@@ -123,21 +123,21 @@ def experiment_id(client: MlflowClient, experiment: Experiment) -> str:
         TrackingError: The local store was begun in another folder, to which it would write the artifacts.
     """
     name, note = experiment.name, experiment.description
-    found = client.get_experiment_by_name(name)
-    if found is None:
+    existing = client.get_experiment_by_name(name)
+    if existing is None:
         # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
         tags = {"mlflow.experimentKind": "custom_model_development", _NOTE: note}
         try:
             return str(client.create_experiment(name, _artifacts(name) if _is_local() else None, tags))
         except MlflowException as error:
-            found = client.get_experiment_by_name(name)
-            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or found is None:
+            existing = client.get_experiment_by_name(name)
+            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or existing is None:
                 raise
-    if _is_local() and found.artifact_location != _artifacts(name):
-        raise TrackingError(f"it was begun in another folder: its artifacts are in {found.artifact_location}")
-    if found.tags.get(_NOTE) != note:
-        client.set_experiment_tag(found.experiment_id, _NOTE, note)
-    return str(found.experiment_id)
+    if _is_local() and existing.artifact_location != _artifacts(name):
+        raise TrackingError(f"it was begun in another folder: its artifacts are in {existing.artifact_location}")
+    if existing.tags.get(_NOTE) != note:
+        client.set_experiment_tag(existing.experiment_id, _NOTE, note)
+    return str(existing.experiment_id)
 
 
 def _is_local() -> bool:

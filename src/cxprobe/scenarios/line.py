@@ -11,11 +11,11 @@ from cxprobe.constructions.templates import spell
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import HALF, Finding, ReportModels, ahead_of_blind, groups_of, rate_of
+from cxprobe.report.findings import HALF, Finding, ReportModels, ahead_of_blind, grouped_rows, rate_of
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageTable, read_demand
 from cxprobe.report.params import ReportParams
-from cxprobe.report.published import as_read
+from cxprobe.report.published import published_table
 from cxprobe.report.words import in_full
 from cxprobe.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.scenarios.rules import (
@@ -92,7 +92,7 @@ class ScenariosLine(Line):
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of each test without calibration; the base test stands in the overview."""
         ahead = ahead_of_blind(inputs, self.name, "construction", "scenario")
-        for (construction, name), rates in groups_of(inputs.table(self.accuracy), "construction", "scenario"):
+        for (construction, name), rates in grouped_rows(inputs.table(self.accuracy), "construction", "scenario"):
             scenarios, blind = scenarios_in(inputs, construction), models.best(rates)
             for _, row in rates.iterrows():
                 model = str(row["model"])
@@ -118,7 +118,7 @@ class ScenariosLine(Line):
         for kind in ("accuracy", "flips"):
             path = f"report_scenarios/tables/{construction}/{kind}_beside_published"
             title = f"Scenarios: {kind} in percent beside published values (*: differs from the published rate)"
-            yield as_read(inputs.table(path), title, path, models)
+            yield published_table(inputs.table(path), title, path, models)
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
         """Return the name of the base test; others are not reported."""

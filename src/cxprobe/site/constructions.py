@@ -23,9 +23,6 @@ from cxprobe.report.inputs import ConstructionFiles
 from cxprobe.report.line import Example
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
-Row = Sequence[str]
-
-
 # What blind models get: what was asked, such as "inference, challenge set", the share of right answers, its interval.
 BLIND_RATE = ["construction", "items", "model", "accuracy", "low", "high", "n"]
 
@@ -99,17 +96,19 @@ def _examples(content: ConstructionFiles) -> list[Example]:
     return [example for name, items in content.items.items() for example in LINES[name].examples(items)]
 
 
-def _overview(content: ConstructionFiles) -> Row:
+def _overview(content: ConstructionFiles) -> Sequence[str]:
     title = content.construction.name
     anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")  # as GitHub writes it
     cells = [cell for name, line in LINES.items() for cell in line.overview(content.items.get(name))]
     return (f"[{title}](#{anchor})", *cells)
 
 
-def _blind(rates: pd.DataFrame) -> Iterator[Row]:
+def _blind(rates: pd.DataFrame) -> Iterator[Sequence[str]]:
     """Give a row for each kind and number of items, with the models from the best to the worst."""
-    for (asked, n), own in rates.groupby(["items", "n"]):
-        shown = own.assign(rounded=own["accuracy"].round(2)).sort_values(["rounded", "model"], ascending=[False, True])
+    for (asked, n), group in rates.groupby(["items", "n"]):
+        shown = group.assign(rounded=group["accuracy"].round(2)).sort_values(
+            ["rounded", "model"], ascending=[False, True]
+        )
         rated = [
             f"{model} {100 * rate:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
             for model, rate, low, high in shown[["model", "accuracy", "low", "high"]].itertuples(index=False)
@@ -117,7 +116,7 @@ def _blind(rates: pd.DataFrame) -> Iterator[Row]:
         yield str(asked), str(n), ", ".join(rated)
 
 
-def _table(head: Row, rows: Iterable[Row]) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     for row in rows:
         cells = [_line(text).replace("|", "\\|") for text in row]

@@ -37,7 +37,7 @@ from cxprobe.site.reservations import reservations_of
 MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
 MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
-PACKAGES = (
+_PACKAGES = (
     *("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas"),
     *("nltk", "spacy", "statsmodels", "wordfreq"),
 )
@@ -99,7 +99,7 @@ def render_pages(inputs: ReportInputs, models: ReportModels, findings: Sequence[
         of_model = [finding for finding in findings if finding.model == slug]
         pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, of_model, inputs, models))
     known = {slug: _facts(member) for slug, member in models.members.items()}
-    versions = {name: version(name).partition("+")[0] for name in PACKAGES}
+    versions = {name: version(name).partition("+")[0] for name in _PACKAGES}
     pages["methods.html"] = page("methods.html", "", inputs=inputs, models=models, versions=versions, facts=known)
     return pages
 

@@ -6,7 +6,7 @@ from itertools import groupby
 import pandas as pd
 
 from cxprobe.report.comparisons import BEST_BLIND
-from cxprobe.report.findings import ABOVE_BLIND, ASKED, PREFERENCE, QUESTIONS, Finding, ReportModels, groups_of
+from cxprobe.report.findings import ABOVE_BLIND, ASKED, PREFERENCE, QUESTIONS, Finding, ReportModels, grouped_rows
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.words import in_full, number
 
@@ -67,7 +67,7 @@ def _power(construction: str, headlines: Sequence[Finding], inputs: ReportInputs
         folders = table["construction"].map(inputs.sections[name].construction_of)
         compared = table[(folders == construction) & (table["compares"] == BEST_BLIND)]
         compared = compared[pd.to_numeric(compared["detectable"], errors="coerce").notna()]
-        for (part,), rows in groups_of(compared, line.compared_by):
+        for (part,), rows in grouped_rows(compared, line.compared_by):
             called = line.powered(construction, part, inputs)
             if not called or (line.compared_by in ("source", "construction") and (name, part) not in unsettled):
                 continue
