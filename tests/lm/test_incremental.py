@@ -12,8 +12,8 @@ from tiny_lms import NOUNS, sentences_that_begin_alike
 
 from cxprobe.lm.answering import answer
 from cxprobe.lm.candidates import CandidateQuestions, candidate_log_probabilities
-from cxprobe.lm.scoring import load_language_model, open_answers, score_texts
-from cxprobe.lm.store import AnswerStore
+from cxprobe.lm.scoring import load_language_model, score_texts
+from cxprobe.lm.store import AnswerStore, answers_folder
 from cxprobe.lm.texts import HowToScore
 
 pytestmark = pytest.mark.pipeline
@@ -206,8 +206,8 @@ def test_progress_counts_every_text_once_a_scheme_known_ones_first(lms, tmp_path
 def test_a_store_belongs_to_weights_precision_and_kind_of_device(lms, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     again = load_language_model("tiny", spec(lms("bert").name))
-    assert open_answers("tiny", lms("bert"), "cpu").folder == open_answers("tiny", again, "cpu").folder
+    assert answers_folder("tiny", lms("bert"), "cpu") == answers_folder("tiny", again, "cpu")
     others = [lms("bert"), lms("roberta"), lms("bert", "bfloat16")]
-    names = {open_answers("tiny", other, "cpu").folder.name for other in others}
-    assert len(names | {open_answers("tiny", again, "cuda").folder.name}) == 4
+    names = {answers_folder("tiny", other, "cpu").name for other in others}
+    assert len(names | {answers_folder("tiny", again, "cuda").name}) == 4
     assert all(name.startswith("tiny-") for name in names)

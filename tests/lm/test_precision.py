@@ -11,7 +11,7 @@ from cxprobe.lm.candidates import candidate_log_probabilities
 from cxprobe.lm.embedding import load_encoder, pool_texts, tokenise
 from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.measuring import relative_difference
-from cxprobe.lm.params import Precision
+from cxprobe.run.params import Precision
 from cxprobe.lm.scoring import load_language_model
 
 NOUNS = ["cat", "dog", "fox", "king", "queen", "bird"]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -185,6 +186,7 @@ def test_a_store_without_a_folder_is_in_memory_alone_and_one_without_answers_mak
 WRITER = """
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 import numpy as np
 from cxprobe.lm.store import AnswerStore, key_of
 with AnswerStore(Path(sys.argv[1]), seconds=0) as store:
@@ -210,12 +212,15 @@ def test_several_processes_write_to_one_folder_at_the_same_time(tmp_path):
 
 def test_the_folder_is_named_by_all_that_decides_and_is_the_projects_in_an_experiment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    folder = answers_folder("mini", "sha256 a", "float32")
+    model = SimpleNamespace(kind="masked", fingerprint="sha256 a", decisive=("float32",))
+    folder = answers_folder("mini", model, "cpu")
     assert folder.parent == tmp_path / SCRATCH / "answers"
     assert folder.name.startswith("mini-")
-    assert answers_folder("mini", "sha256 a", "bfloat16") != folder
+    for change in ({"kind": "causal"}, {"fingerprint": "sha256 b"}, {"decisive": ("bfloat16",)}):
+        assert answers_folder("mini", SimpleNamespace(**{**vars(model), **change}), "cpu") != folder
+    assert answers_folder("mini", model, "cuda") != folder
     workspace = tmp_path / ".dvc" / "tmp" / "exps" / "standalone" / "tmp1"
     workspace.mkdir(parents=True)
     monkeypatch.chdir(workspace)
-    assert answers_folder("mini", "sha256 a", "float32") == folder
+    assert answers_folder("mini", model, "cpu") == folder
     assert Path.cwd() != tmp_path

@@ -1,12 +1,12 @@
 """Scores of tokens by a loaded model, and models as stages measure them."""
 
 from cxprobe.lm.answering import answer
-from cxprobe.lm.causal import CausalQuestions
 from cxprobe.lm.masked import PllQuestions, encode_inputs
 from cxprobe.lm.measuring import MeasuredModel
-from cxprobe.lm.params import Compute, Precision
+from cxprobe.run.params import Compute, Precision
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.store import AnswerStore
+from cxprobe.lm.texts import HowToScore
 from cxprobe.run.processes import Job
 
 LOOSE = Precision(items=8, largest_difference=0.5)
@@ -19,7 +19,8 @@ def pll_token_scores(model, texts, *, scheme, token_budget, spans=None):
 
 
 def causal_token_scores(model, texts, *, bos, token_budget):
-    return answer(lambda: [CausalQuestions(model, texts, bos, token_budget)], lambda: model)
+    how = HowToScore(["causal"], bos, token_budget)
+    return answer(lambda: model.questions([texts], how), lambda: model)
 
 
 def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=None):

@@ -94,14 +94,8 @@ class MeasuredModel(Generic[M]):
 
     @cached_property
     def store(self) -> AnswerStore:
-        """The store of its answers.
-
-        Its folder is named by everything that decides on a number beside what is asked: weights, configuration,
-        precision, the kind of device, the code that computes, and the versions of PyTorch and transformers.
-        """
-        model = self.described
-        decisive = (model.kind, model.fingerprint, *model.decisive, self.processes.kind_of_device)
-        return AnswerStore(answers_folder(self.slug, *decisive))
+        """The store of its answers."""
+        return AnswerStore(answers_folder(self.slug, self.described, self.processes.kind_of_device))
 
     def check(
         self, texts: Sequence[str], items: Sequence[T], measure: Callable[[M, Sequence[T]], Iterable[Numbers]]

@@ -15,12 +15,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cxprobe.files.writing import SCRATCH, DiskFullError, digest, project_folder, scratch_folder, write_bytes
+
+if TYPE_CHECKING:
+    from cxprobe.lm.language_models import LanguageModel
 
 R = TypeVar("R", covariant=True)
 Numbers = NDArray[np.float64] | NDArray[np.float32]
@@ -44,15 +47,19 @@ def key_of(*parts: NDArray[np.int32]) -> bytes:
     return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=_KEY_BYTES).digest()
 
 
-def answers_folder(slug: str, *parts: object) -> Path:
+def answers_folder(slug: str, model: "LanguageModel", kind_of_device: str) -> Path:
     """Return the folder of a model's answers, in the project's scratch folder.
+
+    It is named by everything that decides on a number beside what is asked: weights, configuration, precision, the kind
+    of device, the code that computes, and the versions of PyTorch and transformers.
 
     Args:
         slug: The model's key in params.yaml, for the eye.
-        parts: All that decides on an answer beside what is asked: weights, precision and the like; their ``repr`` tells
-            them apart.
+        model: The model; its weights are not needed.
+        kind_of_device: What computes.
     """
-    folder = scratch_folder(project_folder() / SCRATCH / "answers", *parts)
+    decisive = (model.kind, model.fingerprint, *model.decisive, kind_of_device)
+    folder = scratch_folder(project_folder() / SCRATCH / "answers", *decisive)
     return folder.with_name(f"{slug}-{folder.name}")
 
 
