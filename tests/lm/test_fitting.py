@@ -16,10 +16,10 @@ from cxprobe.files.arrays import read_features
 from cxprobe.lm.embedding import embed_texts, load_encoder, pool_texts, tokenise
 from cxprobe.lm.measuring import relative_difference
 from cxprobe.lm.params import ModelSpec
-from cxprobe.run.params import Precision
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.store import answers_folder
 from cxprobe.lm.texts import HowToScore
+from cxprobe.run.params import Precision
 
 pytestmark = pytest.mark.pipeline
 

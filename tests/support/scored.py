@@ -3,10 +3,10 @@
 from cxprobe.lm.answering import answer
 from cxprobe.lm.masked import PllQuestions, encode_inputs
 from cxprobe.lm.measuring import MeasuredModel
-from cxprobe.run.params import Compute, Precision
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.store import AnswerStore
 from cxprobe.lm.texts import HowToScore
+from cxprobe.run.params import Compute, Precision
 from cxprobe.run.processes import Job
 
 LOOSE = Precision(items=8, largest_difference=0.5)

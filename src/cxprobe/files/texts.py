@@ -35,7 +35,7 @@ def format_of(path: str, given: str | None) -> str:
     return found
 
 
-def read_sentences(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
+def read_sentence_file(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
     """Return the sentences of a file.
 
     Args:
@@ -109,7 +109,7 @@ def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
 TABLES = ("tsv", "csv", "jsonl", "parquet")
 
 
-def write_results(table: pd.DataFrame, path: str, given: str | None = None) -> None:
+def write_table_as(table: pd.DataFrame, path: str, given: str | None = None) -> None:
     """Write a table; a file is there as a whole or not at all.
 
     Args:

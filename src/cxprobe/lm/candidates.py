@@ -87,16 +87,16 @@ def candidate_log_probabilities(
     return answer(lambda: [CandidateQuestions(model, texts, candidates, token_budget)], lambda: model) or []
 
 
-Row = tuple[str, Sequence[str]]
+TextWithCandidates = tuple[str, Sequence[str]]
 """A text with a mask, and the candidates there."""
 
 
 def measure_candidates(
     model: MeasuredModel[MaskedLM],
-    portions: Sequence[Sequence[Row]],
+    portions: Sequence[Sequence[TextWithCandidates]],
     token_budget: int,
     folder: Path,
-    read: Callable[[Path], tuple[Sequence[Row], NDArray[np.float64]]],
+    read: Callable[[Path], tuple[Sequence[TextWithCandidates], NDArray[np.float64]]],
 ) -> tuple[list[NDArray[np.float64]], dict[str, float]] | None:
     """Return how probable candidates are at the masks of texts, for a stage.
 
@@ -117,7 +117,7 @@ def measure_candidates(
         DataError: See `CandidateQuestions`; or a number is not finite.
     """
 
-    def ask(masked_lm: MaskedLM, rows: Sequence[Row]) -> CandidateQuestions:
+    def ask(masked_lm: MaskedLM, rows: Sequence[TextWithCandidates]) -> CandidateQuestions:
         return CandidateQuestions(masked_lm, [text for text, _ in rows], [words for _, words in rows], token_budget)
 
     rows = [row for portion in portions for row in portion]

@@ -10,15 +10,14 @@ import numpy as np
 import pandas as pd
 import torch
 import transformers
-from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import read_features, write_features
+from cxprobe.files.arrays import DenseVectors, read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.answering import Record, answer
 from cxprobe.lm.language_models import LanguageModel, write_model_facts
-from cxprobe.lm.loading import fields_of, load_model, open_source
+from cxprobe.lm.loading import fields_of_model, load_model, open_source
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.run.record import ModelKind
 from cxprobe.segmentation import Span, Spans
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from cxprobe.lm.params import ModelSpec
 
 R = TypeVar("R")
-Vectors = NDArray[np.float32]
 Pooling = Literal["mean", "first", "last"]
 _SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
@@ -67,7 +65,7 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
     """
     source = source or open_source(slug, spec, device)
     model = load_model(source, transformers.AutoModel, device)
-    return Encoder(*fields_of(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
+    return Encoder(*fields_of_model(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
 def embed_texts(
@@ -112,7 +110,7 @@ def embed_texts(
         lambda loaded, sample: pool_texts(loaded, sample, token_budget),
     )
 
-    def write(name: str, blocks: Iterable[Vectors]) -> None:
+    def write(name: str, blocks: Iterable[DenseVectors]) -> None:
         write_features(blocks, list(portions[name]), folder / name)
         if name in spans:
             write_table(pd.DataFrame(spans[name], columns=Span._fields), folder / name / _SPANS_FILE)
@@ -141,7 +139,7 @@ def pooled_features(
     pooling: Pooling,
     token_budget: int,
     progress: Callable[[int], object] | None = None,
-) -> Vectors:
+) -> DenseVectors:
     """Return one vector for each text and layer, by a loaded model in this process.
 
     Args:
@@ -223,7 +221,7 @@ class VectorQuestions(Generic[R]):
         text_of: The key of each distinct sentence -> its id.
     """
 
-    def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[Vectors]], R]) -> None:
+    def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[DenseVectors]], R]) -> None:
         """Ask about all sentences.
 
         Args:
@@ -257,7 +255,7 @@ class VectorQuestions(Generic[R]):
         )
         yield self._use(blocks)
 
-    def unread(self, vectors: Vectors) -> Iterator[Answers]:
+    def unread(self, vectors: DenseVectors) -> Iterator[Answers]:
         """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
         for start in range(0, len(self._keys), _BLOCK):
             block = np.ascontiguousarray(vectors[:, start : start + _BLOCK])
@@ -266,17 +264,17 @@ class VectorQuestions(Generic[R]):
 
 def pool_texts(
     encoder: Encoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
-) -> Vectors:
+) -> DenseVectors:
     """Return the vectors of sentences, shape (layers, sentences, dimensions), by a loaded model in this process."""
 
-    def join(blocks: Iterable[Vectors]) -> Vectors:
+    def join(blocks: Iterable[DenseVectors]) -> DenseVectors:
         return np.concatenate(list(blocks), axis=1)
 
     [vectors] = answer(lambda: [VectorQuestions(tokens, token_budget, join)], lambda: encoder, progress=progress) or []
     return vectors
 
 
-def mean_of_each_layer(encoder: Encoder, sentences: Sequence[Tokens]) -> Vectors:
+def mean_of_each_layer(encoder: Encoder, sentences: Sequence[Tokens]) -> DenseVectors:
     """Run a model on a batch of sentences, padded on the right, and pool each layer's hidden states.
 
     Args:
@@ -301,7 +299,7 @@ def mean_of_each_layer(encoder: Encoder, sentences: Sequence[Tokens]) -> Vectors
         )
         # Pooled one by one, so that the stack of all tokens' states is never built.
         pooled = torch.stack([mean_over_tokens(layer, counts) for layer in output.hidden_states])
-    vectors: Vectors = pooled.cpu().numpy()
+    vectors: DenseVectors = pooled.cpu().numpy()
     return vectors
 
 

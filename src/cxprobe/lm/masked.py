@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.lm.language_models import LanguageModel
-from cxprobe.lm.loading import DebertaV2Masked, fields_of, is_masked, load_model, open_source
+from cxprobe.lm.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.lm.terms import Bos, Scheme
@@ -85,7 +85,7 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
         source.config.legacy = False
         if source.config.model_type == "deberta-v2":
             model_class = DebertaV2Masked
-    return MaskedLM(*fields_of(source, load_model(source, model_class, device)))
+    return MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
 
 
 class MaskedQuestions:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cxprobe.files.tables import read_table
-from cxprobe.lm.answering import Progress, Record, answer
+from cxprobe.lm.answering import OnProgress, Record, answer
 from cxprobe.lm.causal import CausalLM, load_causal_lm
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.loading import is_masked, open_source
@@ -86,7 +86,7 @@ def score_texts(
     how: HowToScore,
     *,
     store: AnswerStore | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> list[TokenScores]:
     """Return the scores of texts' tokens, as `measure_texts` writes them, by a loaded model in this process.
 
