@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
@@ -99,13 +100,13 @@ def embed_texts(
     """
     encoder, spans = model.described, spans or {}
 
-    def read(own: Sequence[str], places: Spans) -> list[Tokens]:
-        return tokenise(encoder, own, own, special_tokens=special_tokens, spans=places)
+    def read(texts: Sequence[str], spans_of_texts: Spans) -> list[Tokens]:
+        return tokenise(encoder, texts, texts, special_tokens=special_tokens, spans=spans_of_texts)
 
-    tokens = {name: read(own, spans.get(name)) for name, own in portions.items()}
-    sentences = [sentence for own in tokens.values() for sentence in own]
+    tokens = {name: read(texts, spans.get(name)) for name, texts in portions.items()}
+    sentences = list(chain.from_iterable(tokens.values()))
     checked = model.check(
-        [text for own in portions.values() for text in own],
+        list(chain.from_iterable(portions.values())),
         sentences,
         lambda loaded, sample: pool_texts(loaded, sample, token_budget),
     )
@@ -116,13 +117,13 @@ def embed_texts(
             write_table(pd.DataFrame(spans[name], columns=Span._fields), folder / name / _SPANS_FILE)
 
     def ask() -> Iterator[VectorQuestions[None]]:
-        return (VectorQuestions(own, token_budget, partial(write, name)) for name, own in tokens.items())
+        return (VectorQuestions(part, token_budget, partial(write, name)) for name, part in tokens.items())
 
     def recall(earlier: Path) -> Iterator[Answers]:
-        for own in sorted(earlier.rglob("ids.parquet")):
-            features, path = read_features(own.parent), own.with_name(_SPANS_FILE)
-            places = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
-            questions = VectorQuestions(read(features.ids, places), token_budget, list)
+        for folder in sorted(path.parent for path in earlier.rglob("ids.parquet")):
+            features, path = read_features(folder), folder / _SPANS_FILE
+            spans_of_texts = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
+            questions = VectorQuestions(read(features.ids, spans_of_texts), token_budget, list)
             yield from questions.unread(np.asarray(features.vectors))
 
     record = Record(folder, f"special_tokens: {special_tokens}", recall)
@@ -148,7 +149,7 @@ def pooled_features(
         pooling: "mean" of the text's own tokens; "first", the first token of the input, special or not; or "last", the
             text's own last token.
         token_budget: The most tokens in a batch, padding included.
-        progress: Is told the texts that have been finished.
+        progress: Is called with the number of texts that have been finished.
 
     Returns:
         Shape (layers, texts, dimensions), float32.
@@ -156,12 +157,12 @@ def pooled_features(
     Raises:
         DataError: A text has no token, or is longer than the model's longest input.
     """
-    names = [f"{place} ({text[:40]!r})" for place, text in enumerate(texts)]
+    names = [f"{number} ({text[:40]!r})" for number, text in enumerate(texts)]
     tokens = tokenise(encoder, names, texts, special_tokens=False)
     if pooling != "mean":  # the mean of one token is this token's vector
-        for place, text in enumerate(tokens):
+        for number, text in enumerate(tokens):
             counts = 0 if pooling == "first" else max(np.flatnonzero(text.counted))
-            tokens[place] = text._replace(counted=[number == counts for number in range(len(text.ids))])
+            tokens[number] = text._replace(counted=[position == counts for position in range(len(text.ids))])
     return pool_texts(encoder, tokens, token_budget, progress)
 
 
@@ -239,13 +240,13 @@ class VectorQuestions(Generic[R]):
         """Return some of the sentences in batches."""
         lengths = [len(self._tokens[key].ids) for key in keys]
         return [
-            Batch([keys[place] for place in places], self._compute)
-            for places in token_budget_batches(lengths, self._token_budget)
+            Batch([keys[position] for position in positions], self._compute)
+            for positions in token_budget_batches(lengths, self._token_budget)
         ]
 
     def _compute(self, encoder: Encoder, wanted: Collection[bytes]) -> Iterator[Answers]:
         vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
-        yield {key: vectors[:, place] for place, key in enumerate(wanted)}  # each (layers, dimensions)
+        yield {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
 
     def read(self, answers: Answers) -> Iterator[R]:
         """Hand on the vectors."""
@@ -259,7 +260,7 @@ class VectorQuestions(Generic[R]):
         """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
         for start in range(0, len(self._keys), _BLOCK):
             block = np.ascontiguousarray(vectors[:, start : start + _BLOCK])
-            yield {key: block[:, place] for place, key in enumerate(self._keys[start : start + _BLOCK])}
+            yield {key: block[:, position] for position, key in enumerate(self._keys[start : start + _BLOCK])}
 
 
 def pool_texts(

@@ -127,12 +127,13 @@ class KneserNey:
             Shape (words,): natural logarithms.
         """
         words = (START, *(word if word in self.words else UNKNOWN for word in sentence))
-        found = np.zeros(len(sentence))
-        for place in range(len(sentence)):
-            for first in range(place + 1, max(place - 2, -1), -1):  # the word alone, behind one word, behind two
-                before, gram = words[first : place + 1], words[first : place + 2]
-                found[place] = self.shares.get(gram, 0.0) + self.left.get(before, 1.0) * found[place]
-        return np.log(found)
+        probabilities = np.zeros(len(sentence))
+        for position in range(len(sentence)):
+            for first in range(position + 1, max(position - 2, -1), -1):  # the word alone, behind one word, behind two
+                before, gram = words[first : position + 1], words[first : position + 2]
+                shorter = self.left.get(before, 1.0) * probabilities[position]
+                probabilities[position] = self.shares.get(gram, 0.0) + shorter
+        return np.log(probabilities)
 
 
 def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
@@ -203,11 +204,11 @@ def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
     read = [words_of(text) for text in texts]
     vocabulary = sorted({word.text.lower() for words in read for word in words})
     try:
-        found = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
+        frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
     except LookupError as fault:
         raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
-    frequency = dict(zip(vocabulary, np.log(found), strict=True))
-    number = {word: place for place, word in enumerate(vocabulary)}
+    frequency = dict(zip(vocabulary, np.log(frequencies), strict=True))
+    number = {word: position for position, word in enumerate(vocabulary)}
     return [
         _record(text, words, [number[word.text.lower()] for word in words], [frequency[w.text.lower()] for w in words])
         for text, words in zip(texts, read, strict=True)
@@ -277,11 +278,11 @@ def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) 
     for scores in schemes.values():
         whole = dict(scores)
         for context, end in ends:
-            own, text = scores[end.lstrip()], context + end
-            scored = ~np.isnan(own.log_probs)
-            spans = own.spans[scored] + len(text) - len(own.text)
-            columns = (own.ids[scored], spans, own.words[scored], own.log_probs[scored])
-            whole[text] = TokenScores(text, own.scheme, *columns)
+            of_end, text = scores[end.lstrip()], context + end
+            scored = ~np.isnan(of_end.log_probs)
+            spans = of_end.spans[scored] + len(text) - len(of_end.text)
+            columns = (of_end.ids[scored], spans, of_end.words[scored], of_end.log_probs[scored])
+            whole[text] = TokenScores(text, of_end.scheme, *columns)
         records += whole.values()
     return records
 

@@ -95,7 +95,7 @@ def score_texts(
         portions: See `measure_texts`.
         how: How the model is asked.
         store: Where earlier answers are looked up and new ones kept; None to compute all.
-        progress: Is told the texts that have been finished; each counts once a scheme.
+        progress: Is called with the number of texts that have been finished; each counts once a scheme.
     """
     return answer(lambda: model.questions(portions, how), lambda: model, store, progress=progress)
 
