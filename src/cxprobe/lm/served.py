@@ -7,11 +7,10 @@ its place.
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 # Plain letters: tokens of any tokenizer that knows English spell it alike, whatever signs it puts before them.
 _TRIAL = "The more you look, the more you see."
-_REQUESTS = 512  # of which several are on their way at a time
+_REQUESTS = 512  # in a batch; several are on their way at a time
 _LOWEST = -9999.0  # what vLLM writes where a logarithm is minus infinity, which JSON does not have
 _HOW = {
     "echo": "echo: true with logprobs and the prompt's tokens in its answer (vLLM has it; llama.cpp and many providers "
@@ -185,27 +184,27 @@ class ServedQuestions(CausalQuestions):
             DataError: Likewise.
         """
         fault: BaseException | None = None
-        left = iter(wanted)
-        running: dict[Future[NDArray[np.float64]], bytes] = {}
         with ThreadPoolExecutor(model.spec.connections) as pool:
-            while True:
-                room = 0 if fault else 2 * model.spec.connections - len(running)  # a worker finds its next at once
-                running |= {pool.submit(model.log_probabilities, self.ids_of(key)): key for key in islice(left, room)}
-                if not running:
-                    break
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for request in done:
-                    key = running.pop(request)
+            requests = {pool.submit(model.log_probabilities, self.ids_of(key)): key for key in wanted}
+            try:
+                for request in as_completed(requests):
                     if request.cancelled():
                         continue
                     if request.exception() is None:
-                        yield {key: request.result()}
+                        yield {requests[request]: request.result()}
                     elif fault is None:
                         fault = request.exception()
-                        for other in running:
-                            other.cancel()
+                        _cancel(requests)
+            finally:
+                _cancel(requests)
         if fault is not None:
             raise fault
+
+
+def _cancel(requests: Iterable[Future[NDArray[np.float64]]]) -> None:
+    """Send none of the requests that are not on their way yet."""
+    for request in requests:
+        request.cancel()
 
 
 def describe_served(slug: str, spec: "ServedModel", source: Source) -> ServedLM:
