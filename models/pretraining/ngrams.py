@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cxprobe.files.writing import replacing
-from cxprobe.lm.ngrams import COLUMNS, DISCOUNTS, START, UNKNOWN, sentences_of
+from cxprobe.lm.ngrams import DISCOUNTS, GRAM_COLUMNS, START, UNKNOWN, sentences_of
 from pretraining.settings import Ngrams
 
-_SCHEMA = pa.schema([*((name, pa.string()) for name in COLUMNS), ("count", pa.int32()), ("total", pa.int32())])
-_FIRST, _SECOND, _THIRD = _WORDS = list(COLUMNS)
+_SCHEMA = pa.schema([*((name, pa.string()) for name in GRAM_COLUMNS), ("count", pa.int32()), ("total", pa.int32())])
+_FIRST, _SECOND, _THIRD = _WORDS = list(GRAM_COLUMNS)
 
 
 def count_ngrams(texts: Iterable[str], least: Ngrams) -> pa.Table:

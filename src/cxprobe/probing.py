@@ -168,10 +168,10 @@ def kept_folder(
         code: A digest of the code that decides on the results, beside this module.
         parts: What else decides on them; their ``repr`` tells them apart.
     """
-    content, own_rows = hashlib.sha256(table.to_csv().encode()), np.unique(rows)
+    content, different = hashlib.sha256(table.to_csv().encode()), np.unique(rows)
     for matrix in vectors:
-        own = matrix[own_rows]
-        for array in (own.data, own.indices, own.indptr) if issparse(own) else (own,):
+        part = matrix[different]
+        for array in (part.data, part.indices, part.indptr) if issparse(part) else (part,):
             content.update(np.ascontiguousarray(array).data)
     return scratch_folder(parent, content.hexdigest(), code, code_digest(Path(__file__)), *parts)
 

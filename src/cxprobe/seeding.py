@@ -18,7 +18,7 @@ def text_id(prefix: str, text: str) -> str:
 
 
 def generator_for(seed: int, *ids: object) -> np.random.Generator:
-    """Return a generator of its own for the thing that ``ids`` name under the project's ``seed``."""
+    """Return a separate generator for the thing that ``ids`` name under the project's ``seed``."""
     return np.random.default_rng(seed_for(seed, *ids))
 
 

@@ -162,7 +162,7 @@ def credit(probabilities: Floats, labels: NDArray[np.bool_]) -> Floats:
         probabilities: Shape (n,), of "positive"; exactly 0.5 is a tie.
         labels: Shape (n,), True for positive.
     """
-    return np.where(probabilities == 0.5, 0.5, (probabilities > 0.5) == labels)
+    return credits_of_margins(np.where(labels, 1, -1) * (probabilities - 0.5))
 
 
 def clusters_of(table: pd.DataFrame) -> Names:

@@ -64,11 +64,11 @@ class Tagger:
             spans: Of each text, the place of the words whose tags are returned; None for all of them.
         """
         read = [[text[start:end] for start, end in sentence_spans(text)] for text in texts]
-        new = list(dict.fromkeys(one for own in read for one in own if one not in self._known))
+        new = list(dict.fromkeys(sentence for text in read for sentence in text if sentence not in self._known))
         for sentence, doc in zip(new, self._nlp.pipe(new, batch_size=BATCH), strict=True):
             self._known[sentence] = " ".join(token.tag_ for token in doc)
         if spans is None:
-            return [" ".join(self._known[one] for one in own) for own in read]
+            return [" ".join(self._known[sentence] for sentence in text) for text in read]
         return [" ".join(self._tags_within(text, span)) for text, span in zip(texts, spans, strict=True)]
 
     def _tags_within(self, text: str, span: Span) -> Iterator[str]:

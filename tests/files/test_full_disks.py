@@ -80,17 +80,6 @@ def test_what_a_store_has_written_before_its_disk_is_full_is_found_again(tmp_pat
     assert [path.suffix for path in (tmp_path / "store").iterdir()] == [".answers"]
 
 
-def test_a_store_without_space_to_join_its_files_keeps_them(tmp_path, file_limit):
-    parts = [{bytes([number]) * 16: np.full(1000, float(number))} for number in range(1, 5)]
-    file_limit(20_000)
-    with AnswerStore(tmp_path / "store", seconds=0) as store:
-        for part in parts:
-            store.add(part)
-    assert len(list((tmp_path / "store").iterdir())) == 4
-    with AnswerStore(tmp_path / "store") as again:
-        assert len(again.find([key for part in parts for key in part])) == 4
-
-
 def test_an_error_that_another_error_led_to_is_known_as_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RuntimeError) as raised:

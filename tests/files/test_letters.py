@@ -47,7 +47,7 @@ def test_what_cannot_be_seen_is_found_whatever_the_letters_are(character):
         (r'a: "\u0430"', [", line 1: U+0430"]),
         ('a: "b\tc"', [", line 1: U+0009 in 'b\\tc' is a character that cannot be seen"]),
         (f"a: >-\n  one\n  {CYRILLIC_A}\nb: {CYRILLIC_A}", [", line 3: U+0430", ", line 4: U+0430"]),
-        ("a: cafe\u0301", [", line 1: U+0301 in 'cafe\u0301' is a mark of its own (combining acute accent)"]),
+        ("a: cafe\u0301", [", line 1: U+0301 in 'cafe\u0301' is a separate mark (combining acute accent)"]),
     ],
 )
 def test_look_alikes_of_an_english_file_are_told_with_line_and_code_point(tmp_path, text, told):

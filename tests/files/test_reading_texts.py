@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cxprobe.errors import DataError
-from cxprobe.files.texts import read_sentences, read_texts, refuse_unwritable, write_results
+from cxprobe.files.texts import read_sentence_file, read_texts, refuse_unwritable, write_table_as
 
 ROWS = pd.DataFrame({"text": ['She said "no", twice.', "the  cat", "NA"], "verb": ["say", "", "1"]})
 
@@ -17,34 +17,34 @@ ROWS = pd.DataFrame({"text": ['She said "no", twice.', "the  cat", "NA"], "verb"
 @pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "parquet"])
 def test_what_is_written_is_read_again_unchanged(tmp_path, kind):
     table = ROWS.replace('"', "'", regex=True) if kind == "tsv" else ROWS
-    write_results(table, str(tmp_path / f"a.{kind}"))
-    pd.testing.assert_frame_equal(read_sentences(str(tmp_path / f"a.{kind}")), table, check_dtype=False)
+    write_table_as(table, str(tmp_path / f"a.{kind}"))
+    pd.testing.assert_frame_equal(read_sentence_file(str(tmp_path / f"a.{kind}")), table, check_dtype=False)
     assert [path.name for path in tmp_path.iterdir()] == [f"a.{kind}"]
 
 
 def test_a_text_file_has_a_sentence_a_line(tmp_path):
     (tmp_path / "a.txt").write_bytes("\ufeffthe cat\r\n\nél, ok \n".encode())
-    assert read_sentences(str(tmp_path / "a.txt"))["text"].tolist() == ["the cat", "él, ok "]
+    assert read_sentence_file(str(tmp_path / "a.txt"))["text"].tolist() == ["the cat", "él, ok "]
 
 
 def test_standard_input_has_a_sentence_a_line_or_the_format_that_is_given(monkeypatch):
     for content, given_ in (("the cat\nthe dog\n", None), ("text\tverb\nthe cat\tx\nthe dog\ty\n", "tsv")):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
-        assert read_sentences("-", given_)["text"].tolist() == ["the cat", "the dog"]
+        assert read_sentence_file("-", given_)["text"].tolist() == ["the cat", "the dog"]
 
 
 def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("sentence,other\nthe cat,the dog\n")
-    assert read_sentences(str(path))["text"].tolist() == ["the cat"]
-    assert read_sentences(str(path), column="other")["text"].tolist() == ["the dog"]
+    assert read_sentence_file(str(path))["text"].tolist() == ["the cat"]
+    assert read_sentence_file(str(path), column="other")["text"].tolist() == ["the dog"]
     with pytest.raises(DataError, match=r"no column 'verb' .allowed: other, sentence"):
-        read_sentences(str(path), column="verb")
+        read_sentence_file(str(path), column="verb")
     with pytest.raises(DataError, match="no column 'othr'; did you mean 'other'"):
-        read_sentences(str(path), column="othr")
+        read_sentence_file(str(path), column="othr")
     path.write_text("a,b\nthe cat,the dog\n")
     with pytest.raises(DataError, match="the columns are a, b; give --column"):
-        read_sentences(str(path))
+        read_sentence_file(str(path))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
 def test_what_is_no_file_of_texts_is_refused_with_its_place(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
-        read_sentences(str(tmp_path / name))
+        read_sentence_file(str(tmp_path / name))
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_every_line_of_a_text_file_comes_back(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("lines") / "a.txt"
     path.write_bytes("\n".join(lines).encode())
     expected = [lines[0].removeprefix("\ufeff"), *lines[1:]]
-    assert read_sentences(str(path))["text"].tolist() == [line for line in expected if line.strip()]
+    assert read_sentence_file(str(path))["text"].tolist() == [line for line in expected if line.strip()]

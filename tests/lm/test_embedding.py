@@ -161,14 +161,6 @@ def test_the_vector_of_a_span_is_the_mean_of_the_hidden_states_of_its_tokens(spe
             np.testing.assert_allclose(found[1].vectors[layer, row], sum(own) / len(own), atol=1e-5)
 
 
-def test_another_span_of_a_sentence_is_computed_and_the_same_is_not(spec):
-    spans = {"b": [Span(0, len(text.split()[0])) for text in TEXTS[20:]]}
-    embed(spec)
-    every = sum(" " in text for text in TEXTS[20:])  # the span of a sentence of one word is all of it
-    assert embed(spec, spans=spans)[2] == every
-    assert embed(spec, spans=spans)[2] == 0
-
-
 def test_one_changed_sentence_computes_one_sentence_and_nothing_changed_loads_no_weights(spec):
     _, before, rows = embed(spec)
     assert rows == len(TEXTS)

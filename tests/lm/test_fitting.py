@@ -15,9 +15,11 @@ from cxprobe.errors import ModelError
 from cxprobe.files.arrays import read_features
 from cxprobe.lm.embedding import embed_texts, load_encoder, pool_texts, tokenise
 from cxprobe.lm.measuring import relative_difference
-from cxprobe.lm.params import ModelSpec, Precision
-from cxprobe.lm.scoring import load_language_model, open_answers, score_texts
+from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.scoring import load_language_model, score_texts
+from cxprobe.lm.store import answers_folder
 from cxprobe.lm.texts import HowToScore
+from cxprobe.run.params import Precision
 
 pytestmark = pytest.mark.pipeline
 
@@ -89,9 +91,9 @@ def test_scores_are_near_those_in_float32_and_are_never_mixed_with_them(
     model = load_language_model(name, spec)
     found, expected = numbers_of(model), numbers_of(original)
     assert 0 < relative_difference(found, expected) < bound
-    assert open_answers(name, model, "cpu").folder != open_answers(name, original, "cpu").folder
+    assert answers_folder(name, model, "cpu") != answers_folder(name, original, "cpu")
     counted = load_language_model(name, spec, "meta")  # as `cxprobe measure --status` does
-    assert open_answers(name, counted, "cpu").folder == open_answers(name, model, "cpu").folder
+    assert answers_folder(name, counted, "cpu") == answers_folder(name, model, "cpu")
     assert model.facts.precision == spec.precision != original.facts.precision == "float32"
     assert model.facts.parameters == original.facts.parameters
     if spec.quantisation:
@@ -126,7 +128,7 @@ def test_layers_on_the_disk_give_the_same_numbers(plain, name, tmp_path, monkeyp
     np.testing.assert_allclose(numbers_of(model), numbers_of(plain[name]), atol=1e-5)
     assert model.fingerprint == plain[name].fingerprint  # the same weights, wherever they lie
     counted = load_language_model(name, spec, "meta")
-    assert open_answers(name, counted, "cpu").folder == open_answers(name, model, "cpu").folder
+    assert answers_folder(name, counted, "cpu") == answers_folder(name, model, "cpu")
     expected = vectors_of(load_encoder(name, spec_of(name)))
     np.testing.assert_allclose(vectors_of_a_stage(name, spec, tmp_path), expected, atol=1e-4)
 

@@ -1,19 +1,16 @@
 """Scoring with a store: a killed run goes on, a corrected text costs only itself, and the numbers stay the same."""
 
-import multiprocessing
-
 import numpy as np
 import pytest
 from counted import count_rows
 from loaded_lms import assert_alike
 from model_folders import spec
-from scored import score_in_a_process
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
 from cxprobe.lm.answering import answer
 from cxprobe.lm.candidates import CandidateQuestions, candidate_log_probabilities
-from cxprobe.lm.scoring import load_language_model, open_answers, score_texts
-from cxprobe.lm.store import AnswerStore
+from cxprobe.lm.scoring import load_language_model, score_texts
+from cxprobe.lm.store import AnswerStore, answers_folder
 from cxprobe.lm.texts import HowToScore
 
 pytestmark = pytest.mark.pipeline
@@ -78,15 +75,6 @@ def test_a_killed_run_goes_on_where_it_stopped(lms, tmp_path, kind, calls):
     else:  # a beginning that several texts share may be computed in both runs, and a batch may take two calls
         assert all_of_it.tokens - seen.tokens <= rest.tokens < all_of_it.tokens
     assert score(model, tmp_path / "killed")[1].calls == 0
-
-
-@KINDS
-def test_when_nothing_is_missing_the_model_is_not_called(lms, tmp_path, kind):
-    model = lms(kind)
-    score(model, tmp_path)
-    found, seen = score(model, tmp_path, dict(reversed(TEXTS.items())))
-    assert (seen.calls, seen.rows) == (0, 0)
-    assert len(found) == len(TEXTS) * (2 if kind in ("bert", "roberta") else 1)
 
 
 @KINDS
@@ -172,21 +160,6 @@ def test_a_run_that_begins_while_another_is_at_work_leaves_a_whole_store_too(lms
     assert_alike(again, expected)
 
 
-def test_two_processes_at_once_use_one_store(lms, tmp_path):
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(2)
-    work = (spec(lms("llama").name), dict(reversed(TEXTS.items())), HOW, tmp_path, barrier)
-    other = context.Process(target=score_in_a_process, args=work)
-    other.start()
-    score_in_a_process(*work)
-    other.join(300)
-    assert other.exitcode == 0
-    model = lms("llama")
-    found, seen = score(model, tmp_path)
-    assert seen.calls == 0
-    assert_alike(found, score_texts(model, [TEXTS], HOW))
-
-
 def test_progress_counts_every_text_once_a_scheme_known_ones_first(lms, tmp_path):
     for kind, schemes in (("bert", 2), ("llama", 1)):
         model = lms(kind)
@@ -206,8 +179,8 @@ def test_progress_counts_every_text_once_a_scheme_known_ones_first(lms, tmp_path
 def test_a_store_belongs_to_weights_precision_and_kind_of_device(lms, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     again = load_language_model("tiny", spec(lms("bert").name))
-    assert open_answers("tiny", lms("bert"), "cpu").folder == open_answers("tiny", again, "cpu").folder
+    assert answers_folder("tiny", lms("bert"), "cpu") == answers_folder("tiny", again, "cpu")
     others = [lms("bert"), lms("roberta"), lms("bert", "bfloat16")]
-    names = {open_answers("tiny", other, "cpu").folder.name for other in others}
-    assert len(names | {open_answers("tiny", again, "cuda").folder.name}) == 4
+    names = {answers_folder("tiny", other, "cpu").name for other in others}
+    assert len(names | {answers_folder("tiny", again, "cuda").name}) == 4
     assert all(name.startswith("tiny-") for name in names)

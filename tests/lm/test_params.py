@@ -6,7 +6,8 @@ import pytest
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
-from cxprobe.lm.params import LINES_OF_KINDS, Panel, Series, members_of, series_of
+from cxprobe.lines import LINES
+from cxprobe.lm.params import Panel, Series, members_of, series_of
 from cxprobe.project.params import load_params
 
 PANEL = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
@@ -79,7 +80,7 @@ def test_every_kind_of_blind_model_has_a_line_of_work():
         for one in Panel.model_fields["members"].annotation.__args__[1].__args__[0].__args__
         for kind in one.model_fields["kind"].annotation.__args__
     }
-    assert set(LINES_OF_KINDS) == kinds
+    assert {kind for line in LINES.values() for kind in line.params.blind_kinds} == kinds
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, messag
 def test_a_blind_model_is_refused_where_it_cannot_be_asked(tmp_path):
     with pytest.raises(ParamsError) as raised:
         load_changed(tmp_path, add("panel", {"kind": "blind", "members": PANEL}, "recognition"))
-    assert "has by-words, which cannot be asked here; unigrams is for pairs" in str(raised.value)
+    assert "has by-words, and unigrams cannot be asked here; recognition asks word_ngrams" in str(raised.value)
 
 
 def served(**changes) -> dict:
@@ -138,7 +139,7 @@ def test_a_served_model_is_a_trained_one_where_likelihoods_are_all_that_is_neede
 
 @pytest.mark.parametrize("line", ["recognition", "scenarios"])
 def test_a_served_model_is_refused_where_the_model_itself_is_needed(tmp_path, line):
-    with pytest.raises(ParamsError, match=rf"{line}\.models\[\d+\]: 'big' runs on a server.*pairs and"):
+    with pytest.raises(ParamsError, match=rf"{line}\.models\[\d+\]: 'big' runs on a server"):
         load_changed(tmp_path, add("big", served(), line))
 
 

@@ -16,7 +16,8 @@ from safetensors.torch import load_file, save_file
 from cxprobe.errors import ModelError
 from cxprobe.lm.folders import digest_of, loaded_files, pin_faults
 from cxprobe.lm.masked import load_masked_lm
-from cxprobe.lm.scoring import load_language_model, open_answers
+from cxprobe.lm.scoring import load_language_model
+from cxprobe.lm.store import answers_folder
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_of_anything_that_is_loaded_is_refused_by_the_pin_and_seen_by_the_store(bert, name, monkeypatch):
     monkeypatch.chdir(bert.parent)
-    pinned, folder = digest_of(bert), open_answers("tiny", load_language_model("tiny", spec(bert)), "cpu").folder
+    pinned, folder = digest_of(bert), answers_folder("tiny", load_language_model("tiny", spec(bert)), "cpu")
     assert load_language_model("tiny", spec(bert, sha256=pinned)).fingerprint == f"sha256 {pinned}"
     CHANGES[name](bert)
     with pytest.raises(ModelError) as refused:
@@ -57,7 +58,7 @@ def test_a_change_of_anything_that_is_loaded_is_refused_by_the_pin_and_seen_by_t
     message = str(refused.value)
     assert f": sha256 is {pinned}, and the files of {bert} have {digest_of(bert)}; weights, configuration" in message
     assert [*pin_faults({"tiny": spec(bert, sha256=pinned)})] == [message]
-    assert open_answers("tiny", load_language_model("tiny", spec(bert), "meta"), "cpu").folder != folder
+    assert answers_folder("tiny", load_language_model("tiny", spec(bert), "meta"), "cpu") != folder
 
 
 def test_a_check_refuses_a_folder_without_a_pin_and_no_model_that_is_elsewhere(bert):

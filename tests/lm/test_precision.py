@@ -11,8 +11,8 @@ from cxprobe.lm.candidates import candidate_log_probabilities
 from cxprobe.lm.embedding import load_encoder, pool_texts, tokenise
 from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.measuring import relative_difference
-from cxprobe.lm.params import Precision
 from cxprobe.lm.scoring import load_language_model
+from cxprobe.run.params import Precision
 
 NOUNS = ["cat", "dog", "fox", "king", "queen", "bird"]
 TEXTS = [f"the {noun} {verb}." for noun in NOUNS for verb in ("runs", "sings")]

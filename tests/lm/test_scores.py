@@ -63,12 +63,6 @@ def test_a_text_without_a_scored_token_and_a_part_with_one_that_is_not_scored_ha
 ALONE = scored("cats", [(0, 3), (3, 4)], [-6.0, -0.75])
 
 
-def test_a_part_is_scored_by_its_own_tokens_and_characters():
-    found = parts([("the old", " cats"), ("", "cats")], WHOLE, ALONE)
-    assert found.iloc[0].to_dict() == {"sum": -4.5, "per_token": -4.5 / 2, "per_character": -4.5 / 4}
-    assert found["sum"].tolist() == [-4.5, -6.75]
-
-
 def test_of_a_text_that_was_scored_twice_the_last_one_counts():
     again = scored(WHOLE.text, WHOLE.spans, [-1.0, -1.0, -1.0, -1.0])
     assert ScoredTexts(token_table([WHOLE, again])).whole()["sum"].tolist() == [-4.0]

@@ -1,6 +1,7 @@
 """A causal model on a server against the same model here: mini-clm behind a server of the test's own."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,10 @@ from conftest import ROOT
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
+from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.params import ServedModel
-from cxprobe.lm.scoring import load_language_model, measure_texts, open_answers, score_texts
+from cxprobe.lm.scoring import load_language_model, measure_texts, score_texts
+from cxprobe.lm.store import answers_folder
 from cxprobe.lm.texts import HowToScore, Pair, token_scores_of
 from cxprobe.pairs.measure import texts_of_pairs
 from cxprobe.prompts.measure import check_lengths
@@ -95,9 +98,9 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
     measure_pairs(measured("mini-clm", spec(MINI), load_language_model), how, tmp_path / "local")
     one, other = (token_scores_of(read_table(tmp_path / f / "tokens.parquet")) for f in ("served", "local"))
     assert_alike(one, other)
-    assert len(answers.requests) == counts["texts"] + 2  # a trial asks twice
+    assert len(answers.requests) == counts["texts"] + 1  # the trial
     measure_pairs(stage_model(url, likelihoods=likelihoods), how, tmp_path / "again")
-    assert len(answers.requests) == counts["texts"] + 2  # and is left out where nothing is to be asked
+    assert len(answers.requests) == counts["texts"] + 1  # which is left out where nothing is to be asked
     facts = read_model_facts(tmp_path / "served")
     assert (facts.name, facts.kind, facts.parameters, facts.precision) == ("mini-clm", "causal", None, "as served")
     assert facts.weights.startswith(
@@ -110,9 +113,9 @@ def test_answers_are_kept_under_server_model_weights_and_way_of_asking(served, l
     changes = ({}, {"name": "other"}, {"weights": "newer"}, {"likelihoods": "prompt_logprobs"})
     with likelihood_server(local.model, local.tokenizer) as (elsewhere, _):
         models = [*(load(url, **change) for change in changes), load(elsewhere), local]
-        folders = [open_answers("big", model, "cpu").folder for model in models]
+        folders = [answers_folder("big", model, "cpu") for model in models]
     assert len(set(folders)) == len(folders)
-    assert open_answers("big", load(url, connections=1, retries=3, timeout=9), "cpu").folder == folders[0]
+    assert answers_folder("big", load(url, connections=1, retries=3, timeout=9), "cpu") == folders[0]
 
 
 def test_a_request_that_fails_is_sent_again(served, local):
@@ -125,7 +128,7 @@ def test_a_request_that_fails_is_sent_again(served, local):
 def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_kept(served, tmp_path):
     url, answers = served
     how, texts = HowToScore(["pll"], "add", 512), [dict.fromkeys(TEXTS, 0)]
-    answers.refuses = lambda number: 500 if number > 4 else 0  # two of them are the trial
+    answers.refuses = lambda number: 500 if number > 3 else 0  # one of them is the trial
     measure = lambda folder: measure_texts(  # noqa: E731
         stage_model(url, connections=1), texts, how, tmp_path / folder
     )
@@ -134,7 +137,7 @@ def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_k
     assert not (tmp_path / "broken").exists()
     answers.refuses, before = lambda number: 0, len(answers.requests)
     assert measure("whole")["texts"] == len(TEXTS)
-    assert len(answers.requests) - before == 2 + len(TEXTS) - 2
+    assert len(answers.requests) - before == 1 + len(TEXTS) - 2
 
 
 @BOTH
@@ -212,18 +215,20 @@ def test_a_server_with_other_tokens_under_the_same_ids_is_refused(served, local,
 
 def test_a_model_that_is_only_counted_is_described_without_its_server(served, monkeypatch):
     url, answers = served
-    folder = open_answers("big", load(url), "cpu").folder
+    folder = answers_folder("big", load(url), "cpu")
     before = len(answers.requests)
     monkeypatch.setitem(sys.modules, "openai", None)
     described = load_language_model("big", spec_of(url, key="NOT_SET_API_KEY"), "meta")
-    assert open_answers("big", described, "cpu").folder == folder
+    assert answers_folder("big", described, "cpu") == folder
     assert len(answers.requests) == before
 
 
 def test_a_model_on_a_server_needs_one_process_and_no_device_here():
     compute = ALONE.model_copy(update={"accelerator": "gpu", "devices": 4, "strategy": "ddp"})
-    assert Job().start(compute.for_model(spec_of("http://127.0.0.1:9/v1"))).alone
-    assert compute.for_model(spec("m")) == compute
+    stage = SimpleNamespace(name="pairs_measure", job=Job(), params=SimpleNamespace(compute=compute, seed=1))
+    model = MeasuredModel.of(stage, "big", spec_of("http://127.0.0.1:9/v1"), load_language_model)
+    assert model.processes.alone
+    assert model.processes.device == "cpu"
 
 
 def test_a_server_that_is_not_there_is_refused_with_its_address(served):

@@ -33,11 +33,11 @@ def test_ids_spans_and_words_of_each_family_of_tokenizers_are_the_known_ones(kin
     tokens, spans, words = GOLDEN[kind]
     encoded = encode(tokenizer, [TEXT], special_tokens=True)[0]
     assert encoded.ids.tolist() == [tokenizer.get_vocab()[token] for token in tokens]
-    assert encoded.own.tolist() == encoded.ids.tolist()[1:-1]
+    assert encoded.text_ids.tolist() == encoded.ids.tolist()[1:-1]
     assert encoded.spans.tolist() == spans
     assert encoded.words.tolist() == words
     bare = encode(tokenizer, [TEXT], special_tokens=False)[0]
-    assert bare.ids.tolist() == encoded.own.tolist()
+    assert bare.ids.tolist() == encoded.text_ids.tolist()
     assert bare.spans.tolist() == spans
 
 

@@ -1,11 +1,9 @@
 """Scores of tokens by a loaded model, and models as stages measure them."""
 
 from cxprobe.lm.answering import answer
-from cxprobe.lm.causal import CausalQuestions
 from cxprobe.lm.masked import PllQuestions, encode_inputs
 from cxprobe.lm.measuring import MeasuredModel
-from cxprobe.lm.scoring import load_language_model, score_texts
-from cxprobe.lm.store import AnswerStore
+from cxprobe.lm.texts import HowToScore
 from cxprobe.run.params import Compute, Precision
 from cxprobe.run.processes import Job
 
@@ -19,17 +17,10 @@ def pll_token_scores(model, texts, *, scheme, token_budget, spans=None):
 
 
 def causal_token_scores(model, texts, *, bos, token_budget):
-    return answer(lambda: [CausalQuestions(model, texts, bos, token_budget)], lambda: model)
+    how = HowToScore(["causal"], bos, token_budget)
+    return answer(lambda: model.questions([texts], how), lambda: model)
 
 
 def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=None):
     """Return a model as a stage measures it, alone or with other processes."""
     return MeasuredModel(slug, spec, load, processes or Job().start(ALONE), precision, seed, "t")
-
-
-def score_in_a_process(spec, texts, how, folder, barrier):
-    """Score texts with a store that another process uses at the same time."""
-    model = load_language_model("tiny", spec)
-    barrier.wait(300)
-    with AnswerStore(folder, seconds=0) as store:
-        score_texts(model, [texts], how, store=store)

@@ -57,10 +57,10 @@ def score(
 ) -> None:
     """Write how probable each sentence of a file is: sum, per_token and per_character (natural logarithms)."""
     from cxprobe import load
-    from cxprobe.files.texts import read_sentences, refuse_unwritable, write_results
+    from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
 
     refuse_unwritable(output, output_format)
-    table = read_sentences(file, format, column)
+    table = read_sentence_file(file, format, column)
     scores = load(model, revision=revision, dtype=dtype, device=device).score(
         table["text"].tolist(), scheme=scheme, bos=bos
     )
@@ -68,7 +68,7 @@ def score(
     taken = [str(name) for name in columns if name in table]
     if taken:
         raise DataError(f"{file}: has the columns {', '.join(taken)} already, which the scores have; rename them")
-    write_results(table.reset_index(drop=True).join(columns), output, output_format)
+    write_table_as(table.reset_index(drop=True).join(columns), output, output_format)
 
 
 def surprisal(
@@ -87,12 +87,12 @@ def surprisal(
 ) -> None:
     """Write how surprising each word of each sentence of a file is, in bits; `sentence` counts from 0."""
     from cxprobe import load
-    from cxprobe.files.texts import read_sentences, refuse_unwritable, write_results
+    from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
 
     refuse_unwritable(output, output_format)
-    texts = read_sentences(file, format, column)["text"].tolist()
+    texts = read_sentence_file(file, format, column)["text"].tolist()
     lm = load(model, revision=revision, dtype=dtype, device=device)
-    write_results(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output, output_format)
+    write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output, output_format)
 
 
 def compare(
@@ -123,7 +123,7 @@ def compare(
     """Say in how many pairs of a file a model finds the right text more probable, with the 95 % interval."""
     from cxprobe import load
     from cxprobe.files.schema import suggest
-    from cxprobe.files.texts import read_texts, refuse_unwritable, write_results
+    from cxprobe.files.texts import read_texts, refuse_unwritable, write_table_as
 
     if output is not None:
         refuse_unwritable(output, output_format)
@@ -146,7 +146,7 @@ def compare(
     if by:
         print(result.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
     if output is not None:
-        write_results(result.table, output, output_format)
+        write_table_as(result.table, output, output_format)
 
 
 def features(
@@ -166,12 +166,12 @@ def features(
     import numpy as np
 
     from cxprobe import load_encoder
-    from cxprobe.files.texts import read_sentences
+    from cxprobe.files.texts import read_sentence_file
     from cxprobe.files.writing import replacing
 
     if output.suffix != ".npy" or not output.absolute().parent.is_dir():
         raise DataError(f"{output}: must be a .npy file in a folder that exists")
-    texts = read_sentences(file, format, column)["text"].tolist()
+    texts = read_sentence_file(file, format, column)["text"].tolist()
     encoder = load_encoder(model, revision=revision, dtype=dtype, device=device)
     vectors = encoder.features(texts, pooling=pooling)
     with replacing(output) as partial, partial.open("wb") as stream:

@@ -15,7 +15,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_constr
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line
 from cxprobe.files.tables import keep_table, kept_table, read_table
-from cxprobe.files.texts import write_results
+from cxprobe.files.texts import write_table_as
 from cxprobe.files.writing import SCRATCH, digest, scratch_folder
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.labels import (
@@ -106,7 +106,7 @@ def export_sentences(construction: str, path: Path) -> None:
     if path.suffix != ".tsv":
         raise DataError(f"--export {path}: the table is separated by tabs; give a name that ends in .tsv")
     sentences = read_mined(construction)[["id", "tags", "text", "url"]]
-    write_results(sentences, str(path))
+    write_table_as(sentences, str(path))
     print(f"{len(sentences)} sentences: {path}; `cxprobe label {construction} --import FILE` adds their labels")
 
 

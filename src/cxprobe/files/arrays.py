@@ -17,7 +17,8 @@ from cxprobe.files.writing import replacing
 if TYPE_CHECKING:  # scipy is slow to import, and `cxprobe check` does without it
     from scipy.sparse import csr_array
 
-Vectors = Union[NDArray[np.float32], Sequence["csr_array"]]  # noqa: UP007
+DenseVectors = NDArray[np.float32]
+Vectors = Union[DenseVectors, Sequence["csr_array"]]  # noqa: UP007
 """A matrix a layer, each of shape (sentences, dimensions): `vectors[layer][rows]` has the same rows of either kind."""
 
 _FILE = "features.npy"

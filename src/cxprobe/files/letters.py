@@ -20,7 +20,7 @@ def odd_characters(text: str, *, latin: bool = True) -> Iterator[tuple[int, str]
         latin: Whether all letters should be Latin; names of people need not be.
 
     Yields:
-        The place of each in the text, and what is wrong with it.
+        The position of each in the text, and what is wrong with it.
     """
     for match in _NOT_ASCII.finditer(text):
         if what := _oddity(match[0], latin):
@@ -35,7 +35,7 @@ def _oddity(character: str, latin: bool) -> str | None:
         foreign = latin and not name.startswith("LATIN ")
         return f"no Latin letter or digit ({name.lower()}); write the Latin one" if foreign else None
     if kind[0] == "M" and latin:  # other scripts are written with them
-        return f"a mark of its own ({name.lower()}); write the letter and its mark as one character"
+        return f"a separate mark ({name.lower()}); write the letter and its mark as one character"
     if kind[0] in "CZ":
         return f"a character that cannot be seen ({name.lower()}); take it out, or write a space"
     return None

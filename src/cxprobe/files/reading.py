@@ -166,15 +166,15 @@ def line_of(path: Path, *keys: str | int) -> int:
     for key in keys:
         match node:
             case MappingNode():
-                found = [(name, value) for name, value in node.value if name.value == str(key)]
+                steps = [(name, value) for name, value in node.value if name.value == str(key)]
             case SequenceNode() if isinstance(key, int) and key < len(node.value):
-                found = [(node.value[key], node.value[key])]
+                steps = [(node.value[key], node.value[key])]
             case _:
-                found = []
-        if not found:
+                steps = []
+        if not steps:
             break
-        named, node = found[0]
-        line = named.start_mark.line
+        name, node = steps[0]
+        line = name.start_mark.line
     return line + 1
 
 
@@ -195,8 +195,8 @@ def _shortened(text: str, most: int) -> str:
     return f"{text[: most * 2 // 3]} ... {text[-most // 5 :]} ({len(text):,} characters)"
 
 
-def _line(text: str, place: int) -> int:
-    return text.count("\n", 0, place) + 1
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
 def _faults(text: str, *, english: bool) -> Iterator[str]:
@@ -210,8 +210,8 @@ def _faults(text: str, *, english: bool) -> Iterator[str]:
                 depth -= 1
             case ScalarEvent() if english:
                 start, end = event.start_mark.index, event.end_mark.index
-                for place, what in odd_characters(event.value):
-                    written = text.find(event.value[place], start, end)  # not there if it is an escape
+                for position, what in odd_characters(event.value):
+                    written = text.find(event.value[position], start, end)  # not there if it is an escape
                     yield f", line {_line(text, max(start, written))}: {what}"
         if depth > DEEPEST:
             yield f", line {event.start_mark.line + 1}: is nested more than {DEEPEST} deep; is a bracket left open?"

@@ -92,11 +92,14 @@ def _objects(
 
 
 def _without_repetition(members: list[tuple[str, object]]) -> dict[str, object]:
-    row = dict(members)
-    if len(row) < len(members):
-        twice = [name for name, times in Counter(name for name, _ in members).items() if times > 1]
-        raise ValueError(f"the key {shown(twice[0])} is there twice; keep one")
-    return row
+    if twice := _repeated([name for name, _ in members]):
+        raise ValueError(f"the key {shown(twice)} is there twice; keep one")
+    return dict(members)
+
+
+def _repeated(names: Iterable[str]) -> str | None:
+    """Return a name that is there twice, or None."""
+    return next((name for name, times in Counter(list(names)).items() if times > 1), None)
 
 
 def _finite(text: str) -> float:
@@ -152,8 +155,7 @@ def _cells(text: str, kind: str, path: str | Path, required: Collection[str]) ->
 
 
 def _check_columns(names: Collection[str], required: Collection[str], place: str) -> None:
-    if len(set(names)) < len(names):
-        twice = [name for name, times in Counter(list(names)).items() if times > 1]
-        raise DataError(f"{place}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
+    if twice := _repeated(names):
+        raise DataError(f"{place}: the column {shown(twice)} is there twice; keep one, or rename the other")
     if lacking := [name for name in required if name not in names]:
         raise DataError(f"{place}: {', '.join(lacking)} is missing; the columns there are {', '.join(names)}")

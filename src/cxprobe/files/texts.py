@@ -19,28 +19,12 @@ STANDARD = "-"
 _NAMES = ("text", "sentence")
 
 
-def format_of(path: str, given: str | None) -> str:
-    """Return the format of a file: the one that is given, else by the ending of its name.
-
-    Args:
-        path: Its path, or "-" for standard input or output.
-        given: One of `FORMATS`, or None.
-
-    Raises:
-        DataError: There is no such format, or the name has no ending that tells it.
-    """
-    found = given or ("txt" if path == STANDARD else Path(path).suffix.removeprefix("."))
-    if found not in FORMATS:
-        raise DataError(f"{path}: the format is '{found}'; give --format with one of {', '.join(FORMATS)}")
-    return found
-
-
-def read_sentences(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
+def read_sentence_file(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
     """Return the sentences of a file.
 
     Args:
         path: The file, or "-" for standard input. A .txt has one sentence a line; empty lines are left out.
-        given: The format, see `format_of`.
+        given: The format, one of `FORMATS`; None to tell it by the ending of the name.
         column: The column with the sentences; None for the only one that is called text or sentence.
 
     Returns:
@@ -51,12 +35,12 @@ def read_sentences(path: str, given: str | None = None, column: str | None = Non
     """
     table = read_texts(path, given, [] if column is None else [column])
     if column is None:
-        found = [name for name in _NAMES if name in table]
-        if len(found) != 1:
+        usual = [name for name in _NAMES if name in table]
+        if len(usual) != 1:
             raise DataError(
                 f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
             )
-        column = found[0]
+        column = usual[0]
     _require(path, table, [column])
     return table if column == "text" else table.rename(columns={"text": "text_before", column: "text"})
 
@@ -66,14 +50,16 @@ def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()
 
     Args:
         path: The file, or "-" for standard input.
-        given: The format, see `format_of`.
+        given: The format, one of `FORMATS`; None to tell it by the ending of the name.
         required: Columns that must be there and have no empty cell.
 
     Raises:
-        DataError: The file cannot be read, is empty, or lacks a column; a line has more or fewer cells than the header;
-            a cell of a required column is empty.
+        DataError: There is no such format; the file cannot be read, is empty, or lacks a column; a line has more or
+            fewer cells than the header; a cell of a required column is empty.
     """
-    kind = format_of(path, given)
+    kind = given or ("txt" if path == STANDARD else Path(path).suffix.removeprefix("."))
+    if kind not in FORMATS:
+        raise DataError(f"{path}: the format is '{kind}'; give --format with one of {', '.join(FORMATS)}")
     try:
         table = _parsed(kind, path, (*_NAMES, *required))
     except (ValueError, OSError) as fault:  # pandas and pyarrow derive theirs from ValueError
@@ -109,7 +95,7 @@ def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
 TABLES = ("tsv", "csv", "jsonl", "parquet")
 
 
-def write_results(table: pd.DataFrame, path: str, given: str | None = None) -> None:
+def write_table_as(table: pd.DataFrame, path: str, given: str | None = None) -> None:
     """Write a table; a file is there as a whole or not at all.
 
     Args:

@@ -125,6 +125,8 @@ def full_disk(fault: BaseException, *paths: Path) -> str | None:
     reason = next(filter(None, map(_reason, errors_behind(fault))), None)
     if reason is None:
         return None
+    names = [one.filename for one in errors_behind(fault) if isinstance(one, OSError)]
+    paths = paths or tuple(Path(name) for name in names if isinstance(name, str))
     paths = paths or (DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir()))
     return f"{reason}: {'; '.join(sorted({_free_space(path) for path in paths}))}; {_ADVICE}"
 

@@ -10,7 +10,7 @@ from cxprobe.lm.store import Answers, AnswerStore, Questions
 from cxprobe.run.processes import WHOLE, Share
 
 R = TypeVar("R")
-Progress = Callable[..., object]
+OnProgress = Callable[..., object]
 """Is called with the number of texts that have been finished since the last call; known=True if none was computed."""
 
 
@@ -21,7 +21,7 @@ def answer(
     *,
     share: Share = WHOLE,
     read: bool = True,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     recall: Callable[[], object] | None = None,
 ) -> list[R]:
     """Let a model answer the questions whose answers are not known, and return what becomes of all answers.
@@ -75,7 +75,7 @@ def answer(
     return results
 
 
-def _in_proportion(progress: Progress | None, texts: int, parts: int) -> Progress:
+def _in_proportion(progress: OnProgress | None, texts: int, parts: int) -> OnProgress:
     """Return a function that is called with finished questions and reports the same share of the texts."""
     finished, parts = 0, max(parts, 1)
 

@@ -3,8 +3,9 @@
 import errno
 import json
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,18 +23,6 @@ NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one tha
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
 
 
-class ModelQuestion(NamedTuple):
-    """What is put to a model.
-
-    Attributes:
-        id: Names the question; each once.
-        text: The whole prompt.
-    """
-
-    id: str
-    text: str
-
-
 class ModelReply(NamedTuple):
     """The reply to a question, or why there is none.
 
@@ -49,9 +38,9 @@ class ModelReply(NamedTuple):
     error: str
 
 
-def demand(questions: Sequence[ModelQuestion], llm: Llm) -> str:
-    """Return, before the first request, how much it takes at most to put these questions to a model."""
-    characters = sum(len(question.text) for question in questions)
+def demand(questions: Mapping[str, str], llm: Llm) -> str:
+    """Return, before the first request, how much it takes at most to put questions, id -> prompt, to a model."""
+    characters = sum(map(len, questions.values()))
     return (
         f"{len(questions):,} requests at most, about {characters // CHARACTERS_PER_TOKEN:,} input tokens and at most "
         f"{len(questions) * llm.max_tokens:,} output tokens; questions that an earlier run has put are not asked again"
@@ -126,12 +115,12 @@ def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable
     return asked
 
 
-def questions_of(table: pd.DataFrame) -> list[ModelQuestion]:
-    """Return the questions of a table with the columns id and question."""
-    return [ModelQuestion(str(id_), str(text)) for id_, text in zip(table["id"], table["question"], strict=True)]
+def questions_of(table: pd.DataFrame) -> dict[str, str]:
+    """Return the questions of a table with the columns id and question: id -> the whole prompt."""
+    return dict(zip(table["id"].astype(str), table["question"].astype(str), strict=True))
 
 
-def replies_to(questions: Sequence[ModelQuestion], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
+def replies_to(questions: Mapping[str, str], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
     """Put questions to a model, say how far it has come, and return the replies as a table.
 
     Args:
@@ -149,14 +138,12 @@ def replies_to(questions: Sequence[ModelQuestion], llm: Llm, scratch: Path, what
     """
     with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
         replies = put_questions(questions, llm, scratch, shown.update)
-    return pd.DataFrame(
-        [(reply.id, reply.text or "", reply.text is None, reply.error) for reply in replies],
-        columns=["id", "reply", "failed", "error"],
-    )
+    rows = [(reply.id, reply.text or "", reply.text is None, reply.error) for reply in replies]
+    return pd.DataFrame(rows, columns=["id", "reply", "failed", "error"])
 
 
 def put_questions(
-    questions: Sequence[ModelQuestion], llm: Llm, scratch: Path, progress: Callable[[int], object] = lambda _: None
+    questions: Mapping[str, str], llm: Llm, scratch: Path, progress: Callable[[int], object] = lambda _: None
 ) -> list[ModelReply]:
     """Put questions to a model and return a reply, or a failure, for each, in their order.
 
@@ -165,7 +152,7 @@ def put_questions(
     not know the model or the key, or is down, and is not asked the rest.
 
     Args:
-        questions: With ids of their own.
+        questions: Id -> the whole prompt.
         llm: The model.
         scratch: A folder of this model's.
         progress: Is called with the number of questions that have a reply or have failed.
@@ -176,18 +163,19 @@ def put_questions(
         OSError: The disk of ``scratch`` is full.
     """
     model = open_llm(llm)
-    replies = _put(questions[:TRIED], llm, model, scratch, progress)
+    first, others = dict(islice(questions.items(), TRIED)), dict(islice(questions.items(), TRIED, None))
+    replies = _put(first, llm, model, scratch, progress)
     if all(reply.text is None for reply in replies):
         reason = replies[0].error.strip().splitlines()[-1]  # the lines before it are the whole request
         raise ModelError(
             f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; look "
             "at the model's name, its base_url, its key and its server, and run the stage again"
         )
-    return [*replies, *_put(questions[TRIED:], llm, model, scratch, progress)]
+    return [*replies, *_put(others, llm, model, scratch, progress)]
 
 
 def _put(
-    questions: Sequence[ModelQuestion], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
+    questions: Mapping[str, str], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
 ) -> list[ModelReply]:
     if not questions:
         return []
@@ -196,13 +184,13 @@ def _put(
     from inspect_ai.dataset import MemoryDataset, Sample
 
     here = str(scratch.absolute())
-    # The only way to tell inspect. On a full disk its traces would print tracebacks of their own, so there are none.
+    # The only way to tell inspect. On a full disk its traces would print tracebacks, so there are none.
     trace = scratch.absolute() / "trace.log"
     os.environ |= {"INSPECT_CACHE_DIR": here, "INSPECT_TRACE_FILE": str(trace), "INSPECT_TRACE_LEVEL": "critical"}
     os.environ["XDG_DATA_HOME"] = here  # on Linux, of what else inspect writes
     scratch.mkdir(parents=True, exist_ok=True)
     task = Task(
-        dataset=MemoryDataset([Sample(input=question.text, id=question.id) for question in questions]),
+        dataset=MemoryDataset([Sample(input=text, id=id_) for id_, text in questions.items()]),
         solver=_solver(llm, progress),
     )
     try:
@@ -221,18 +209,18 @@ def _put(
     finally:
         trace.unlink(missing_ok=True)  # or inspect would compress it when Python ends
     samples = {str(sample.id): sample for sample in log.samples or []}
-    lost = [question.id for question in questions if question.id not in samples]
+    lost = questions.keys() - samples.keys()
     if log.status != "success" or lost:
         reason = log.error.message if log.error else f"no reply to {len(lost)} questions"
         if full_disk(RuntimeError(reason)):  # inspect passes on the text of an error alone
             raise OSError(errno.ENOSPC, reason, str(scratch))
         raise ModelError(f"{llm.name}: {reason}; the replies so far are kept, so run the stage again")
-    replies = []
-    for question in questions:
-        sample = samples[question.id]
-        text = None if sample.error else sample.output.completion
-        replies.append(ModelReply(question.id, text, blot(sample.error.message) if sample.error else ""))
-    return replies
+    return [
+        ModelReply(id_, None, blot(samples[id_].error.message))
+        if samples[id_].error
+        else ModelReply(id_, samples[id_].output.completion, "")
+        for id_ in questions
+    ]
 
 
 def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:

@@ -49,7 +49,8 @@ class CandidateQuestions(MaskedQuestions):
         for start in range(0, len(filled), PORTION):
             part = filled[start : start + PORTION]
             for asked, encoded in zip(part, encode_inputs(model, [asked.filled for asked in part]), strict=True):
-                if (token := _only_token(model, asked, encoded)) is None:
+                token = _only_token(model, asked, encoded)
+                if token is None:
                     unknown.append(f"{asked.word!r} in {asked.text!r}")
                 else:
                     copies.append(self.ask(asked.text, encoded.ids, np.array([token])))
@@ -58,8 +59,8 @@ class CandidateQuestions(MaskedQuestions):
                 f"{len(unknown)} candidates are not one known token of this model's tokenizer: "
                 f"{'; '.join(unknown[:5])}; leave these items out (single_token_words tells which words can stay)"
             )
-        for text, own in zip(texts, self._split(np.array(copies)), strict=False):
-            if len(set(own.tolist())) > 1:
+        for text, copies_of_text in zip(texts, self._split(np.array(copies)), strict=False):
+            if len(set(copies_of_text.tolist())) > 1:
                 raise DataError(f"{text!r}: its candidates change the tokens around them, and cannot be compared")
 
     def _split(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
@@ -87,16 +88,16 @@ def candidate_log_probabilities(
     return answer(lambda: [CandidateQuestions(model, texts, candidates, token_budget)], lambda: model) or []
 
 
-Row = tuple[str, Sequence[str]]
+TextWithCandidates = tuple[str, Sequence[str]]
 """A text with a mask, and the candidates there."""
 
 
 def measure_candidates(
     model: MeasuredModel[MaskedLM],
-    portions: Sequence[Sequence[Row]],
+    portions: Sequence[Sequence[TextWithCandidates]],
     token_budget: int,
     folder: Path,
-    read: Callable[[Path], tuple[Sequence[Row], NDArray[np.float64]]],
+    read: Callable[[Path], tuple[Sequence[TextWithCandidates], NDArray[np.float64]]],
 ) -> tuple[list[NDArray[np.float64]], dict[str, float]] | None:
     """Return how probable candidates are at the masks of texts, for a stage.
 
@@ -110,14 +111,14 @@ def measure_candidates(
 
     Returns:
         Of each portion shape (texts, candidates): natural logarithms, normalised over the whole vocabulary. And the
-        share of unknown tokens, with what the check of precision has found. None if this process writes no files.
+        share of unknown tokens, and the result of the check of precision. None if this process writes no files.
 
     Raises:
         ModelError: See `MeasuredModel.check`.
         DataError: See `CandidateQuestions`; or a number is not finite.
     """
 
-    def ask(masked_lm: MaskedLM, rows: Sequence[Row]) -> CandidateQuestions:
+    def ask(masked_lm: MaskedLM, rows: Sequence[TextWithCandidates]) -> CandidateQuestions:
         return CandidateQuestions(masked_lm, [text for text, _ in rows], [words for _, words in rows], token_budget)
 
     rows = [row for portion in portions for row in portion]
@@ -147,9 +148,10 @@ def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list
         words: The words to try.
         text: Contains "[MASK]" once.
     """
-    tried = [_fill(text, word) for word in words]
-    encoded = encode_inputs(model, [place.filled for place in tried])
-    return [place.word for place, own in zip(tried, encoded, strict=True) if _only_token(model, place, own) is not None]
+    filled = [_fill(text, word) for word in words]
+    encoded = encode_inputs(model, [one.filled for one in filled])
+    tokens = [_only_token(model, *pair) for pair in zip(filled, encoded, strict=True)]
+    return [word for word, token in zip(words, tokens, strict=True) if token is not None]
 
 
 class Usable(NamedTuple):
@@ -225,11 +227,11 @@ def _fill(text: str, word: str) -> _Filled:
     return _Filled(text, word, before + word + after, len(before.rstrip()), len(before) + len(word))
 
 
-def _only_token(model: MaskedLM, place: _Filled, encoded: Encoded) -> int | None:
-    """Return the place in ``ids`` of a word that is one known token, or None for any other word."""
+def _only_token(model: MaskedLM, filled: _Filled, encoded: Encoded) -> int | None:
+    """Return the position in ``ids`` of a word that is one known token, or None for any other word."""
     starts, stops = encoded.spans.T
-    tokens = np.flatnonzero((stops > place.start) & (starts < place.stop))
-    if len(tokens) != 1 or stops[tokens[0]] != place.stop or starts[tokens[0]] < place.start:
+    tokens = np.flatnonzero((stops > filled.start) & (starts < filled.stop))
+    if len(tokens) != 1 or stops[tokens[0]] != filled.stop or starts[tokens[0]] < filled.start:
         return None
     token = encoded.first + int(tokens[0])
     return None if encoded.ids[token] == model.tokenizer.unk_token_id else token

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import LoadedModel
-from cxprobe.lm.loading import fields_of, load_model
+from cxprobe.lm.loading import fields_of_model, load_model
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.lm.terms import Bos, Scheme
@@ -86,7 +86,7 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
     Raises:
         ModelError: See `cxprobe.lm.embedding.load_encoder`; or it is no language model.
     """
-    return CausalLM(*fields_of(source, load_model(source, transformers.AutoModelForCausalLM, device)))
+    return CausalLM(*fields_of_model(source, load_model(source, transformers.AutoModelForCausalLM, device)))
 
 
 class CausalQuestions:

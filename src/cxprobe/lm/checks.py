@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -29,7 +30,7 @@ def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
         report: Of transformers; "mismatched_keys" has of each weight the name, the stored shape and the model's.
     """
     prefix, body = f"{model.base_model_prefix}.", dict(model.base_model.named_children())
-    shapes = [f"{name} is {list(stored)}, not {list(own)}" for name, stored, own in report["mismatched_keys"]]
+    shapes = [f"{name} is {list(stored)}, not {list(built)}" for name, stored, built in report["mismatched_keys"]]
     missing = [name for name in report["missing_keys"] if not name.removeprefix(prefix).startswith("pooler.")]
     unused = []
     for name in report["unexpected_keys"]:
@@ -113,19 +114,15 @@ def check_known(model: LoadedModel, texts: Sequence[str], place: str, limit: flo
         ModelError: The share is larger than the limit.
     """
     unknown_id, tokens, unknown = model.tokenizer.unk_token_id, 0, 0
-
-    def read(some: Sequence[str]) -> list[list[int]]:
-        ids: list[list[int]] = model.tokenizer(list(some), add_special_tokens=False, verbose=False)["input_ids"]
-        return ids
-
+    tokenise = partial(model.tokenizer, add_special_tokens=False, verbose=False)
     for start in range(0, len(texts), 1000):
-        for ids in read(texts[start : start + 1000]):
+        for ids in tokenise(list(texts[start : start + 1000]))["input_ids"]:
             tokens += len(ids)
             unknown += ids.count(unknown_id)
     share = unknown / tokens if tokens else float("nan")
     if share > limit:
         words = list(dict.fromkeys(word for text in texts[:1000] for word in text.split()))
-        lost = [word for word, ids in zip(words, read(words), strict=True) if unknown_id in ids]
+        lost = [word for word, ids in zip(words, tokenise(words)["input_ids"], strict=True) if unknown_id in ids]
         raise ModelError(
             f"'{model.name}': {share:.1%} of the tokens of {place} are unknown to its tokenizer, such as "
             f"{', '.join(map(repr, lost[:5]))}, and at most {limit:.0%} may be; its tokenizer is another model's, or "

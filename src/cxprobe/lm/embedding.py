@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
@@ -10,15 +11,14 @@ import numpy as np
 import pandas as pd
 import torch
 import transformers
-from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import read_features, write_features
+from cxprobe.files.arrays import DenseVectors, read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.answering import Record, answer
 from cxprobe.lm.language_models import LoadedModel, write_model_facts
-from cxprobe.lm.loading import fields_of, load_model, open_source
+from cxprobe.lm.loading import fields_of_model, load_model, open_source
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.run.record import ModelKind
 from cxprobe.segmentation import Span, Spans
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cxprobe.lm.params import ModelSpec
 
 R = TypeVar("R")
-Vectors = NDArray[np.float32]
 Pooling = Literal["mean", "first", "last"]
 _SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
@@ -67,7 +66,7 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
     """
     source = source or open_source(slug, spec, device)
     model = load_model(source, transformers.AutoModel, device)
-    return LoadedEncoder(*fields_of(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
+    return LoadedEncoder(*fields_of_model(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
 
 
 def embed_texts(
@@ -101,30 +100,30 @@ def embed_texts(
     """
     encoder, spans = model.described, spans or {}
 
-    def read(own: Sequence[str], places: Spans) -> list[Tokens]:
-        return tokenise(encoder, own, own, special_tokens=special_tokens, spans=places)
+    def read(texts: Sequence[str], spans_of_texts: Spans) -> list[Tokens]:
+        return tokenise(encoder, texts, texts, special_tokens=special_tokens, spans=spans_of_texts)
 
-    tokens = {name: read(own, spans.get(name)) for name, own in portions.items()}
-    sentences = [sentence for own in tokens.values() for sentence in own]
+    tokens = {name: read(texts, spans.get(name)) for name, texts in portions.items()}
+    sentences = list(chain.from_iterable(tokens.values()))
     checked = model.check(
-        [text for own in portions.values() for text in own],
+        list(chain.from_iterable(portions.values())),
         sentences,
         lambda loaded, sample: pool_texts(loaded, sample, token_budget),
     )
 
-    def write(name: str, blocks: Iterable[Vectors]) -> None:
+    def write(name: str, blocks: Iterable[DenseVectors]) -> None:
         write_features(blocks, list(portions[name]), folder / name)
         if name in spans:
             write_table(pd.DataFrame(spans[name], columns=Span._fields), folder / name / _SPANS_FILE)
 
     def ask() -> Iterator[VectorQuestions[None]]:
-        return (VectorQuestions(own, token_budget, partial(write, name)) for name, own in tokens.items())
+        return (VectorQuestions(part, token_budget, partial(write, name)) for name, part in tokens.items())
 
     def recall(earlier: Path) -> Iterator[Answers]:
-        for own in sorted(earlier.rglob("ids.parquet")):
-            features, path = read_features(own.parent), own.with_name(_SPANS_FILE)
-            places = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
-            questions = VectorQuestions(read(features.ids, places), token_budget, list)
+        for folder in sorted(path.parent for path in earlier.rglob("ids.parquet")):
+            features, path = read_features(folder), folder / _SPANS_FILE
+            spans_of_texts = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
+            questions = VectorQuestions(read(features.ids, spans_of_texts), token_budget, list)
             yield from questions.unread(np.asarray(features.vectors))
 
     record = Record(folder, f"special_tokens: {special_tokens}", recall)
@@ -141,7 +140,7 @@ def pooled_features(
     pooling: Pooling,
     token_budget: int,
     progress: Callable[[int], object] | None = None,
-) -> Vectors:
+) -> DenseVectors:
     """Return one vector for each text and layer, by a loaded model in this process.
 
     Args:
@@ -150,7 +149,7 @@ def pooled_features(
         pooling: "mean" of the text's own tokens; "first", the first token of the input, special or not; or "last", the
             text's own last token.
         token_budget: The most tokens in a batch, padding included.
-        progress: Is told the texts that have been finished.
+        progress: Is called with the number of texts that have been finished.
 
     Returns:
         Shape (layers, texts, dimensions), float32.
@@ -158,12 +157,12 @@ def pooled_features(
     Raises:
         DataError: A text has no token, or is longer than the model's longest input.
     """
-    names = [f"{place} ({text[:40]!r})" for place, text in enumerate(texts)]
+    names = [f"{number} ({text[:40]!r})" for number, text in enumerate(texts)]
     tokens = tokenise(encoder, names, texts, special_tokens=False)
     if pooling != "mean":  # the mean of one token is this token's vector
-        for place, text in enumerate(tokens):
+        for number, text in enumerate(tokens):
             counts = 0 if pooling == "first" else max(np.flatnonzero(text.counted))
-            tokens[place] = text._replace(counted=[number == counts for number in range(len(text.ids))])
+            tokens[number] = text._replace(counted=[position == counts for position in range(len(text.ids))])
     return pool_texts(encoder, tokens, token_budget, progress)
 
 
@@ -223,7 +222,7 @@ class VectorQuestions(Generic[R]):
         text_of: The key of each distinct sentence -> its id.
     """
 
-    def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[Vectors]], R]) -> None:
+    def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[DenseVectors]], R]) -> None:
         """Ask about all sentences.
 
         Args:
@@ -241,13 +240,13 @@ class VectorQuestions(Generic[R]):
         """Return some of the sentences in batches."""
         lengths = [len(self._tokens[key].ids) for key in keys]
         return [
-            Batch([keys[place] for place in places], self._compute)
-            for places in token_budget_batches(lengths, self._token_budget)
+            Batch([keys[position] for position in positions], self._compute)
+            for positions in token_budget_batches(lengths, self._token_budget)
         ]
 
     def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Iterator[Answers]:
         vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
-        yield {key: vectors[:, place] for place, key in enumerate(wanted)}  # each (layers, dimensions)
+        yield {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
 
     def read(self, answers: Answers) -> Iterator[R]:
         """Hand on the vectors."""
@@ -257,26 +256,26 @@ class VectorQuestions(Generic[R]):
         )
         yield self._use(blocks)
 
-    def unread(self, vectors: Vectors) -> Iterator[Answers]:
+    def unread(self, vectors: DenseVectors) -> Iterator[Answers]:
         """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
         for start in range(0, len(self._keys), _BLOCK):
             block = np.ascontiguousarray(vectors[:, start : start + _BLOCK])
-            yield {key: block[:, place] for place, key in enumerate(self._keys[start : start + _BLOCK])}
+            yield {key: block[:, position] for position, key in enumerate(self._keys[start : start + _BLOCK])}
 
 
 def pool_texts(
     encoder: LoadedEncoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
-) -> Vectors:
+) -> DenseVectors:
     """Return the vectors of sentences, shape (layers, sentences, dimensions), by a loaded model in this process."""
 
-    def join(blocks: Iterable[Vectors]) -> Vectors:
+    def join(blocks: Iterable[DenseVectors]) -> DenseVectors:
         return np.concatenate(list(blocks), axis=1)
 
     [vectors] = answer(lambda: [VectorQuestions(tokens, token_budget, join)], lambda: encoder, progress=progress) or []
     return vectors
 
 
-def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> Vectors:
+def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> DenseVectors:
     """Run a model on a batch of sentences, padded on the right, and pool each layer's hidden states.
 
     Args:
@@ -301,7 +300,7 @@ def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> V
         )
         # Pooled one by one, so that the stack of all tokens' states is never built.
         pooled = torch.stack([mean_over_tokens(layer, counts) for layer in output.hidden_states])
-    vectors: Vectors = pooled.cpu().numpy()
+    vectors: DenseVectors = pooled.cpu().numpy()
     return vectors
 
 

@@ -126,7 +126,7 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
     return model
 
 
-def fields_of(source: Source, model: Any) -> tuple[Any, ...]:
+def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     """Return the fields that every `LoadedModel` has, in their order."""
     spec, fingerprint = source.spec, source.origin
     if spec.quantisation is not None:

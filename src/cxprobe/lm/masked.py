@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.lm.language_models import LoadedModel
-from cxprobe.lm.loading import DebertaV2Masked, fields_of, is_masked, load_model, open_source
+from cxprobe.lm.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.lm.terms import Bos, Scheme
@@ -61,7 +61,7 @@ class MaskedLM(LoadedModel):
 
 
 def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> MaskedLM:
-    """Load a model that fills masks, with its own head; code of a checkpoint is never run.
+    """Load a model that fills masks, with its head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
     says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. transformers does
@@ -85,7 +85,7 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
         source.config.legacy = False
         if source.config.model_type == "deberta-v2":
             model_class = DebertaV2Masked
-    return MaskedLM(*fields_of(source, load_model(source, model_class, device)))
+    return MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
 
 
 class MaskedQuestions:
@@ -138,10 +138,10 @@ class MaskedQuestions:
         plan = equal_length_batches([len(inputs[number]) for number in numbers], self._token_budget)
         return [
             Batch(
-                [key for place in places for key in about[numbers[place]]],
-                partial(self._compute, {numbers[place]: inputs[numbers[place]] for place in places}),
+                [key for position in positions for key in about[numbers[position]]],
+                partial(self._compute, {numbers[position]: inputs[numbers[position]] for position in positions}),
             )
-            for places in plan
+            for positions in plan
         ]
 
     def _compute(
@@ -158,7 +158,7 @@ class MaskedQuestions:
         with torch.inference_mode(), head_at(model.model.eval(), torch.arange(len(rows)), masks):
             logits = model.model(input_ids=input_ids.to(model.model.device)).logits[0]  # (copies, vocabulary)
             numbers = log_probabilities(logits, row_of, targets)
-        yield {key: numbers[place : place + 1] for place, key in enumerate(wanted)}
+        yield {key: numbers[position : position + 1] for position, key in enumerate(wanted)}
 
     def numbers(self, answers: Answers) -> NDArray[np.float64]:
         """Return the answers in the order of asking, shape (questions,)."""
@@ -166,7 +166,7 @@ class MaskedQuestions:
 
     def answers(self, numbers: NDArray[np.float64]) -> Answers:
         """Return the answers by their keys, given them in the order of asking."""
-        return {key: numbers[place : place + 1] for place, key in enumerate(self.asked)}
+        return {key: numbers[position : position + 1] for position, key in enumerate(self.asked)}
 
 
 def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
@@ -252,7 +252,7 @@ class PllQuestions(MaskedQuestions):
             log_probs = np.full(len(text.spans), np.nan)
             log_probs[tokens] = numbers[start : start + len(tokens)]
             start += len(tokens)
-            yield TokenScores(text.text, self._scheme, text.own, text.spans, text.words, log_probs)
+            yield TokenScores(text.text, self._scheme, text.text_ids, text.spans, text.words, log_probs)
 
     def unread(self, records: Sequence[TokenScores]) -> Answers:
         """Return the answers that gave the scores of each text, as `read` has yielded them."""

@@ -94,14 +94,8 @@ class MeasuredModel(Generic[M]):
 
     @cached_property
     def store(self) -> AnswerStore:
-        """The store of its answers.
-
-        Its folder is named by everything that decides on a number beside what is asked: weights, configuration,
-        precision, the kind of device, the code that computes, and the versions of PyTorch and transformers.
-        """
-        model = self.described
-        decisive = (model.kind, model.fingerprint, *model.decisive, self.processes.kind_of_device)
-        return AnswerStore(answers_folder(self.slug, *decisive))
+        """The store of its answers."""
+        return AnswerStore(answers_folder(self.slug, self.described, self.processes.kind_of_device))
 
     def check(
         self, texts: Sequence[str], items: Sequence[T], measure: Callable[[M, Sequence[T]], Iterable[Numbers]]
@@ -130,20 +124,20 @@ class MeasuredModel(Generic[M]):
         spec = self.spec
         if isinstance(spec, ServedModel) or spec.compared is None or spec.precision == "float32":
             return unknown
-        other, own_limit = spec.compared.dtype, spec.compared.largest_difference
-        limit = own_limit or self.precision.largest_difference
+        other, limit_of_model = spec.compared.dtype, spec.compared.largest_difference
+        limit = limit_of_model or self.precision.largest_difference
         exact = spec.model_copy(update={"dtype": other, "quantisation": None})
         reference = self.load(self.slug, exact, self.processes.device)
-        sample = [items[place] for place in draw_places(len(items), self.precision.items, self.seed, "precision")]
+        sample = [items[position] for position in draw_places(len(items), self.precision.items, self.seed, "precision")]
         parts = zip(measure(self.loaded, sample), measure(reference, sample), strict=True)
         difference = float(np.max([relative_difference(numbers, expected) for numbers, expected in parts]))
         if not difference <= limit:
             key = f"models.{self.slug}"
-            place = f"{key}.compared" if own_limit else "compute.precision"
+            section = f"{key}.compared" if limit_of_model else "compute.precision"
             instead = f"leave out {key}.quantisation" if spec.quantisation else f"set {key}.dtype: {other}"
             raise ModelError(
                 f"{key}: in {spec.precision} the difference of the raw answers from {other} is {difference:.4f} of "
-                f"their size, more than {place}.largest_difference ({limit}); {instead}, or raise the limit if you "
+                f"their size, more than {section}.largest_difference ({limit}); {instead}, or raise the limit if you "
                 "accept the difference"
             )
         return {**unknown, f"difference_from_{other}": difference}

@@ -28,7 +28,7 @@ EVERY_WORD = r"(?u)\b\w+\b"  # for scikit-learn, whose own pattern ignores words
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-class Word(NamedTuple):
+class WordSpan(NamedTuple):
     """A word: what is written, its first character, and the one after its last."""
 
     text: str
@@ -36,13 +36,13 @@ class Word(NamedTuple):
     stop: int
 
 
-def words_of(text: str) -> list[Word]:
+def words_of(text: str) -> list[WordSpan]:
     """Return the words of a text, in their order.
 
     A word is a run of letters and digits, which apostrophes and hyphens may join: "can't", "well-known". Punctuation is
     none.
     """
-    return [Word(match[0], *match.span()) for match in _WORD.finditer(text)]
+    return [WordSpan(match[0], *match.span()) for match in _WORD.finditer(text)]
 
 
 def places_of(text: str, expression: str) -> list[int]:
@@ -50,7 +50,7 @@ def places_of(text: str, expression: str) -> list[int]:
     return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
 
 
-def as_read(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans = None) -> list[str]:
+def counted_texts(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans = None) -> list[str]:
     """Return what a blind model reads of each text, or of a span of it: its tags, with spaces between them, or itself.
 
     Raises:
@@ -62,7 +62,7 @@ def as_read(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans 
 
 
 def ngram_counter(spec: NgramFeatures | TagNgrams, dtype: type = np.float64) -> "CountVectorizer":
-    """Return scikit-learn's counter of the n-grams of what is read (`as_read`).
+    """Return scikit-learn's counter of the n-grams of what is read (`counted_texts`).
 
     Args:
         spec: What is counted: n-grams of lower-cased words, of characters of the lower-cased text, spaces and
@@ -82,7 +82,7 @@ def ngram_counter(spec: NgramFeatures | TagNgrams, dtype: type = np.float64) -> 
 
 NGRAMS_FILE = "ngrams.parquet"
 START, UNKNOWN = "<s>", "<unk>"
-COLUMNS = ("first", "second", "third")
+GRAM_COLUMNS = ("first", "second", "third")
 DISCOUNTS = b"discounts"
 _TOKEN = re.compile(r"[^\W_]+|['’][^\W\d_]+|\S")
 
@@ -92,7 +92,7 @@ class KneserNey:
     """A trigram model.
 
     Attributes:
-        words: Word -> its number; `START` and `UNKNOWN` are words too.
+        words: WordSpan -> its number; `START` and `UNKNOWN` are words too.
         shares: One to three words -> what they add to the probability of the last one.
         left: No word to two words -> the weight of the shorter n-gram behind them; 1 for those that it lacks.
     """
@@ -105,7 +105,8 @@ class KneserNey:
     def of(cls, table: pa.Table) -> "KneserNey":
         """Return the model of a table of counts, which has the form that the module describes."""
         grams = [
-            tuple(filter(None, words)) for words in zip(*(table[name].to_pylist() for name in COLUMNS), strict=True)
+            tuple(filter(None, words))
+            for words in zip(*(table[name].to_pylist() for name in GRAM_COLUMNS), strict=True)
         ]
         discounts = np.array([0.0, *json.loads(table.schema.metadata[DISCOUNTS])])[[len(gram) - 1 for gram in grams]]
         shares = np.maximum(table["count"].to_numpy() - discounts, 0) / table["total"].to_numpy()  # (n-grams,)
@@ -126,12 +127,13 @@ class KneserNey:
             Shape (words,): natural logarithms.
         """
         words = (START, *(word if word in self.words else UNKNOWN for word in sentence))
-        found = np.zeros(len(sentence))
-        for place in range(len(sentence)):
-            for first in range(place + 1, max(place - 2, -1), -1):  # the word alone, behind one word, behind two
-                before, gram = words[first : place + 1], words[first : place + 2]
-                found[place] = self.shares.get(gram, 0.0) + self.left.get(before, 1.0) * found[place]
-        return np.log(found)
+        probabilities = np.zeros(len(sentence))
+        for position in range(len(sentence)):
+            for first in range(position + 1, max(position - 2, -1), -1):  # the word alone, behind one word, behind two
+                before, gram = words[first : position + 1], words[first : position + 2]
+                shorter = self.left.get(before, 1.0) * probabilities[position]
+                probabilities[position] = self.shares.get(gram, 0.0) + shorter
+        return np.log(probabilities)
 
 
 def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
@@ -156,14 +158,14 @@ def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
     return KneserNey.of(pa.parquet.read_table(path))
 
 
-def sentences_of(text: str) -> list[list[Word]]:
+def sentences_of(text: str) -> list[list[WordSpan]]:
     """Return the words of each sentence of a text in lower case, with their places in the text.
 
     A word is a run of letters and digits, an apostrophe with the letters after it ("can", "'t"), or any other character
     except white space, so that punctuation counts.
     """
     return [
-        [Word(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
+        [WordSpan(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
         for start, end in sentence_spans(text)
     ]
 
@@ -202,11 +204,11 @@ def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
     read = [words_of(text) for text in texts]
     vocabulary = sorted({word.text.lower() for words in read for word in words})
     try:
-        found = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
+        frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
     except LookupError as fault:
         raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
-    frequency = dict(zip(vocabulary, np.log(found), strict=True))
-    number = {word: place for place, word in enumerate(vocabulary)}
+    frequency = dict(zip(vocabulary, np.log(frequencies), strict=True))
+    number = {word: position for position, word in enumerate(vocabulary)}
     return [
         _record(text, words, [number[word.text.lower()] for word in words], [frequency[w.text.lower()] for w in words])
         for text, words in zip(texts, read, strict=True)
@@ -276,17 +278,17 @@ def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) 
     for scores in schemes.values():
         whole = dict(scores)
         for context, end in ends:
-            own, text = scores[end.lstrip()], context + end
-            scored = ~np.isnan(own.log_probs)
-            spans = own.spans[scored] + len(text) - len(own.text)
-            columns = (own.ids[scored], spans, own.words[scored], own.log_probs[scored])
-            whole[text] = TokenScores(text, own.scheme, *columns)
+            of_end, text = scores[end.lstrip()], context + end
+            scored = ~np.isnan(of_end.log_probs)
+            spans = of_end.spans[scored] + len(text) - len(of_end.text)
+            columns = (of_end.ids[scored], spans, of_end.words[scored], of_end.log_probs[scored])
+            whole[text] = TokenScores(text, of_end.scheme, *columns)
         records += whole.values()
     return records
 
 
 def _record(
-    text: str, words: Sequence[Word], ids: Sequence[int], log_probs: Sequence[float] | NDArray[np.float64]
+    text: str, words: Sequence[WordSpan], ids: Sequence[int], log_probs: Sequence[float] | NDArray[np.float64]
 ) -> TokenScores:
     if not words:
         raise DataError(f"{text!r} has no word that a blind model could score; leave the pair out")

@@ -460,7 +460,7 @@ def series_of(models: Mapping[str, Model], slugs: Iterable[str]) -> dict[str, Se
 
 def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:
     """Return the checkpoints of trainings without the last of each; only the last is compared with other models."""
-    trainings = [own.models for own in series.values() if own.axis == "training_tokens"]
+    trainings = [one.models for one in series.values() if one.axis == "training_tokens"]
     return {model for at in trainings for model in sorted(at, key=at.__getitem__)[:-1]}
 
 

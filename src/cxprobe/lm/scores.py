@@ -40,8 +40,8 @@ def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str])
     if tokens.empty:
         raise DataError("no text has scores; run the measuring stage again")
     tables = []
-    for scheme, own in tokens.groupby("scheme", sort=False):
-        texts = ScoredTexts(own)
+    for scheme, of_scheme in tokens.groupby("scheme", sort=False):
+        texts = ScoredTexts(of_scheme)
         whole, scores = texts.whole(), {}
         for member in ("good", "bad"):
             given = texts.parts(pairs["context"], pairs[member])["sum"]
@@ -104,7 +104,7 @@ class ScoredTexts:
         scored = ~np.isnan(self._log_probs)
         counts = np.bincount(np.repeat(texts, self._lengths)[scored], minlength=len(texts))
         lengths = self._texts.str.len().to_numpy()
-        first = np.repeat(np.cumsum(lengths) - lengths, self._lengths)[scored]  # the place of each token's text
+        first = np.repeat(np.cumsum(lengths) - lengths, self._lengths)[scored]  # where each token's text begins
         begun = np.bincount(first + self._starts[scored], minlength=lengths.sum() + 1)  # (characters + 1,)
         ended = np.bincount(first + self._stops[scored], minlength=lengths.sum() + 1)
         covered = np.cumsum(begun - ended)[:-1] > 0  # (characters,); one may be in several tokens, byte by byte
@@ -129,10 +129,10 @@ class ScoredTexts:
         lengths = np.append(self._lengths, 0)[texts]
         owners = np.repeat(np.arange(len(texts)), lengths)  # (tokens of these texts,)
         firsts = np.append(np.cumsum(self._lengths) - self._lengths, 0)[texts]
-        places = np.arange(len(owners)) - (np.cumsum(lengths) - lengths - firsts)[owners]
-        inside = self._stops[places] > starts[owners]
+        tokens = np.arange(len(owners)) - (np.cumsum(lengths) - lengths - firsts)[owners]
+        inside = self._stops[tokens] > starts[owners]
         counts = np.bincount(owners[inside], minlength=len(texts))
-        sums = pd.Series(_sums_of_runs(self._log_probs[places[inside]], counts), ends.index)
+        sums = pd.Series(_sums_of_runs(self._log_probs[tokens[inside]], counts), ends.index)
         letters = alone.str.count(r"\S")
         return pd.DataFrame({"sum": sums, "per_token": sums / counts, "per_character": sums / letters})
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cxprobe.files.tables import read_table
-from cxprobe.lm.answering import Progress, Record, answer
+from cxprobe.lm.answering import OnProgress, Record, answer
 from cxprobe.lm.causal import CausalLM, load_causal_lm
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.loading import is_masked, open_source
@@ -86,7 +86,7 @@ def score_texts(
     how: HowToScore,
     *,
     store: AnswerStore | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> list[TokenScores]:
     """Return the scores of texts' tokens, as `measure_texts` writes them, by a loaded model in this process.
 
@@ -95,7 +95,7 @@ def score_texts(
         portions: See `measure_texts`.
         how: How the model is asked.
         store: Where earlier answers are looked up and new ones kept; None to compute all.
-        progress: Is told the texts that have been finished; each counts once a scheme.
+        progress: Is called with the number of texts that have been finished; each counts once a scheme.
     """
     return answer(lambda: model.questions(portions, how), lambda: model, store, progress=progress)
 

@@ -6,13 +6,11 @@ its place.
 """
 
 import hashlib
-import math
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
 # Plain letters: tokens of any tokenizer that knows English spell it alike, whatever signs it puts before them.
 _TRIAL = "The more you look, the more you see."
-_REQUESTS = 512  # of which several are on their way at a time
+_REQUESTS = 512  # in a batch; several are on their way at a time
 _LOWEST = -9999.0  # what vLLM writes where a logarithm is minus infinity, which JSON does not have
 _HOW = {
     "echo": "echo: true with logprobs and the prompt's tokens in its answer (vLLM has it; llama.cpp and many providers "
@@ -81,15 +79,7 @@ class ServedLM(CausalLM):
             ModelError: The server does not answer, or not what was asked.
             DataError: A number is not finite.
         """
-        choice = self._ask(ids)
-        found = self._of_echo(choice, ids) if self.spec.likelihoods == "echo" else self._of_prompt(choice, ids)
-        for place, number in enumerate(found, 1):
-            if not math.isfinite(number) or number <= _LOWEST or number > 1e-4:
-                raise DataError(
-                    f"{self}: the server gave {number} as the log-probability of token {place} of "
-                    f"{self.tokenizer.decode(list(ids))!r}; look at the server's precision and its log"
-                )
-        return np.minimum(np.array(found, dtype=np.float64), 0.0)
+        return self._read(self._ask(ids), ids)
 
     def __str__(self) -> str:
         """Return how a message on the model begins."""
@@ -109,47 +99,50 @@ class ServedLM(CausalLM):
             )
             [choice] = answer.model_dump()["choices"]
         except OpenAIError as error:
+            cause = f" ({error.__cause__})" if error.__cause__ else ""  # the client says "Connection error." alone
+            reason = " ".join(f"{error}{cause}".split())[:400]
             raise ModelError(
-                f"{self}: {blot(_reason(error))}; look at the url, the name, the key ({self.spec.key}) and the "
+                f"{self}: {blot(reason)}; look at the url, the name, the key ({self.spec.key}) and the "
                 "server's log, and run the stage again: what was answered is kept"
             ) from None  # the error of the client has the whole request
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ModelError(f"{self}: its answer is no completion with one choice ({blot(str(error))})") from None
         return dict(choice)
 
-    def _of_echo(self, choice: Mapping[str, Any], ids: Sequence[int]) -> list[float]:
-        numbers = (choice.get("logprobs") or {}).get("token_logprobs") or []
-        if len(numbers) <= 2 < len(ids):  # the generated token alone, or nothing
-            raise self._unable()
-        self._require_all(len(numbers) in (len(ids), len(ids) + 1), len(numbers), ids)
-        self._require_all(None not in numbers[1 : len(ids)], len(numbers) - numbers.count(None), ids)
-        return [float(number) for number in numbers[1 : len(ids)]]
-
-    def _of_prompt(self, choice: Mapping[str, Any], ids: Sequence[int]) -> list[float]:
-        places = choice.get("prompt_logprobs")
-        if not places:
-            raise self._unable()
-        self._require_all(len(places) == len(ids), len(places), ids)
-        found: list[Any] = [(place or {}).get(str(number)) for place, number in zip(places[1:], ids[1:], strict=True)]
-        self._require_all(None not in found, len(found) - found.count(None) + 1, ids)
-        return [float(one["logprob"] if isinstance(one, Mapping) else one) for one in found]
-
-    def _unable(self) -> ModelError:
-        other = {"echo": "prompt_logprobs", "prompt_logprobs": "echo"}[self.spec.likelihoods]
-        return ModelError(
-            f"{self}: the server's answer has no log-probabilities of what it was sent; it must support "
-            f"{_HOW[self.spec.likelihoods]}: try models.{self.slug}.likelihoods: {other}, serve the model by vLLM, or "
-            "ask it in words (section llms)"
-        )
-
-    def _require_all(self, right: bool, number: int, ids: Sequence[int]) -> None:
-        if not right:
+    def _read(self, choice: Mapping[str, Any], ids: Sequence[int]) -> NDArray[np.float64]:
+        """Return the log-probabilities of an answer, one a token but the first."""
+        if self.spec.likelihoods == "echo":
+            numbers = (choice.get("logprobs") or {}).get("token_logprobs") or []
+            has_prompt = len(numbers) > min(2, len(ids) - 1)  # else there is the generated token alone, or nothing
+            numbers = numbers[: len(ids)] if len(numbers) == len(ids) + 1 else numbers
+        else:
+            numbers = choice.get("prompt_logprobs") or []
+            has_prompt = bool(numbers)
+            entries = [(entry or {}).get(str(id_)) for entry, id_ in zip(numbers, ids, strict=False)]
+            numbers = [entry["logprob"] if isinstance(entry, Mapping) else entry for entry in entries]
+        if not has_prompt:
+            other = {"echo": "prompt_logprobs", "prompt_logprobs": "echo"}[self.spec.likelihoods]
             raise ModelError(
-                f"{self}: the server was sent {len(ids)} tokens and its answer is about {number} of them: "
-                f"{self.tokenizer.decode(list(ids))!r}; nothing is guessed in their place, so look at whether the "
-                "server cuts its input or reads it from a cache (vLLM: --no-enable-prefix-caching), and whether "
-                f"models.{self.slug}.tokenizer is the model's own"
+                f"{self}: the server's answer has no log-probabilities of what it was sent; it must support "
+                f"{_HOW[self.spec.likelihoods]}: try models.{self.slug}.likelihoods: {other}, serve the model by vLLM, "
+                "or ask it in words (section llms)"
             )
+        text = self.tokenizer.decode(list(ids))
+        if len(numbers) != len(ids) or None in numbers[1:]:
+            raise ModelError(
+                f"{self}: the server was sent {len(ids)} tokens and its answer is about "
+                f"{len(numbers) - numbers[1:].count(None)} of them: {text!r}; nothing is guessed in their place, so "
+                "look at whether the server cuts its input or reads it from a cache (vLLM: "
+                f"--no-enable-prefix-caching), and whether models.{self.slug}.tokenizer is the model's own"
+            )
+        log_probs = np.array(numbers[1:], dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(log_probs) | (log_probs <= _LOWEST) | (log_probs > 1e-4))
+        if len(wrong):
+            raise DataError(
+                f"{self}: the server gave {log_probs[wrong[0]]} as the log-probability of token {wrong[0] + 1} of "
+                f"{text!r}; look at the server's precision and its log"
+            )
+        return np.minimum(log_probs, 0.0)
 
     def require_own_tokens(self, ids: Sequence[int]) -> None:
         """Refuse a server that means other tokens by the same ids, which would score another text.
@@ -157,20 +150,18 @@ class ServedLM(CausalLM):
         Raises:
             ModelError: It does, or it does not answer.
         """
-        self.log_probabilities(ids)
         choice = self._ask(ids)
+        self._read(choice, ids)
         if self.spec.likelihoods == "echo":
-            said = (choice.get("logprobs") or {}).get("tokens") or []
+            named = (choice.get("logprobs") or {}).get("tokens") or []
         else:
-            places = zip(choice["prompt_logprobs"][1:], ids[1:], strict=True)
-            named = [place[str(number)] for place, number in places]
-            said = ["", *(one.get("decoded_token") or "" for one in named if isinstance(one, Mapping))]
-        own = [self.tokenizer.decode([number]) for number in ids]
-        for place, (theirs, ours) in enumerate(zip(said, own, strict=False)):
-            alike = _letters(str(theirs)) in ("", _letters(ours)) or str(theirs) == f"token_id:{ids[place]}"
-            if place and not alike:
+            entries = [entry[str(id_)] for entry, id_ in zip(choice["prompt_logprobs"][1:], ids[1:], strict=True)]
+            named = ["", *(one.get("decoded_token") or "" for one in entries if isinstance(one, Mapping))]
+        for id_, theirs in list(zip(ids, map(str, named), strict=False))[1:]:
+            ours = self.tokenizer.decode([id_])
+            if _letters(theirs) not in ("", _letters(ours)) and theirs != f"token_id:{id_}":
                 raise ModelError(
-                    f"{self}: token {ids[place]} is {theirs!r} for the server and {ours!r} for "
+                    f"{self}: token {id_} is {theirs!r} for the server and {ours!r} for "
                     f"models.{self.slug}.tokenizer ({self.spec.tokenizer}); take the tokenizer of the served model"
                 )
 
@@ -193,28 +184,27 @@ class ServedQuestions(CausalQuestions):
             DataError: Likewise.
         """
         fault: BaseException | None = None
-        left = iter(wanted)
-        running: dict[Future[NDArray[np.float64]], bytes] = {}
         with ThreadPoolExecutor(model.spec.connections) as pool:
-            while True:
-                room = 0 if fault else 2 * model.spec.connections - len(running)  # a worker finds its next at once
-                running |= {pool.submit(model.log_probabilities, self.ids_of(key)): key for key in islice(left, room)}
-                if not running:
-                    break
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                for one in done:
-                    key = running.pop(one)
-                    if one.cancelled():
+            requests = {pool.submit(model.log_probabilities, self.ids_of(key)): key for key in wanted}
+            try:
+                for request in as_completed(requests):
+                    if request.cancelled():
                         continue
-                    failed = one.exception()
-                    if failed is None:
-                        yield {key: one.result()}
+                    if request.exception() is None:
+                        yield {requests[request]: request.result()}
                     elif fault is None:
-                        fault = failed
-                        for other in running:
-                            other.cancel()
+                        fault = request.exception()
+                        _cancel(requests)
+            finally:
+                _cancel(requests)
         if fault is not None:
             raise fault
+
+
+def _cancel(requests: Iterable[Future[NDArray[np.float64]]]) -> None:
+    """Send none of the requests that are not on their way yet."""
+    for request in requests:
+        request.cancel()
 
 
 def describe_served(slug: str, spec: "ServedModel", source: Source) -> ServedLM:
@@ -268,9 +258,3 @@ def open_served(slug: str, spec: "ServedModel", source: Source) -> ServedLM:
 def _letters(token: str) -> str:
     """Return the plain letters of a token, without the signs that a tokenizer puts around them."""
     return "".join(sign for sign in token.lower() if sign.isascii() and sign.isalnum())
-
-
-def _reason(error: Exception) -> str:
-    """Return an error of the client in one line, with what led to it: its own text is "Connection error." alone."""
-    first = error.__cause__
-    return " ".join(f"{error}{f' ({first})' if first else ''}".split())[:400]

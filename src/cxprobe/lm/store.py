@@ -2,25 +2,27 @@
 
 What a model was asked is named by a key (`key_of`). An answer is an array of numbers: one, those of a text's tokens, or
 the vectors of all layers. Answers are written to files as they come: a killed run goes on where it stopped, and a
-corrected text costs only itself. Every file is written by one process, whole or not at all, under the digest of its
-content, so several processes can use one store at the same time, on a shared disk too, and a damaged file is noticed.
-Only keys are held in memory; numbers are mapped into it.
+corrected text costs only itself. Every file is written whole or not at all, under the digest of its content, and never
+changed or removed. So several processes can use one store at the same time, on a shared disk too, and a damaged file is
+noticed. Only keys are held in memory; numbers are mapped into it.
 """
 
 import hashlib
 import time
-import uuid
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.files.writing import SCRATCH, DiskFullError, digest, project_folder, scratch_folder, write_bytes
+from cxprobe.files.writing import SCRATCH, digest, project_folder, scratch_folder, write_bytes
+
+if TYPE_CHECKING:
+    from cxprobe.lm.language_models import LoadedModel
 
 R = TypeVar("R", covariant=True)
 Numbers = NDArray[np.float64] | NDArray[np.float32]
@@ -29,10 +31,9 @@ Answers = Mapping[bytes, Numbers]
 
 _KEY_BYTES = 16
 _SUFFIX = ".answers"
-_SECONDS = 5.0  # between two writes: the most work that a killed process loses
+_SECONDS = 5.0  # between the first two writes: the most work that a killed process loses in its first minutes
+_GROWTH = 1.02  # of these seconds with each write, so that some hundred files hold the work of a day
 _MOST_BYTES = 2**26  # of answers that are not written yet
-_SMALL = 2**22  # bytes; larger files are not joined, since that takes memory
-_MOST_FILES = 64  # small files that one process keeps before it joins them
 
 
 def key_of(*parts: NDArray[np.int32]) -> bytes:
@@ -44,15 +45,19 @@ def key_of(*parts: NDArray[np.int32]) -> bytes:
     return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=_KEY_BYTES).digest()
 
 
-def answers_folder(slug: str, *parts: object) -> Path:
+def answers_folder(slug: str, model: "LoadedModel", kind_of_device: str) -> Path:
     """Return the folder of a model's answers, in the project's scratch folder.
+
+    It is named by everything that decides on a number beside what is asked: weights, configuration, precision, the kind
+    of device, the code that computes, and the versions of PyTorch and transformers.
 
     Args:
         slug: The model's key in params.yaml, for the eye.
-        parts: All that decides on an answer beside what is asked: weights, precision and the like; their ``repr`` tells
-            them apart.
+        model: The model; its weights are not needed.
+        kind_of_device: What computes.
     """
-    folder = scratch_folder(project_folder() / SCRATCH / "answers", *parts)
+    decisive = (model.kind, model.fingerprint, *model.decisive, kind_of_device)
+    folder = scratch_folder(project_folder() / SCRATCH / "answers", *decisive)
     return folder.with_name(f"{slug}-{folder.name}")
 
 
@@ -61,24 +66,23 @@ class _Index(NamedTuple):
 
     Attributes:
         keys: Shape (answers,), sorted.
-        files: Shape (answers,): which of the arrays in ``numbers`` has the answer.
-        starts: Shape (answers,): where in that array it begins.
+        starts: Shape (answers,): where in its array of ``numbers`` an answer begins.
         stops: Shape (answers,): where it ends.
+        files: Shape (answers,): which of the arrays in ``numbers`` has the answer.
         numbers: Of each file the numbers of all answers, shape (numbers, ...), mapped into memory.
     """
 
     keys: NDArray[np.bytes_]
-    files: NDArray[np.int64]
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
+    files: NDArray[np.int64]
     numbers: list[Numbers]
 
 
 class AnswerStore:
     """The answers of one model in one folder.
 
-    It is a context manager: what was added is on disk at the latest when the block is left, also by an exception, and
-    a block that ends well leaves few files.
+    It is a context manager: what was added is on disk at the latest when the block is left, also by an exception.
 
     Attributes:
         folder: Where its files are; None for a store in memory.
@@ -91,7 +95,7 @@ class AnswerStore:
         Args:
             folder: Named by all that decides on an answer beside what is asked (see `answers_folder`); None to keep
                 answers in memory alone.
-            seconds: The least time between two writes.
+            seconds: The time between the first two writes; it grows a little with each.
         """
         self.folder = folder
         self.asked: set[bytes] = set()
@@ -99,8 +103,8 @@ class AnswerStore:
         self._written = time.monotonic()
         self._new: dict[bytes, Numbers] = {}  # not on disk yet
         self._bytes = 0  # of these
-        self._own: dict[Path, _Index] = {}  # files that this process has written
-        self._others: list[_Index] | None = None  # of the files that were there before; None until they are read
+        self._written_here: list[_Index] = []  # of the files that this process has written
+        self._before: list[_Index] | None = None  # of the files that were there before; None until they are read
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -109,32 +113,30 @@ class AnswerStore:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Write what is not on disk yet; if all went well, join this process's small files."""
+        """Write what is not on disk yet."""
         self.write()
-        if kind is None:
-            self._join_own()
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Numbers]:
         """Return the answers that are known, by their keys.
 
         The files of others are read once, at the first call; what this process adds later is found too.
         """
-        if self._others is None:
+        if self._before is None:
             files = list(_read_all(self.folder)) if self.folder else []
-            self._others = [_join(files)] if files else []
-        found = {key: self._new[key] for key in keys if key in self._new}
+            self._before = [_join(files)] if files else []
+        answers = {key: self._new[key] for key in keys if key in self._new}
         wanted = np.array(keys, dtype=f"S{_KEY_BYTES}")
-        for index in (*self._others, *self._own.values()):
-            places = np.minimum(np.searchsorted(index.keys, wanted), len(index.keys) - 1)
-            hits = np.flatnonzero(index.keys[places] == wanted)
-            columns = (column[places[hits]].tolist() for column in (index.files, index.starts, index.stops))
+        for index in (*self._before, *self._written_here):
+            rows = np.minimum(np.searchsorted(index.keys, wanted), len(index.keys) - 1)
+            hits = np.flatnonzero(index.keys[rows] == wanted)
+            columns = (column[rows[hits]].tolist() for column in (index.files, index.starts, index.stops))
             for hit, file, start, stop in zip(hits.tolist(), *columns, strict=True):
-                found[keys[hit]] = index.numbers[file][start:stop]
-        return found
+                answers[keys[hit]] = index.numbers[file][start:stop]
+        return answers
 
     def look_again(self) -> None:
         """Let the next `find` read the files of other processes anew: they have computed their part."""
-        self._others = None
+        self._before = None
         self.asked.clear()
 
     def add(self, answers: Answers) -> list[bytes]:
@@ -156,60 +158,29 @@ class AnswerStore:
     def write(self) -> None:
         """Write what was added and is not on disk yet."""
         self._written = time.monotonic()
-        if self.folder is None:
+        if self.folder is None or not self._new:
             return
-        if self._new:
-            self._save(self._new)
-            self._new, self._bytes = {}, 0
-        if len(self._own) >= _MOST_FILES:
-            self._join_own()
-
-    def _save(self, answers: Answers) -> None:
-        keys, content = sorted(answers), BytesIO()
-        lengths = [len(answers[key]) for key in keys]
+        keys, content = sorted(self._new), BytesIO()
+        lengths = [len(self._new[key]) for key in keys]
         np.save(content, np.array(keys, dtype=f"S{_KEY_BYTES}"))
         np.save(content, np.cumsum([0, *lengths], dtype=np.int64))
-        np.save(content, np.concatenate([answers[key] for key in keys]))
-        # The second part tells apart the files of two processes that have computed the same: each deletes its own.
-        name = f"{hashlib.sha256(content.getbuffer()).hexdigest()}.{uuid.uuid4().hex[:8]}{_SUFFIX}"
-        path = Path(self.folder or "", name)
+        np.save(content, np.concatenate([self._new[key] for key in keys]))
+        path = self.folder / f"{hashlib.sha256(content.getbuffer()).hexdigest()}{_SUFFIX}"
         write_bytes(content.getvalue(), path)
-        self._own[path] = _map(path)
-
-    def _join_own(self) -> None:
-        """Write this process's small files as one, and only then delete them; without space for both, they stay."""
-        small = {path: index for path, index in self._own.items() if index.numbers[0].nbytes < _SMALL}
-        if len(small) < 2:
-            return
-        answers: dict[bytes, Numbers] = {}
-        for index in small.values():
-            columns = (column.tolist() for column in (index.keys, index.starts, index.stops))
-            answers |= {key: index.numbers[0][start:stop] for key, start, stop in zip(*columns, strict=True)}
-        try:
-            self._save(answers)
-        except DiskFullError:
-            return
-        for path in small:
-            del self._own[path]
-            path.unlink(missing_ok=True)
+        self._written_here.append(_map(path))
+        self._new, self._bytes = {}, 0
+        self._seconds *= _GROWTH
 
 
 def _read_all(folder: Path) -> Iterator[_Index]:
-    """Read the files of a store; if another process joins its own meanwhile, the joined file too."""
-    seen: set[Path] = set()
-    while unread := sorted(set(folder.glob(f"*{_SUFFIX}")) - seen):
-        seen.update(unread)
-        for path in unread:
-            try:
-                if digest(path) != path.name.partition(".")[0]:
-                    raise ValueError("its content is not what its name says")
-                yield _map(path)
-            except FileNotFoundError:  # it was joined to another since it was seen
-                continue
-            except (OSError, EOFError, ValueError) as fault:
-                warnings.warn(
-                    f"{path} is damaged ({fault}); its answers are computed again, so delete it", stacklevel=2
-                )
+    """Read the files of a store."""
+    for path in sorted(folder.glob(f"*{_SUFFIX}")):
+        try:
+            if digest(path) != path.name.partition(".")[0]:
+                raise ValueError("its content is not what its name says")
+            yield _map(path)
+        except (OSError, EOFError, ValueError) as fault:
+            warnings.warn(f"{path} is damaged ({fault}); its answers are computed again, so delete it", stacklevel=2)
 
 
 def _map(path: Path) -> _Index:
@@ -221,20 +192,15 @@ def _map(path: Path) -> _Index:
         if not len(keys) or len(bounds) != len(keys) + 1 or bounds[-1] != shape[0] or dtype.kind != "f":
             raise ValueError("its arrays are empty or do not belong together")
         numbers = np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
-    return _Index(keys, np.zeros(len(keys), dtype=np.int64), bounds[:-1], bounds[1:], [numbers])
+    return _Index(keys, bounds[:-1], bounds[1:], np.zeros(len(keys), dtype=np.int64), [numbers])
 
 
 def _join(files: Sequence[_Index]) -> _Index:
     """Return one index of one or more files; their numbers stay where they are."""
-    keys, starts, stops = (
-        np.concatenate(columns)
-        for columns in zip(*((file.keys, file.starts, file.stops) for file in files), strict=True)
-    )
+    keys, starts, stops = (np.concatenate(columns) for columns in list(zip(*files, strict=True))[:3])
     order = np.argsort(keys, kind="stable")
-    numbers_of_files = np.repeat(np.arange(len(files)), [len(file.keys) for file in files])
-    return _Index(
-        keys[order], numbers_of_files[order], starts[order], stops[order], [file.numbers[0] for file in files]
-    )
+    file_of = np.repeat(np.arange(len(files)), [len(file.keys) for file in files])
+    return _Index(keys[order], starts[order], stops[order], file_of[order], [file.numbers[0] for file in files])
 
 
 class Batch(NamedTuple):

@@ -66,7 +66,7 @@ class Pair:
 
 
 Texts = Mapping[str, int]
-"""Texts, each with the place of its first character that matters: a masked model scores the tokens from there on, a
+"""Texts, each with the position of its first character that matters: a masked model scores the tokens from there on, a
 causal one all."""
 
 
@@ -85,12 +85,12 @@ class HowToScore(NamedTuple):
 
 
 def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
-    """Return portions in which every text occurs once: in the first that has it, with its earliest place."""
+    """Return portions in which every text occurs once: in the first that has it, with its earliest position."""
     portions = list(portions)
-    places: dict[str, int] = {}
+    firsts: dict[str, int] = {}
     for portion in portions:
-        places |= {text: min(place, places.get(text, place)) for text, place in portion.items()}
-    return [{text: places.pop(text) for text in portion if text in places} for portion in portions]
+        firsts |= {text: min(first, firsts.get(text, first)) for text, first in portion.items()}
+    return [{text: firsts.pop(text) for text in portion if text in firsts} for portion in portions]
 
 
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
@@ -102,7 +102,7 @@ class Encoded(NamedTuple):
     Attributes:
         text: The text.
         ids: Shape (length,): all ids, special tokens included.
-        first: The place in ``ids`` of the text's first token.
+        first: The position in ``ids`` of the text's first token.
         spans: Shape (tokens, 2): the characters of each token of the text.
         words: Shape (tokens,): the word of each token of the text.
     """
@@ -114,8 +114,8 @@ class Encoded(NamedTuple):
     words: NDArray[np.int64]
 
     @property
-    def own(self) -> NDArray[np.int32]:
-        """The ids of the text's own tokens, shape (tokens,)."""
+    def text_ids(self) -> NDArray[np.int32]:
+        """The ids of the text's tokens, without special ones, shape (tokens,)."""
         return self.ids[self.first : self.first + len(self.spans)]
 
 
@@ -148,13 +148,13 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> lis
 
 
 def _encoded(text: str, ids: list[int], offsets: list[tuple[int, int]], special: list[int]) -> Encoded:
-    own = [place for place, added in enumerate(special) if not added]
-    if not own:
+    positions = [position for position, added in enumerate(special) if not added]
+    if not positions:
         raise DataError(f"{text!r} has no token that could be scored; is it empty?")
-    spans = np.array([offsets[place] for place in own], dtype=np.int64)  # (tokens, 2)
+    spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
     word_ends = [word.end() for word in _WORD.finditer(text)]
     words = np.searchsorted(word_ends, np.maximum(spans[:, 1] - 1, spans[:, 0]), side="right")
-    return Encoded(text, np.array(ids, dtype=np.int32), own[0], spans, words)
+    return Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words)
 
 
 def check_length(text: str, tokens: int, max_tokens: int) -> None:

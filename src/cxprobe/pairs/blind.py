@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import vstack
 
-from cxprobe.lm.ngrams import as_read, blind_facts, load_ngrams, ngram_counter, ngram_scores, unigram_scores, words_of
+from cxprobe.lm.ngrams import (
+    blind_facts,
+    counted_texts,
+    load_ngrams,
+    ngram_counter,
+    ngram_scores,
+    unigram_scores,
+    words_of,
+)
 from cxprobe.lm.params import Member, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.lm.texts import Pair, write_preferences, write_token_scores
 from cxprobe.pairs.measure import ends_alone, member_texts
@@ -134,7 +142,7 @@ def _differences(spec: PairClassifier, pairs: Sequence[Pair]) -> Iterator[dict[s
     """Yield for each pair the features in which its texts differ -> how much more often the right one has each."""
     grams = ngram_counter(spec.counts).build_analyzer()
     contexts, *both = (
-        as_read(spec.counts, [pair.context + end for pair, end in zip(pairs, ends, strict=True)])
+        counted_texts(spec.counts, [pair.context + end for pair, end in zip(pairs, ends, strict=True)])
         for ends in ([""] * len(pairs), [pair.good for pair in pairs], [pair.bad for pair in pairs])
     )
     for pair, context, good, bad in zip(pairs, contexts, *both, strict=True):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.masked import MaskedLM
-from cxprobe.lm.ngrams import as_read, ngram_counter, places_of, words_of
+from cxprobe.lm.ngrams import counted_texts, ngram_counter, places_of, words_of
 from cxprobe.lm.params import BlindModel, Classifier, RuleOfReferents
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
@@ -114,7 +114,7 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
                 if folds.max(initial=0) == 0:
                     continue
                 if isinstance(spec, Classifier):
-                    asked["read"] = as_read(spec.counts, asked[spec.kind.removesuffix("_only")].tolist())
+                    asked["read"] = counted_texts(spec.counts, asked[spec.kind.removesuffix("_only")].tolist())
                 answers = np.zeros((len(asked), len(symbols)))
                 for fold in np.unique(folds):
                     learn = partial(_ngrams, spec) if isinstance(spec, Classifier) else _LEARNERS[spec.kind]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cxprobe.errors import DataError
-from cxprobe.lm.ngrams import EVERY_WORD, as_read, ngram_counter
+from cxprobe.lm.ngrams import EVERY_WORD, counted_texts, ngram_counter
 from cxprobe.lm.params import NgramFeatures, Rule, TagNgrams
 from cxprobe.segmentation import Spans, cut
 
@@ -80,7 +80,7 @@ def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans 
             f"{place}: '{getattr(spec, 'kind', spec)}' counts nothing; take word_ngrams, character_ngrams, tag_ngrams "
             "or positions"
         )
-    read = as_read(spec, texts, spans)
+    read = counted_texts(spec, texts, spans)
     try:
         counts = csr_array(ngram_counter(spec, np.float32).fit_transform(read))
         counts.sort_indices()  # sums of floating-point numbers run in the order of the columns

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.files.tables import read_table
-from cxprobe.lm.candidates import Row, measure_candidates
+from cxprobe.lm.candidates import TextWithCandidates, measure_candidates
 from cxprobe.lm.measuring import MeasuredModel
 
 SCORES_FILE = "scores.parquet"
@@ -46,11 +46,11 @@ def fill_masks(
     return pd.concat(scores, ignore_index=True), counts
 
 
-def _rows(table: pd.DataFrame) -> list[Row]:
+def _rows(table: pd.DataFrame) -> list[TextWithCandidates]:
     return [(text, (first, second)) for text, first, second in table[_ASKED].itertuples(index=False, name=None)]
 
 
-def _read(folder: Path) -> tuple[list[Row], NDArray[np.float64]]:
+def _read(folder: Path) -> tuple[list[TextWithCandidates], NDArray[np.float64]]:
     """Return what a folder's scores tell was asked and answered."""
     scores = read_table(folder / SCORES_FILE).drop_duplicates(_ASKED)
     return _rows(scores), scores[["log_p_first", "log_p_second"]].to_numpy(dtype=np.float64)

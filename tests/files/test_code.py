@@ -1,0 +1,87 @@
+"""The digest of code: what counts as a change, and which modules are reached."""
+
+import pytest
+
+from cxprobe.files.code import code_digest, computing_code, reached_modules
+
+CODE = '''"""What it is about."""
+
+LIMIT = 3  # of all
+"""At most so many."""
+
+
+def work(n: int = 1) -> int:
+    """Work."""
+    if n > LIMIT:
+        n = n + 1
+    return n
+
+
+class Kind:
+    """A kind."""
+
+    name: str
+    """Its name."""
+'''
+OTHER_TEXT = {
+    "a comment": ("# of all", "# of each"),
+    "no comment": ("  # of all", ""),
+    "a docstring of the module": ("What it is about.", "What it is."),
+    "a docstring of a function": ('"""Work."""', '"""Work well."""'),
+    "no docstring": ('    """Work."""\n', ""),
+    "a docstring of a class": ('"""A kind."""', '"""A class."""'),
+    "a docstring of an attribute": ("Its name.", "The name."),
+    "a docstring of a constant": ("At most so many.", "The most."),
+    "blank lines": ("        n = n + 1\n", "        n = n + 1\n\n\n"),
+    "another layout": ("work(n: int = 1)", "work(\n    n: int = 1,\n)"),
+    "parentheses": ("return n", "return (n)"),
+    "other quotes": ('"""Work."""', "'''Work.'''"),
+}
+OTHER_CODE = {
+    "a constant": ("LIMIT = 3", "LIMIT = 4"),
+    "its type": ("LIMIT = 3", "LIMIT = 3.0"),
+    "a default": ("int = 1", "int = 2"),
+    "an annotation": ("name: str", "name: bytes"),
+    "a comparison": ("n > LIMIT", "n >= LIMIT"),
+    "an operator": ("n + 1", "n - 1"),
+    "a name": ("LIMIT", "MOST"),
+    "an indentation": ("    return n", "        return n"),
+    "a text that is used": ("return n", 'return "n"'),
+    "a new statement": ("    return n", "    n = n\n    return n"),
+    "a statement less": ("    return n\n", ""),
+}
+
+
+def digest_of_text(folder, code):
+    path = folder / "code.py"
+    path.unlink(missing_ok=True)
+    path.write_text(code)
+    return code_digest(path)
+
+
+@pytest.mark.parametrize("name", OTHER_TEXT)
+def test_comments_docstrings_and_layout_do_not_count(tmp_path, name):
+    changed = CODE.replace(*OTHER_TEXT[name])
+    assert changed != CODE
+    assert digest_of_text(tmp_path, changed) == digest_of_text(tmp_path, CODE)
+
+
+@pytest.mark.parametrize("name", OTHER_CODE)
+def test_every_other_change_counts(tmp_path, name):
+    changed = CODE.replace(*OTHER_CODE[name])
+    assert changed != CODE
+    assert digest_of_text(tmp_path, changed) != digest_of_text(tmp_path, CODE)
+
+
+def test_a_module_reaches_what_it_imports_and_what_that_imports():
+    reached = set(reached_modules("cxprobe.lm.masked", "cxprobe.lm."))
+    assert {"cxprobe.lm.masked", "cxprobe.lm.logits", "cxprobe.lm.loading", "cxprobe.lm.folders"} <= reached
+    assert not reached & {"cxprobe.lm.causal", "cxprobe.lm.embedding", "cxprobe.lm.served"}
+    assert "cxprobe.errors" in reached_modules("cxprobe.lm.masked")
+    assert "cxprobe.errors" not in reached_modules("cxprobe.lm.masked", without=["cxprobe.errors"])
+
+
+def test_code_of_several_modules_is_that_of_each():
+    both = computing_code("cxprobe.lm.masked", "cxprobe.lm.causal")
+    assert both == computing_code("cxprobe.lm.causal", "cxprobe.lm.masked")
+    assert both not in (computing_code("cxprobe.lm.masked"), computing_code("cxprobe.lm.causal"))
