@@ -22,7 +22,7 @@ from tiny_lms import byte_bpe
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from conftest import ROOT
-from cxprobe.lm.asking import ModelQuestion, put_questions
+from cxprobe.lm.asking import put_questions
 from cxprobe.lm.params import Llm
 from cxprobe.prompts.items import load_items, render_inferences
 from cxprobe.prompts.wording import InferencePrompts, ask_item, load_prompts
@@ -37,7 +37,7 @@ CHAT = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 NAME = next(path.parent.name for path in sorted((ROOT / "constructions").glob("*/items.yaml")))
 ITEMS = render_inferences(load_items(NAME, ROOT / "constructions"), NAME)[:10]
 PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts")
-QUESTIONS = [ModelQuestion(item.id, ask_item(item, "paper-2", PROMPTS, None, chain_of_thought=False)) for item in ITEMS]
+QUESTIONS = {item.id: ask_item(item, "paper-2", PROMPTS, None, chain_of_thought=False) for item in ITEMS}
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_a_server_that_fails_half_of_the_time_gives_what_one_gives_that_never_do
     proxy.fails = lambda number: number % 2 == 0
     flaky = put(llm(proxy.url, name), tmp_path / "flaky")
     assert flaky == plain
-    assert proxy.answered == Counter(question.text for question in QUESTIONS)
+    assert proxy.answered == Counter(QUESTIONS.values())
     assert proxy.requests > len(QUESTIONS)
 
 
@@ -135,11 +135,11 @@ CHILD = """
 import json, sys
 from pathlib import Path
 from types import SimpleNamespace
-from cxprobe.lm.asking import ModelQuestion, put_questions
+from cxprobe.lm.asking import put_questions
 from cxprobe.lm.params import Llm
 llm, questions, folder = json.load(sys.stdin)
 llm = Llm.model_validate(llm)
-put_questions([ModelQuestion(*one) for one in questions], llm, Path(folder))
+put_questions(dict(questions), llm, Path(folder))
 """
 
 
@@ -166,4 +166,4 @@ def test_a_run_that_was_killed_goes_on_and_asks_nothing_again(served, proxy, tmp
     assert sum(before.values()) == 6
     replies = put(model, tmp_path)
     assert all(reply.text for reply in replies)
-    assert proxy.answered == Counter(question.text for question in QUESTIONS)  # each once, over both runs
+    assert proxy.answered == Counter(QUESTIONS.values())  # each once, over both runs

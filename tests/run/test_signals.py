@@ -1,7 +1,10 @@
 """Signals that end a process: at once, after a block, and where Python or a library loses the exception."""
 
 import os
+import random
 import signal
+import subprocess
+import sys
 import weakref
 from contextlib import suppress
 
@@ -85,3 +88,51 @@ def test_a_signal_whose_exception_is_lost_ends_the_work_and_lets_nothing_more_be
 def test_without_a_signal_an_error_stays_what_it_is():
     with pytest.raises(ValueError, match="another"), ending_as_killed():
         raise ValueError("another")
+
+
+# As a stage works: objects are removed, libraries catch everything, and results are written without interruption.
+CHILD = """
+from pathlib import Path
+from cxprobe.run.signals import end_on_signals, ending_as_killed, uninterrupted
+
+class Thing:
+    def __del__(self):
+        sum(range(2000))
+
+end_on_signals()
+print("begun", flush=True)
+with ending_as_killed():
+    for number in range(40):
+        for _ in range(20):
+            Thing()
+        try:
+            sum(range(20_000))
+        except BaseException:
+            pass
+        with uninterrupted():
+            Path("half").write_text(f"{number}")
+            Path("half").rename("whole")
+    Path("complete").touch()
+"""
+
+
+@pytest.mark.slow
+def test_of_200_interrupts_each_ends_the_process_with_its_number_or_comes_after_the_work(tmp_path):
+    generator = random.Random(1)
+    interrupted = 0
+    for number in range(200):
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        with subprocess.Popen(
+            [sys.executable, "-c", CHILD], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as child:
+            child.stdout.readline()
+            signum = generator.choice([signal.SIGINT, signal.SIGTERM])
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(generator.uniform(0, 0.08))
+            child.send_signal(signum)
+        interrupted += child.returncode == 128 + signum
+        complete = (folder / "complete").exists()
+        assert child.returncode == 128 + signum or complete, (number, child.returncode)
+        assert not (folder / "half").exists()
+    assert interrupted > 100

@@ -39,26 +39,14 @@ def frames(
 ) -> None:
     """Print beginnings of frames for pairs.yaml: verbs that a corpus has in the construction, and no frame has."""
     from cxprobe.cli.labels_desk import labels_file, mined_file, read_mined
-    from cxprobe.errors import DataError
-    from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
-    from cxprobe.pairs.frames import VERB, read_pairs_file
+    from cxprobe.lines import LINES
     from cxprobe.people.labels import read_labels, without_negatives
     from cxprobe.project.folder import require_construction
 
     require_construction(name)
-    rows = read_pairs_file(name).frames
-    if VERB not in rows[0]:
-        raise DataError(
-            f"constructions/{name}/pairs.yaml: its frames have no slot {VERB}, and drafts are made from verbs"
-        )
-    drafts = draft_frames(rows, without_negatives(read_mined(name), read_labels(labels_file(name))))
-    head = (
-        f"{min(most, len(drafts))} of {len(drafts)} verbs that {mined_file(name)} has and no frame of",
-        f"constructions/{name}/pairs.yaml. Nobody has read them: take the instances, fill in {UNFILLED} and the forms",
-        "that the file asks for, and move them to its frames; `cxprobe check` then says what is wrong.",
-    )
-    shown = [([f"in {draft.number} of its sentences, such as: {draft.sentence}"], draft.row) for draft in drafts[:most]]
-    print(frames_text(head, shown), end="")
+    mined = without_negatives(read_mined(name), read_labels(labels_file(name)))
+    for line in LINES.values():
+        print(line.drafts(name, mined, mined_file(name), most), end="")
 
 
 def model(

@@ -12,11 +12,12 @@ import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
-from cxprobe.errors import CxprobeError
+from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.balance import fixed_preferences, with_one_answer
-from cxprobe.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
+from cxprobe.pairs.frames import VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.make import render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
@@ -167,6 +168,26 @@ class PairsLine(Line):
             needed=section is None or bool(section.llms),
             named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
         )
+
+    def drafts(self, construction: str, mined: pd.DataFrame, file: Path, most: int) -> str:
+        """Return beginnings of frames: verbs that the corpus has in the construction, and no frame of pairs.yaml has.
+
+        Raises:
+            DataError: The frames have no slot for a verb.
+        """
+        rows, path = read_pairs_file(construction).frames, pairs_file(construction)
+        if VERB not in rows[0]:
+            raise DataError(f"{path}: its frames have no slot {VERB}, and drafts are made from verbs")
+        drafts = draft_frames(rows, mined)
+        head = (
+            f"{min(most, len(drafts))} of {len(drafts)} verbs that {file} has and no frame of",
+            f"{path}. Nobody has read them: take the instances, fill in {UNFILLED} and the forms",
+            "that the file asks for, and move them to its frames; `cxprobe check` then says what is wrong.",
+        )
+        shown = []
+        for draft in drafts[:most]:
+            shown.append(([f"in {draft.number} of its sentences, such as: {draft.sentence}"], draft.row))
+        return frames_text(head, shown)
 
     # ---- people
 

@@ -180,6 +180,17 @@ class Line:
             faults: Gets what is found.
         """
 
+    def drafts(self, construction: str, mined: pd.DataFrame, file: Path, most: int) -> str:
+        """Return beginnings of items for a file of the construction, made from sentences that a corpus has; or "".
+
+        Args:
+            construction: The construction.
+            mined: Its mined sentences, without those that people labelled negative.
+            file: Where they were read.
+            most: The most drafts.
+        """
+        return ""
+
     # ---- people
 
     rated_kinds: ClassVar[Sequence[RatedKind]] = ()

@@ -180,12 +180,11 @@ def runs_in_mlflow(finding: Finding, experiments: int) -> str:
         finding: The finding.
         experiments: How many experiments there may be.
     """
-    source = "" if finding.line == "scenarios" else finding.source
-    sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": source}
-    said = [f"params.{name} = '{value}'" for name, value in sought.items() if value]
-    said.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
+    sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": finding.source}
+    conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
+    conditions.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
     listed = json.dumps([str(number + 1) for number in range(experiments)])
-    search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(said))}"
+    search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(conditions))}"
     return f"{MLFLOW}/#/compare-experiments/s?{search}"
 
 
