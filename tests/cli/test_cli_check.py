@@ -156,19 +156,6 @@ def test_letters_of_another_script_are_told_but_for_the_names_of_people(folder):
     assert check()[1][0].startswith(fault)
 
 
-def test_prompts_of_another_kind_of_question_are_told(folder):
-    inference, reasoning = (folder / "prompts" / f"{kind}.yaml" for kind in ("inference", "reasoning"))
-    first, second = (
-        "How is the hypothesis related to the premise: 0 (entailment), 1 (neutral) or 2 (contradiction)?",
-        ("Read the text and choose the right answer to the question: A, B or C.\n"),
-    )
-    replace(inference, first, second.strip())
-    replace(reasoning, second, first + "\n")
-    _, lines = check()
-    assert any(line.startswith("prompts/inference.yaml: prompts.paper-2.text: ") for line in lines), lines
-    assert any(line.startswith("prompts/reasoning.yaml: prompts.paper-2.text: ") for line in lines), lines
-
-
 def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert check() == (0, [NO_FAULT])
     change(folder, lambda params: params["mining"].update(tagger="no_such_pipeline", parser="nor_this"))

@@ -26,7 +26,7 @@ from types import SimpleNamespace
 import cxprobe
 from cxprobe.files.code import computing_code
 from cxprobe.lm.causal import CausalLM
-from cxprobe.lm.embedding import Encoder
+from cxprobe.lm.embedding import LoadedEncoder
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.served import ServedLM
 from cxprobe.lm.store import answers_folder
@@ -36,7 +36,7 @@ given = ("tiny", weights, None, "sha256 0", 64)
 models = {
     "masked": MaskedLM(*given),
     "causal": CausalLM(*given),
-    "encoder": Encoder(*given, pad_token_id=0),
+    "encoder": LoadedEncoder(*given, pad_token_id=0),
     "served": ServedLM(*given, slug="tiny", spec=SimpleNamespace(likelihoods="echo")),
 }
 for line in sys.stdin:

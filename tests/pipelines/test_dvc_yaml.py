@@ -7,17 +7,16 @@ import pytest
 from ruamel.yaml import YAML
 
 from conftest import ROOT
-from cxprobe.cli.measure import STAGES as MEASURED
-from cxprobe.project.params import Params
+from cxprobe.lines import LINES
+from cxprobe.project.params import whole_params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
-LINES = ("recognition", "scenarios", "pairs", "prompts")
 # Whose script does not have the name of the stage.
 SCRIPTS = {
     "list_corpora": "corpora/list",
     "watch_corpora": "corpora/watch",
     "mine_sentences": "corpora/mine",
-    "report": "site",
+    "report": "report/site",
 }
 
 
@@ -73,7 +72,7 @@ def test_what_only_judges_or_reports_runs_no_other_stage(name):
 @pytest.mark.parametrize("name", STAGES)
 def test_parameters_that_a_stage_tracks_exist(name):
     for parameter in definition(name).get("params", []):
-        model = Params
+        model = whole_params()
         for key in parameter.split("."):
             if key.startswith("${"):
                 break
@@ -98,7 +97,8 @@ def test_the_stages_with_parts_are_those_that_measure_models():
         for name in STAGES
         if "matrix" in STAGES[name] and "model" in STAGES[name]["matrix"]
     }
-    assert {name: of for name, of in matrices.items() if not of.endswith("llms")} == MEASURED
+    measured = {stage: f"{name}.{key}" for name, line in LINES.items() for stage, key in line.measured.items()}
+    assert {name: of for name, of in matrices.items() if not of.endswith("llms")} == measured
 
 
 def test_no_name_of_params_stands_in_a_command():

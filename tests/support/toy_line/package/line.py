@@ -9,7 +9,7 @@ from cxprobe.greetings.params import GreetingsParams, GreetingsStage
 
 from cxprobe.files.writing import DATA
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, groups_of, rate_of
+from cxprobe.report.findings import Finding, ReportModels, grouped_rows, rate_of
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Line, read_demand
 from cxprobe.report.params import ReportParams
@@ -37,7 +37,7 @@ class GreetingsLine(Line):
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rate of each model."""
-        for (construction,), rows in groups_of(inputs.table(self.accuracy), "construction"):
+        for (construction,), rows in grouped_rows(inputs.table(self.accuracy), "construction"):
             for _, row in rows.iterrows():
                 yield Finding(
                     self.name, construction, str(row["model"]), "form", "greetings", rate_of(row), None, self.accuracy
