@@ -19,7 +19,6 @@ from cxprobe.run.stage import Outcome, Stage
 
 
 def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
-    """Make the sentences and the balanced subsets of every source of every construction."""
     counts = Counter[str]()
     tables: dict[str, list[pd.DataFrame]] = {}
     section = stage.params.recognition
