@@ -1,7 +1,6 @@
 """The figures of minimal pairs: of single runs, and of all models side by side."""
 
 import textwrap
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -157,19 +156,18 @@ def pair_figures(
     shown = {name: table.assign(row=table["construction"]) for name, table in shown.items()}
     preferences = fixed_preferences(tables["sentences"])
     questions = tables["card_questions"].set_index(["construction", "variant"])["question"].to_dict()
-    shortened = defaultdict(str)  # (construction, variant) -> what it asks
-    for key, question in questions.items():
-        shortened[key] = textwrap.shorten(question, _QUESTION_WIDTH, placeholder=" …")
+
+    def variant_label(construction: str, variant: str) -> str:
+        question = questions.get((construction, variant), "")
+        return f"{construction}, {variant}\n{textwrap.shorten(question, _QUESTION_WIDTH, placeholder=' …')}"
+
     for name in ("constructions", "variants", "sentences", "noun_types"):
         table = tables[name]
         keys = zip(table["model"], table["construction"], table["words"], strict=True)
         shown[name] = table.assign(row=table["construction"])
         shown[name][FIXED_PREFERENCE] = [key in preferences for key in keys]
-        if "variant" in table:  # the second line of the row's name says what is asked
-            shown[name]["row"] = [
-                f"{construction}, {variant}\n{shortened[construction, variant]}"
-                for construction, variant in zip(table["construction"], table["variant"], strict=True)
-            ]
+        if "variant" in table:
+            shown[name]["row"] = list(map(variant_label, table["construction"], table["variant"]))
     figures = _dots(FIGURES, shown, score, members, earlier, people)
     card = tables["card"]
     if len(card):
