@@ -29,14 +29,15 @@ NO_SCORES = pd.DataFrame({"id": [], "answer": [], "score": [], "value": []})
 
 
 class Answered(NamedTuple):
-    """The judged answers of a model, and the scores of all answers to a question; no rows where it has none."""
+    """The judged answers of a model, and the scores of all possible answers; no rows for models without likelihoods."""
 
     judged: pd.DataFrame
     scores: pd.DataFrame
 
 
 def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
-    section, made = stage.params.prompts, {}
+    section = stage.params.prompts
+    made = {}
     for stem in ("questions", "choices", "answers", "items"):
         paths = [stage.use(MADE / name / f"{stem}.parquet") for name in section.constructions]
         made[stem] = pd.concat([read_table(path) for path in paths], ignore_index=True)
@@ -44,15 +45,15 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
     def judge(member: Member, folder: Path) -> Answered:
         if member.is_asked:
             replies = read_table(stage.use(folder / "replies.parquet"))
-            return Answered(
-                judge_reply_table(questions_for(made["questions"], member.slug, section), replies), NO_SCORES
-            )
+            questions = questions_for(made["questions"], member.slug, section)
+            return Answered(judge_reply_table(questions, replies), NO_SCORES)
         if member.is_blind:
             answers = read_table(stage.use(folder / "answers.parquet"))
             return Answered(judge_blind_answers(made["items"], answers), NO_SCORES)
         tokens = read_table(stage.use(folder / "tokens.parquet"))
         scores = score_answers(made["choices"], made["answers"], tokens, section.judge.scores)
-        return Answered(judge_likelihoods(made["choices"].drop(columns=["question", "anywhere"]), scores), scores)
+        choices = made["choices"].drop(columns=["question", "anywhere"])
+        return Answered(judge_likelihoods(choices, scores), scores)
 
     judging = judge_members(stage, judge)
     if not judging.judged:
@@ -61,13 +62,15 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
     scores = [answered.scores.assign(model=slug) for slug, answered in judging.judged.items()]
     write_table(judged, stage.data / "items.parquet")
     write_table(pd.concat(scores, ignore_index=True), stage.data / "scores.parquet")
-    settings, runs, headline = stage.settings("prompts.make"), [], {}
+    settings = stage.settings("prompts.make")
+    runs = []
+    headline = {}
     for member, fields in prompt_runs(judged, judging.members.values(), section):
         name, slug = fields["construction"], member.slug
         stem = "questions" if member.is_asked else "choices"
         dataset = stage.use(MADE if name == ALL_CONSTRUCTIONS else MADE / name / f"{stem}.parquet")
-        of_run = fields | {"source": "own", "dataset": dataset, "settings": settings | fields["settings"]}
-        runs.append(judging.run(slug, **of_run))
+        run_fields = fields | {"source": "own", "dataset": dataset, "settings": settings | fields["settings"]}
+        runs.append(judging.run(slug, **run_fields))
         if name == ALL_CONSTRUCTIONS:
             headline[slug] = prompt_headline(fields["metrics"])
     return Outcome(headline=headline, runs=runs, faults=judging.faults)

@@ -1,4 +1,4 @@
-"""make_recognition: grammars, mined sentences and labels -> labelled sentences in balanced subsets, of every source."""
+"""make_recognition: grammars, mined sentences and labels -> labelled sentences and balanced subsets, per source."""
 
 from collections import Counter
 
@@ -22,22 +22,26 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     counts = Counter[str]()
     tables: dict[str, list[pd.DataFrame]] = {}
     section = stage.params.recognition
-    for name in (name for name, sources in section.constructions.items() if "marked" in sources):
-        stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
-        require_slots(name)
-    for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
+    for name, sources in section.constructions.items():
+        if "marked" in sources:
+            stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
+            require_slots(name)
+    named_sources = [(name, source) for name, sources in section.constructions.items() for source in sources]
+    for name, source in named_sources:
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
-        sentences, draws, made = source_sentences(stage, name, construction, source)
+        sentences, draws, reports = source_sentences(stage, name, construction, source)
+        sizes = getattr(section.make, without_marks(source))
         subsets = draw_subsets(
             sentences,
             draws,
             construction.features,
-            getattr(section.make, without_marks(source)),
+            sizes,
             seed=stage.params.seed,
             place=f"{name}, {source}",
         )
-        left_out = [feature for feature in construction.features if feature not in set(subsets.rows["feature"])]
+        with_rows = set(subsets.rows["feature"])
+        left_out = [feature for feature in construction.features if feature not in with_rows]
         if left_out:
             print(f"{name}, {source}: left out, since no value can be filled: {', '.join(left_out)}")
         folder = stage.data / name / source
@@ -50,13 +54,13 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
             cells_dropped=len(subsets.dropped),
             features_left_out=len(left_out),
         )
-        sizes = sentences.groupby(["split", "label"], as_index=False).agg(
+        made = sentences.groupby(["split", "label"], as_index=False).agg(
             sentences=("id", "size"), templates=("cluster_template", "nunique")
         )
-        made = {**made, "made": sizes, "parts": part_sizes(subsets.rows), "dropped": subsets.dropped}
+        reports = {**reports, "made": made, "parts": part_sizes(subsets.rows), "dropped": subsets.dropped}
         origin = pd.DataFrame({"construction": [name], "source": [source]})
-        for stem, table in made.items():
-            tables.setdefault(stem, []).append(origin.merge(table, how="cross"))
+        for stem, report in reports.items():
+            tables.setdefault(stem, []).append(origin.merge(report, how="cross"))
     return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
 
 

@@ -2,7 +2,7 @@
 
 
 def describe() -> None:
-    """Write constructions/README.md: what each construction is, examples of its items, what blind models get."""
+    """Write constructions/README.md: each construction, examples of its items, and the accuracies of blind models."""
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.files.writing import write_bytes
     from cxprobe.site.constructions import make_page

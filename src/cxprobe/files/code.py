@@ -1,7 +1,7 @@
-"""What code does, as a digest: of its syntax tree, so that comments, docstrings and layout do not count.
+"""Digests of code: of the syntax tree, so that changes of comments, docstrings and layout do not count.
 
-Numbers that are kept for later runs are kept under the digest of the code that computed them. DVC runs a stage again if
-the digest of a module that it reaches has changed (`cxprobe.run.code`).
+Stored numbers are named by the digest of the code that computed them. DVC runs a stage again if the digest of a module
+that it imports, directly or indirectly, has changed (`cxprobe.run.code`).
 """
 
 import ast
@@ -14,22 +14,23 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def code_digest(path: Path) -> str:
-    """Return the SHA-256 of what a Python file does: of its syntax tree without docstrings.
+    """Return the SHA-256 of the syntax tree of a Python file, without docstrings.
 
-    Attribute docstrings (a text alone on a line) are left out too.
+    Attribute docstrings (strings that are statements) are left out too.
     """
     return _digest_and_imports(path, path.stat().st_mtime_ns)[0]
 
 
 def reached_modules(start: str | Path, within: str = "", without: Collection[str] = ()) -> dict[str, Path]:
-    """Return the modules of cxprobe that code reaches by imports; those inside of functions count.
+    """Return the modules of cxprobe that code imports, directly or indirectly.
 
-    Imports for type checkers alone do not count.
+    Imports inside functions count. Imports for type checkers (``if TYPE_CHECKING``) do not.
 
     Args:
-        start: A module, such as "cxprobe.lm.masked", which is one of them; or a script, which is not.
-        within: How the names of modules begin that count; what only others lead to is left out.
-        without: Modules that do not count.
+        start: The name of a module, such as "cxprobe.lm.masked", which is in the result; or the path of a script, which
+            is not.
+        within: A prefix; modules whose names do not begin with it are neither returned nor followed.
+        without: Names of modules that are neither returned nor followed.
 
     Returns:
         Name -> file, sorted by name.
@@ -42,8 +43,8 @@ def reached_modules(start: str | Path, within: str = "", without: Collection[str
         code = waiting.pop()
         for name in _digest_and_imports(code, code.stat().st_mtime_ns)[1]:
             path = _file_of(name)
-            is_known = name in reached or name in without
-            if not is_known and name.startswith(within) and path.is_file():
+            is_skipped = name in reached or name in without or not name.startswith(within)
+            if not is_skipped and path.is_file():
                 reached[name] = path
                 waiting.append(path)
     return dict(sorted(reached.items()))
@@ -51,7 +52,7 @@ def reached_modules(start: str | Path, within: str = "", without: Collection[str
 
 @cache
 def computing_code(*modules: str) -> str:
-    """Return one digest of modules and of all that they reach within their own packages.
+    """Return one digest of modules and of all modules of their own packages that they import.
 
     Args:
         modules: Names of modules, such as "cxprobe.lm.masked".
@@ -65,7 +66,7 @@ def computing_code(*modules: str) -> str:
 
 
 def _imported_names(tree: ast.AST) -> Iterator[str]:
-    """Yield the dotted names below cxprobe that code imports; of ``from a import b`` both a and a.b."""
+    """Yield the modules of cxprobe that code imports; for ``from a import b`` both a and a.b."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
@@ -80,7 +81,10 @@ def _imported_names(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def _digest_and_imports(path: Path, _modified: int) -> tuple[str, tuple[str, ...]]:
-    """Return the digest of a file and what it imports; a file is parsed again only after it was modified."""
+    """Return the digest of a file and the names that it imports.
+
+    The cache key includes the time of modification, so a modified file is parsed again.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = tuple(_imported_names(tree))
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""What a model answers to questions: found in its store, or computed and kept there, for every kind of question."""
+"""Answer questions of any kind: look the answers up in the model's store, or compute and store them."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,7 +11,7 @@ from cxprobe.run.processes import WHOLE, Share
 
 R = TypeVar("R")
 OnProgress = Callable[..., object]
-"""Is called with the number of texts that have been finished since the last call; known=True if none was computed."""
+"""Called with the number of texts finished since the last call; known=True if they were found in the store."""
 
 
 def answer(
@@ -24,24 +24,24 @@ def answer(
     progress: OnProgress | None = None,
     recall: Callable[[], object] | None = None,
 ) -> list[R]:
-    """Let a model answer the questions whose answers are not known, and return what becomes of all answers.
+    """Return the results of all questions; the model computes only answers that are not in the store.
 
-    Batches are planned from all questions, whatever is known, and of each what is missing is computed as a whole by one
-    process. So numbers do not depend on how many processes there are, or on which of them were killed, and a question
-    that is new costs only itself.
+    Batches are planned from all questions, whether their answers are known or not. Then one process computes the
+    missing answers of a batch. So numbers do not depend on how many processes there are or which of them were killed,
+    and a new question costs no more than its own computation.
 
     Args:
-        ask: Returns the questions, in portions that are planned apart.
+        ask: Returns the questions, in portions; each portion has its own batches.
         model: Returns the model with its weights; only called if an answer is missing.
-        store: Where earlier answers are looked up and new ones kept; None to compute all.
-        share: The batches that this process computes, where several processes answer.
-        read: Whether the answers are read; a process that only helps to fill the store does not.
-        progress: Is called with the number of texts that have been finished, known ones first; of several processes
-            each estimates those of the others by its own.
-        recall: Is called once, if an answer is missing, before anything is computed: it may fill the store.
+        store: Has the earlier answers and keeps new ones; None to compute all answers.
+        share: The batches that this process computes, if there are several processes.
+        read: Whether to read the answers and return results; false for a process that only helps to fill the store.
+        progress: Called with the number of texts that have been finished, known ones first. With several processes,
+            each assumes that the others are as fast as itself.
+        recall: Called at most once, before the first computation, if an answer is missing; it may fill the store.
 
     Returns:
-        What `Questions.read` makes of the answers.
+        The results of `Questions.read` for all portions.
 
     Raises:
         DataError: A number is not finite.
@@ -59,7 +59,7 @@ def answer(
         new = [key for key in keys if key not in store.asked]
         store.asked.update(new)
         if any(key not in answers for key in new):
-            # The first batches of the portions go to different processes.
+            # Batches are numbered from the portion's number, so that first batches go to different processes.
             for position, batch in enumerate(questions.batches(new), start=number):
                 wanted = [key for key in batch.keys if key not in answers] if share.has(position) else []
                 for computed in batch.compute(model(), wanted) if wanted else ():
@@ -76,7 +76,7 @@ def answer(
 
 
 def _in_proportion(progress: OnProgress | None, texts: int, parts: int) -> OnProgress:
-    """Return a function that is called with finished questions and reports the same share of the texts."""
+    """Return a function that takes a number of finished questions and reports the same fraction of the texts."""
     finished, parts = 0, max(parts, 1)
 
     def report(n: int, **known: bool) -> None:
@@ -89,13 +89,13 @@ def _in_proportion(progress: OnProgress | None, texts: int, parts: int) -> OnPro
 
 
 class Record(NamedTuple):
-    """What a stage writes of a model's answers, from which they can be read back.
+    """The files that a stage writes about a model's answers, and how to read the answers back.
 
     Attributes:
-        folder: Where it is written.
-        how: How the model is asked, as far as neither its store nor the texts tell, such as "bos: add".
-        read: Reads from a folder with the files that an earlier run wrote, if it asked in this way, answers by their
-            keys.
+        folder: The folder of the files.
+        how: The settings of asking that are neither in the name of the store nor in the texts, such as "bos: add".
+        read: Reads the answers, by key, from a folder with such files of an earlier run. It is only called if that run
+            asked in the same way.
     """
 
     folder: Path

@@ -1,4 +1,4 @@
-"""A model as a stage measures it: loaded when an answer is missing, checked, and asked by all processes."""
+"""Measure a model: load it when an answer is missing, check it, and let all processes compute its answers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,16 +36,16 @@ ASKED_FILE = "asked.json"
 
 @dataclass(frozen=True, eq=False)
 class MeasuredModel(Generic[M]):
-    """A model that a stage measures. Its weights are loaded when the first answer is not in its store.
+    """A model that a stage measures. Its weights are loaded only when an answer is not in its store.
 
     Attributes:
         slug: Its key in params.yaml.
-        spec: Where it comes from.
-        load: Loads it: `load_encoder`, `load_masked_lm` or `load_language_model`.
-        processes: Which of the processes this is that measure it together.
+        spec: Its entry in params.yaml.
+        load: The function that loads it: `load_encoder`, `load_masked_lm` or `load_language_model`.
+        processes: The processes that measure it together, and which of them this is.
         precision: How it is compared with float32, if it runs in another precision.
         seed: The project's seed.
-        what: Names the work in the progress bar.
+        what: The name of the work in the progress bar.
     """
 
     slug: str
@@ -64,7 +64,7 @@ class MeasuredModel(Generic[M]):
             stage: The stage; its other processes are started here.
             slug: The model's key in params.yaml.
             spec: Its entry: a checkpoint, or a model on a server.
-            load: See `MeasuredModel`.
+            load: The function that loads it, see `MeasuredModel`.
         """
         if not isinstance(spec, ModelSpec | ServedModel):
             raise TypeError(f"models.{slug} is no checkpoint: {spec}")
@@ -79,7 +79,7 @@ class MeasuredModel(Generic[M]):
 
     @cached_property
     def described(self) -> M:
-        """The model without weights: with its tokenizer, configuration and fingerprint."""
+        """The model without weights: its tokenizer, configuration and fingerprint."""
         return self.load(self.slug, self.spec, "meta", self._source)
 
     @cached_property
@@ -89,7 +89,7 @@ class MeasuredModel(Generic[M]):
 
     @property
     def facts(self) -> ModelFacts:
-        """What the model is, for the record."""
+        """The facts about the model, for the record of a run."""
         return (self.loaded if "loaded" in vars(self) else self.described).facts
 
     @cached_property
@@ -100,23 +100,24 @@ class MeasuredModel(Generic[M]):
     def check(
         self, texts: Sequence[str], items: Sequence[T], measure: Callable[[M, Sequence[T]], Iterable[Numbers]]
     ) -> dict[str, float]:
-        """Refuse a model that does not know the words of texts, or whose precision is too low.
+        """Refuse a model that does not know the words of the texts, or whose precision is too low.
 
-        The raw answers to a sample are compared with those in the precision that ``spec.compared`` names, without
-        quantisation. A model for which it is None says so in its `precision`, which every record has.
+        For a sample of the items, the raw answers are compared with those in the precision that ``spec.compared``
+        names, without quantisation. If it is None, nothing is compared, and the model's `precision` in every record
+        says so.
 
         Args:
             texts: All texts that will be measured.
-            items: All that will be measured.
-            measure: Computes a model's raw answers to some of the items, in one or more parts, such as one a layer.
-                Parts are compared separately, so that large numbers in one do not hide differences in another.
+            items: All items that will be measured.
+            measure: Computes a model's raw answers to some items, in one or more parts, such as one per layer. Parts
+                are compared separately, so that large numbers in one part do not hide differences in another.
 
         Returns:
-            The share of unknown tokens; and "difference_from_float32" (or from what it was compared with): the
-            `relative_difference` of the part that differs most. Nothing where answers are only counted.
+            unknown: the share of unknown tokens. difference_from_float32, or the name of another precision: the largest
+            `relative_difference` of the parts. The mapping is empty if answers are only counted.
 
         Raises:
-            ModelError: The model does not know too many tokens; or the difference is larger than accepted.
+            ModelError: Too many tokens are unknown to the model, or the difference is larger than accepted.
         """
         if self.processes.counts:
             return {}
@@ -124,7 +125,8 @@ class MeasuredModel(Generic[M]):
         spec = self.spec
         if isinstance(spec, ServedModel) or spec.compared is None or spec.precision == "float32":
             return unknown
-        other, limit_of_model = spec.compared.dtype, spec.compared.largest_difference
+        other = spec.compared.dtype
+        limit_of_model = spec.compared.largest_difference
         limit = limit_of_model or self.precision.largest_difference
         exact = spec.model_copy(update={"dtype": other, "quantisation": None})
         reference = self.load(self.slug, exact, self.processes.device)
@@ -145,19 +147,19 @@ class MeasuredModel(Generic[M]):
     def answer(
         self, ask: Callable[[], Iterable[Questions[R]]], total: int, record: Record, unit: str = "texts"
     ) -> list[R] | None:
-        """Return what becomes of the model's answers, as `answer` does, with its store and a progress bar.
+        """Return the results of the model's answers, see `cxprobe.lm.answering.answer`, with a progress bar.
 
-        Answers that the store does not have are first looked for in what an earlier run wrote, on whatever machine: DVC
-        carries outputs, but no store.
+        Answers that are not in the store are first looked up in the files of an earlier run, which may come from
+        another machine: DVC shares outputs, but not the store.
 
         Args:
             ask: Returns the questions, in portions.
-            total: How many texts they are about.
-            record: What is written of the answers; how they were asked is written there here.
-            unit: What the texts are called.
+            total: The number of texts.
+            record: The files that the stage will write about the answers. This method adds how they were asked.
+            unit: The name of the texts in the progress bar.
 
         Returns:
-            None if this process only helps to fill the store, or if answers are only counted.
+            The results; None if this process only helps to fill the store, or if answers are only counted.
         """
         asked = {"answers": str(self.store.folder).rpartition("-")[2], "how": record.how}
 
@@ -190,13 +192,13 @@ class MeasuredModel(Generic[M]):
                 if not processes.writes:
                     return None
                 store.look_again()
-                results = computes()  # what other processes could not keep
+                results = computes()  # computes what other processes could not store
         write_json(asked, record.folder / ASKED_FILE)
         return results
 
 
 def relative_difference(numbers: Numbers, expected: Numbers) -> float:
-    """Return the norm of the difference of two arrays of one shape over the norm of the second."""
+    """Return the norm of the difference of two arrays of the same shape, divided by the norm of the second."""
     size = float(np.linalg.norm(expected))
     difference = float(np.linalg.norm(np.asarray(numbers, dtype=np.float64) - expected))
     return difference / size if size else float(np.inf if difference else 0.0)
@@ -205,15 +207,16 @@ def relative_difference(numbers: Numbers, expected: Numbers) -> float:
 def measure_members(
     stage: "Stage[ModelParams]", measure: Callable[[Member], Mapping[str, float] | None]
 ) -> Outcome | None:
-    """Let each model of a stage's entry be measured: a checkpoint, or those of a series or a panel.
+    """Measure each model of the stage's item: one checkpoint, or the models of a series or panel.
 
     Args:
         stage: The stage, whose item is an entry of the section models.
-        measure: Measures a model, writes its answers, and returns what was counted; None if this process only helps to
-            fill the model's store.
+        measure: Measures a model, writes its answers, and returns counts; None if this process only helps to fill the
+            model's store.
 
     Returns:
-        What was counted, after the name of the model where there are several; None if this process only helps.
+        The counts, with the slug of the model before their names if there are several; None if this process only
+        helps.
     """
     counts: dict[str, float] = {}
     writes = True
@@ -222,6 +225,6 @@ def measure_members(
         if counted is None:
             writes = False
             continue
-        before = f"{member.slug}." if member.inside.parts else ""
-        counts |= {before + name: number for name, number in counted.items()}
+        prefix = f"{member.slug}." if member.inside.parts else ""
+        counts |= {prefix + name: number for name, number in counted.items()}
     return Outcome(counts=counts) if writes else None

@@ -1,4 +1,4 @@
-"""The words of a text, their places, and n-grams, as blind models read them."""
+"""Words, their offsets, and n-grams: what blind models read, and the trigram model."""
 
 import json
 import re
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 class WordSpan(NamedTuple):
-    """A word: what is written, its first character, and the one after its last."""
+    """A word of a text, with the offset of its first character and that of the character after its last."""
 
     text: str
     start: int
@@ -40,21 +40,21 @@ def words_of(text: str) -> list[WordSpan]:
     """Return the words of a text, in their order.
 
     A word is a run of letters and digits, which apostrophes and hyphens may join: "can't", "well-known". Punctuation is
-    none.
+    not a word.
     """
     return [WordSpan(match[0], *match.span()) for match in _WORD.finditer(text)]
 
 
 def places_of(text: str, expression: str) -> list[int]:
-    """Return where a word, or several words with spaces between them, begin in a text, in lower or upper case."""
+    """Return the offsets at which an expression of one or more words begins in a text; case is ignored."""
     return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
 
 
 def counted_texts(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans = None) -> list[str]:
-    """Return what a blind model reads of each text, or of a span of it: its tags, with spaces between them, or itself.
+    """Return what a blind model reads of each text or span: the text itself, or its tags with spaces between them.
 
     Raises:
-        ModelError: There is no such tagger, or it is another one than params say.
+        ModelError: The tagger does not exist, or is not the one that params.yaml names.
     """
     if isinstance(spec, TagNgrams):
         return open_tagger(spec.tagger, spec.sha256).tags_of(texts, spans)
@@ -62,22 +62,22 @@ def counted_texts(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: 
 
 
 def ngram_counter(spec: NgramFeatures | TagNgrams, dtype: type = np.float64) -> "CountVectorizer":
-    """Return scikit-learn's counter of the n-grams of what is read (`counted_texts`).
+    """Return scikit-learn's counter of n-grams, for what `counted_texts` returns.
 
     Args:
-        spec: What is counted: n-grams of lower-cased words, of characters of the lower-cased text, spaces and
-            punctuation included, or of tags.
-        dtype: Of the counts.
+        spec: What is counted: n-grams of lower-cased words, of characters (lower-cased, with spaces and punctuation),
+            or of tags.
+        dtype: The type of the counts.
     """
-    # scikit-learn takes a second to import, and models that are not blind do without these parts of it.
+    # Imported here, since it takes a second and only blind models need it.
     from sklearn.feature_extraction.text import CountVectorizer
 
-    ways: Mapping[str, Mapping[str, Any]] = {
+    options: Mapping[str, Mapping[str, Any]] = {
         "word_ngrams": {"token_pattern": EVERY_WORD},
         "character_ngrams": {"analyzer": "char"},
         "tag_ngrams": {"token_pattern": r"\S+", "lowercase": False},
     }
-    return CountVectorizer(ngram_range=tuple(spec.lengths), dtype=dtype, **ways[spec.kind])
+    return CountVectorizer(ngram_range=tuple(spec.lengths), dtype=dtype, **options[spec.kind])
 
 
 NGRAMS_FILE = "ngrams.parquet"
@@ -89,12 +89,15 @@ _TOKEN = re.compile(r"[^\W_]+|['’][^\W\d_]+|\S")
 
 @dataclass(frozen=True, eq=False)
 class KneserNey:
-    """A trigram model.
+    """An interpolated trigram model with Kneser-Ney smoothing.
+
+    The probability of a word is the share of the n-gram that ends with it, plus ``left`` of the words before it times
+    the probability given one word less.
 
     Attributes:
-        words: WordSpan -> its number; `START` and `UNKNOWN` are words too.
-        shares: One to three words -> what they add to the probability of the last one.
-        left: No word to two words -> the weight of the shorter n-gram behind them; 1 for those that it lacks.
+        words: Word -> its id; `START` and `UNKNOWN` are words too.
+        shares: N-gram of one to three words -> its discounted count, divided by the total of the words before the last.
+        left: Context of zero to two words -> the probability left for the shorter context; 1 for contexts not in it.
     """
 
     words: Mapping[str, int]
@@ -103,12 +106,21 @@ class KneserNey:
 
     @classmethod
     def of(cls, table: pa.Table) -> "KneserNey":
-        """Return the model of a table of counts, which has the form that the module describes."""
+        """Return the model of a table of counts, see ``models/pretraining/ngrams.py``.
+
+        Args:
+            table: One row per n-gram. `GRAM_COLUMNS` are its words; the first ones of a shorter n-gram are "". The
+                column count is how often a triple, or a pair that begins with `START`, occurs; for all others, it is
+                the number of different words before it. The column total is the sum of these counts over all n-grams
+                with the same context, before pruning. The metadata `DISCOUNTS` are a JSON list: the discounts of pairs
+                and of triples.
+        """
         grams = [
             tuple(filter(None, words))
             for words in zip(*(table[name].to_pylist() for name in GRAM_COLUMNS), strict=True)
         ]
-        discounts = np.array([0.0, *json.loads(table.schema.metadata[DISCOUNTS])])[[len(gram) - 1 for gram in grams]]
+        discount_by_length = np.array([0.0, *json.loads(table.schema.metadata[DISCOUNTS])])
+        discounts = discount_by_length[[len(gram) - 1 for gram in grams]]
         shares = np.maximum(table["count"].to_numpy() - discounts, 0) / table["total"].to_numpy()  # (n-grams,)
         left = dict.fromkeys((gram[:-1] for gram in grams), 1.0)
         for gram, share in zip(grams, shares.tolist(), strict=True):
@@ -118,10 +130,10 @@ class KneserNey:
         return cls(words, dict(zip(grams, shares.tolist(), strict=True)), left)
 
     def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
-        """Return how probable each word of a sentence is after the two before it.
+        """Return the log-probability of each word of a sentence, given the two words before it.
 
         Args:
-            sentence: Words in lower case; `START` stands before the first, and is none of them.
+            sentence: Words in lower case, without `START`.
 
         Returns:
             Shape (words,): natural logarithms.
@@ -129,22 +141,23 @@ class KneserNey:
         words = (START, *(word if word in self.words else UNKNOWN for word in sentence))
         probabilities = np.zeros(len(sentence))
         for position in range(len(sentence)):
-            for first in range(position + 1, max(position - 2, -1), -1):  # the word alone, behind one word, behind two
-                before, gram = words[first : position + 1], words[first : position + 2]
-                shorter = self.left.get(before, 1.0) * probabilities[position]
-                probabilities[position] = self.shares.get(gram, 0.0) + shorter
+            for first in range(position + 1, max(position - 2, -1), -1):  # without context, after one word, after two
+                context = words[first : position + 1]
+                gram = words[first : position + 2]
+                from_shorter = self.left.get(context, 1.0) * probabilities[position]
+                probabilities[position] = self.shares.get(gram, 0.0) + from_shorter
         return np.log(probabilities)
 
 
 def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
-    """Read the model of a folder.
+    """Read the trigram model in a folder.
 
     Args:
         slug: The model's key in params.yaml, for messages.
         spec: The folder, and the hash that the file of counts must have.
 
     Raises:
-        ModelError: There is no such file, or it has another hash.
+        ModelError: The file does not exist, or has another hash.
     """
     path = Path(spec.name) / NGRAMS_FILE
     if not path.is_file():
@@ -159,10 +172,10 @@ def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
 
 
 def sentences_of(text: str) -> list[list[WordSpan]]:
-    """Return the words of each sentence of a text in lower case, with their places in the text.
+    """Return the words of each sentence of a text, in lower case, with their offsets in the text.
 
     A word is a run of letters and digits, an apostrophe with the letters after it ("can", "'t"), or any other character
-    except white space, so that punctuation counts.
+    except white space. So punctuation marks are words here.
     """
     return [
         [WordSpan(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
@@ -171,7 +184,7 @@ def sentences_of(text: str) -> list[list[WordSpan]]:
 
 
 def blind_facts(kind: str) -> ModelFacts:
-    """Return the facts about a blind model: its kind in words, and that it has neither parameters nor weights.
+    """Return the facts about a blind model. Its name is its kind; it has neither parameters nor weights.
 
     Args:
         kind: As params.yaml names it, such as "last_rule".
@@ -179,51 +192,51 @@ def blind_facts(kind: str) -> ModelFacts:
     return ModelFacts(name=kind.replace("_", " "), kind="blind", parameters=None, weights="", state="none")
 
 
-LEAST_FREQUENCY = 1e-9  # of a word that wordfreq does not list, such as a pseudoword; one in a billion
+LEAST_FREQUENCY = 1e-9  # for words that wordfreq does not list, such as pseudowords
 
 
 def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
-    """Score words by how frequent they are, whatever stands around them.
+    """Score each word by its log frequency, without context.
 
-    Punctuation is no token: wordfreq gives it no frequency, and any number in its place would only add what a text's
-    length adds.
+    Punctuation is left out: wordfreq has no frequencies for it, and a constant would only measure the length of a text.
 
     Args:
         texts: The texts.
-        language: As wordfreq names it, such as "en".
+        language: The language code of wordfreq, such as "en".
 
     Returns:
-        One record a text, whose tokens are its words (see `words_of`); ids number the words of all texts in the order
-        of the alphabet.
+        One record per text, whose tokens are its words (see `words_of`). Ids number the words of all texts in
+        alphabetical order.
 
     Raises:
         DataError: A text has no word, or wordfreq does not have the language.
     """
-    from wordfreq import word_frequency  # slow to import, and models that are not blind do without it
+    from wordfreq import word_frequency  # here, since it is slow to import and only this model needs it
 
-    read = [words_of(text) for text in texts]
-    vocabulary = sorted({word.text.lower() for words in read for word in words})
+    words_of_texts = [words_of(text) for text in texts]
+    vocabulary = sorted({word.text.lower() for words in words_of_texts for word in words})
     try:
         frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
     except LookupError as fault:
         raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
-    frequency = dict(zip(vocabulary, np.log(frequencies), strict=True))
-    number = {word: position for position, word in enumerate(vocabulary)}
-    return [
-        _record(text, words, [number[word.text.lower()] for word in words], [frequency[w.text.lower()] for w in words])
-        for text, words in zip(texts, read, strict=True)
-    ]
+    log_frequency = dict(zip(vocabulary, np.log(frequencies), strict=True))
+    id_of = {word: position for position, word in enumerate(vocabulary)}
+    records = []
+    for text, words in zip(texts, words_of_texts, strict=True):
+        lower = [word.text.lower() for word in words]
+        records.append(_record(text, words, [id_of[word] for word in lower], [log_frequency[word] for word in lower]))
+    return records
 
 
 def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
-    """Score words, and punctuation, by the two that stand before them in their sentence.
+    """Score each word and punctuation mark by its log-probability, given the two before it in its sentence.
 
     Args:
         texts: The texts.
         model: The trigram model.
 
     Returns:
-        One record a text, whose tokens are its words (see `sentences_of`); ids are the model's numbers of the words.
+        One record per text, whose tokens are its words (see `sentences_of`). Ids are those of the model.
 
     Raises:
         DataError: A text has no word.
@@ -239,19 +252,20 @@ def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
 
 
 def without_contexts(pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the continuations alone, without the space before them, of the pairs that have a context.
+    """Return pairs without their contexts, and without the space before the continuations.
 
-    A model that is shown the whole of a pair is not blind, so that pairs without a context are left out.
+    Pairs that have no context are left out: a model that sees a whole pair is not blind.
     """
     return [replace(pair, context="", good=pair.good.lstrip(), bad=pair.bad.lstrip()) for pair in pairs if pair.context]
 
 
 def put_behind_contexts(pairs: Iterable[Pair], folder: Path) -> None:
-    """Give the texts of pairs the scores that their continuations have alone, in ``tokens.parquet`` of a folder.
+    """Write the scores of whole texts into a folder; they are those of the continuations alone.
 
     Args:
         pairs: The pairs.
-        folder: Where `without_contexts` of them were measured. ``model.json`` then says that the model is a blind one.
+        folder: The folder with the scores of `without_contexts` of the pairs. ``tokens.parquet`` is replaced, and
+            ``model.json`` then describes a blind model.
     """
     alone = token_scores_of(read_pair_answers(folder))
     checkpoint, facts = read_model_facts(folder), blind_facts("continuation_alone")
@@ -260,29 +274,32 @@ def put_behind_contexts(pairs: Iterable[Pair], folder: Path) -> None:
 
 
 def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) -> list[TokenScores]:
-    """Give texts the scores that their continuations have alone, as if no context had been read.
+    """Return the scores of whole texts; they are those of the continuations alone, as if there were no context.
 
     Args:
         pairs: The pairs.
         alone: The scores of the continuations, without the space before them, under one or more schemes.
 
     Returns:
-        Under each scheme the records of the continuations alone, as they are, and one for every member of a pair with a
-        context: its tokens are those of the continuation that have a score.
+        For each scheme: the records of the continuations, unchanged; and a record for each member of a pair with a
+        context, whose tokens are the scored tokens of the continuation.
     """
     schemes: dict[str, dict[str, TokenScores]] = {}
     for token_scores in alone:
         schemes.setdefault(token_scores.scheme, {})[token_scores.text] = token_scores
-    ends = dict.fromkeys((pair.context, end) for pair in pairs for end in (pair.good, pair.bad) if pair.context)
+    continuations = dict.fromkeys(
+        (pair.context, continuation) for pair in pairs for continuation in (pair.good, pair.bad) if pair.context
+    )
     records: list[TokenScores] = []
     for scores in schemes.values():
         whole = dict(scores)
-        for context, end in ends:
-            of_end, text = scores[end.lstrip()], context + end
-            scored = ~np.isnan(of_end.log_probs)
-            spans = of_end.spans[scored] + len(text) - len(of_end.text)
-            columns = (of_end.ids[scored], spans, of_end.words[scored], of_end.log_probs[scored])
-            whole[text] = TokenScores(text, of_end.scheme, *columns)
+        for context, continuation in continuations:
+            text = context + continuation
+            record = scores[continuation.lstrip()]
+            scored = ~np.isnan(record.log_probs)
+            spans = record.spans[scored] + len(text) - len(record.text)
+            columns = (record.ids[scored], spans, record.words[scored], record.log_probs[scored])
+            whole[text] = TokenScores(text, record.scheme, *columns)
         records += whole.values()
     return records
 
@@ -290,9 +307,14 @@ def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) 
 def _record(
     text: str, words: Sequence[WordSpan], ids: Sequence[int], log_probs: Sequence[float] | NDArray[np.float64]
 ) -> TokenScores:
+    """Return the scores of a text, one token per word.
+
+    Raises:
+        DataError: The text has no word.
+    """
     if not words:
         raise DataError(f"{text!r} has no word that a blind model could score; leave the pair out")
-    places = np.arange(len(words), dtype=np.int64)
-    numbers = np.asarray(log_probs, dtype=np.float64)
+    numbers = np.arange(len(words), dtype=np.int64)
+    scores = np.asarray(log_probs, dtype=np.float64)
     spans = np.array([(word.start, word.stop) for word in words], dtype=np.int64)
-    return TokenScores(text, "causal", np.asarray(ids, dtype=np.int32), spans, places, numbers)
+    return TokenScores(text, "causal", np.asarray(ids, dtype=np.int32), spans, numbers, scores)

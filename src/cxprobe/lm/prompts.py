@@ -1,4 +1,4 @@
-"""Files of prompts: texts with fields, which the lines of work that ask in words or by likelihood fill in."""
+"""Files of prompts: texts with fields such as {item}, which lines of work fill in."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,8 +26,8 @@ def with_fields(*fields: str) -> AfterValidator:
 
     def check(text: str) -> str:
         if fields_of(text) != set(fields):
-            wanted = ", ".join(f"{{{name}}}" for name in fields)
-            wanted = f"exactly the fields {wanted}" if wanted else "no fields"
+            listed = ", ".join(f"{{{name}}}" for name in fields)
+            wanted = f"exactly the fields {listed}" if fields else "no fields"
             raise ValueError(f"{text!r} must have {wanted}; write a literal brace twice")
         return text
 
@@ -35,10 +35,15 @@ def with_fields(*fields: str) -> AfterValidator:
 
 
 def named(prompts: Mapping[str, NamedPrompt], name: str, kind: str) -> NamedPrompt:
-    """Return the prompt or continuation of a name.
+    """Return the prompt or continuation with a name.
+
+    Args:
+        prompts: Name -> prompt or continuation.
+        name: The name.
+        kind: What the name stands for, for the message.
 
     Raises:
-        PromptError: There is none.
+        PromptError: None has this name.
     """
     if name not in prompts:
         raise PromptError(f"{kind} '{name}' is unknown{suggest(name, list(prompts))}")
@@ -49,10 +54,10 @@ def read_prompt_file(model: type[FileOfPrompts], path: Path) -> FileOfPrompts:
     """Read and check a file of prompts.
 
     Args:
-        model: What the file holds.
+        model: The class of its content.
         path: The file.
 
     Raises:
-        PromptError: One line for every fault of the file.
+        PromptError: The file has faults; the message has one line for each.
     """
     return validate(model, read_yaml(path, PromptError, english=True), path, PromptError)

@@ -1,4 +1,4 @@
-"""Rules for minimal pairs: the members differ in the contrast alone, and only the construction tells which is right."""
+"""Rules for minimal pairs: members differ only in the contrast, and only the construction decides which is right."""
 
 import re
 from collections import Counter
@@ -30,9 +30,11 @@ from cxprobe.pairs.frames import (
 )
 
 MOST_OF_A_VERB = 2
-MOST_OF_A_NOUN = 2  # of the pairs of typical roles
+"""The most frames that may have the same verb."""
+MOST_OF_A_NOUN = 2
+"""The most pairs of typical roles that may have the same noun."""
 FRAMES_TO_BALANCE = 10
-"""Of fewer frames, how often a word is right says little."""
+"""With fewer frames, the balance of right and wrong words is not checked."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ARTICLE = re.compile(r"\b(?:an?|the) {(\w+)}", re.IGNORECASE)
 _LEADING_ARTICLE = re.compile(r"^(?:the|an?) ")
@@ -47,10 +49,16 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
         people: The nouns.
 
     Returns:
-        What keeps pairs from being made (`faults_of_pairs`); and of variants and rows that have no such fault: words in
-        which the members differ beyond the contrast; pronouns that the people cannot bear, or that come without people;
-        people who are in a text twice; the same sentence twice; a verb or a noun of typical roles that comes too often;
-        and, in tests of meaning with at least `FRAMES_TO_BALANCE` frames, none of which has such a fault, words of the
+        First the faults because of which pairs cannot be made (`faults_of_pairs`). Then, for variants and rows without
+        such a fault:
+
+        - members that differ in more than the contrast;
+        - pronouns that do not agree with all people, or that refer to nobody;
+        - people who are named twice in a text;
+        - the same sentence twice;
+        - a verb, or a noun of typical roles, that is too frequent.
+
+        If nothing has such a fault, and the pairs test meaning with at least `FRAMES_TO_BALANCE` frames: words of the
         contrasts that are not right as often as wrong.
     """
     faults = faults_of_pairs(content, people)
@@ -63,10 +71,10 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
     ]
     have_articles = any(noun.startswith(("the ", "a ", "an ")) for kind in people.types.values() for noun in kind.nouns)
     for name, variant in sound.variants.items():
-        of_variant = [*_faults_of_pronouns(variant, content), *_people_twice(variant, content)]
+        in_variant = [*_faults_of_pronouns(variant, content), *_people_twice(variant, content)]
         if have_articles:
-            of_variant += _articles_before_people(variant, content)
-        further += (fault.below("variants", name) for fault in of_variant)
+            in_variant += _articles_before_people(variant, content)
+        further += (fault.below("variants", name) for fault in in_variant)
         further += _repeated_frames(name, variant, sound)
     if content.tests == "meaning" and len(content.frames) >= FRAMES_TO_BALANCE and not faults:
         further += _unbalanced_words(content, people, sound)
@@ -74,7 +82,7 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
 
 
 def _templates(variant: Variant) -> Iterator[tuple[Keys, str]]:
-    """Give all that a variant writes, with its keys."""
+    """Yield all templates of a variant, each with its keys: the contexts, the continuation and the contrasts."""
     yield from ((CONTEXT_KEYS[sentence], context) for sentence, context in variant.contexts.items() if context)
     yield ("continuation",), variant.continuation
     yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in variant.contrast.items())
@@ -88,30 +96,34 @@ def _articles_before_people(variant: Variant, content: PairsFile) -> Iterator[Fa
 
 
 def _faults_of_pronouns(variant: Variant, content: PairsFile) -> Iterator[Fault]:
-    """Find pronouns that the people of a variant cannot all bear, and pronouns where nobody is."""
+    """Find pronouns that agree with women or with men only, and pronouns that refer to nobody."""
     if not content.people:
         return
     for keys, template in _templates(variant):
         yield from (Fault(keys, what) for what in _fixed_pronouns(template))
-    of_contrasts = " ".join(f"{one.good} {one.bad}" for one in variant.contrast.values())
-    wanted = sorted(_pronouns(f"{variant.continuation} {of_contrasts}", content))
+    contrasts = " ".join(f"{one.good} {one.bad}" for one in variant.contrast.values())
+    pronouns = sorted(_pronouns(f"{variant.continuation} {contrasts}", content))
     in_continuation = set(slot_names(variant.continuation)) & set(content.people)
     for sentence, context in variant.contexts.items():
         named = set(slot_names(context or "")) & set(content.people)
-        if wanted and not named | in_continuation:
-            what = f"the continuation has {{{wanted[0]}}}, and nobody is named before; name a person"
+        if pronouns and not named and not in_continuation:
+            what = f"the continuation has {{{pronouns[0]}}}, and nobody is named before; name a person"
             yield Fault(CONTEXT_KEYS[sentence], what)
-        if (inside := sorted(_pronouns(context or "", content))) and not named:
-            yield Fault(CONTEXT_KEYS[sentence], f"{{{inside[0]}}} is nobody whom this sentence names; name a person")
+        in_context = sorted(_pronouns(context or "", content))
+        if in_context and not named:
+            yield Fault(
+                CONTEXT_KEYS[sentence], f"{{{in_context[0]}}} is nobody whom this sentence names; name a person"
+            )
 
 
 def _pronouns(template: str, content: PairsFile) -> set[str]:
-    """Return the slots of a template that are neither people, nor declared, nor contrasts: pronouns of the people."""
+    """Return the pronoun slots of a template: those that are neither people, nor declared slots, nor contrasts."""
     contrasts = {slot for variant in content.variants.values() for slot in variant.contrast}
     return set(slot_names(template)) - {*content.people, *content.slots, *contrasts}
 
 
 def _fixed_pronouns(text: str) -> Iterator[str]:
+    """Yield a message for each pronoun that is written out, such as "she", instead of as a slot."""
     for word in dict.fromkeys(normalised(text).split()):
         if any(word in forms for forms in PRONOUNS.values()):
             yield (
@@ -121,7 +133,7 @@ def _fixed_pronouns(text: str) -> Iterator[str]:
 
 
 def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
-    """Find a person who is named twice in a sentence of a context, or in a continuation."""
+    """Find people who are named more than once in a sentence of a context, or in a continuation."""
     texts: list[tuple[Keys, str]] = [
         (CONTEXT_KEYS[sentence], part)
         for sentence, context in variant.contexts.items()
@@ -136,41 +148,44 @@ def _people_twice(variant: Variant, content: PairsFile) -> Iterator[Fault]:
 
 
 def _rows_with_people(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
-    """Find rows that name somebody who can also be one of the people, and pronouns that not all people can bear."""
+    """Find rows that name somebody who can also be one of the people, and pronouns that are written out."""
     if not content.people:
         return
-    nouns = {noun for kind in people.types.values() for noun in kind.nouns} | {
-        noun for roles in content.typical for noun in roles
-    }
+    nouns = {noun for kind in people.types.values() for noun in kind.nouns}
+    nouns |= {noun for roles in content.typical for noun in roles}
     names = [re.escape(noun) for noun in sorted(nouns) if noun[:1].isupper()]
     common = [re.escape(_LEADING_ARTICLE.sub("", noun)) for noun in sorted(nouns) if not noun[:1].isupper()]
-    patterns = [
-        re.compile(f"{before}(?:{'|'.join(listed)})\\b", flags)
-        for before, listed, flags in ((r"\b", names, 0), (_DETERMINER, common, re.IGNORECASE))
-        if listed
-    ]
+    patterns = []
+    if names:
+        patterns.append(re.compile(rf"\b(?:{'|'.join(names)})\b"))
+    if common:
+        patterns.append(re.compile(rf"{_DETERMINER}(?:{'|'.join(common)})\b", re.IGNORECASE))
     for group, rows in sound.rows.items():
         for index, row in rows.items():
             for slot, words in row.items():
                 keys: Keys = (*keys_of(group), index, slot)
-                if named := next((match for pattern in patterns if (match := pattern.search(words))), None):
-                    what = f"'{named[0]}' can also be one of the people, who would then be there twice"
+                matches = [match for pattern in patterns if (match := pattern.search(words))]
+                if matches:
+                    what = f"'{matches[0][0]}' can also be one of the people, who would then be there twice"
                     yield Fault(keys, f"{slot}: {what}; take somebody else")
-                if len(words.split()) > 1:  # a pronoun alone is a person of its own: "He can't ..."
+                if len(words.split()) > 1:  # a filler that is only a pronoun refers to somebody else: "He can't ..."
                     yield from (Fault(keys, f"{slot}: {what}") for what in _fixed_pronouns(words))
 
 
 def _faults_of_roles(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
-    """Find nouns of typical roles that come too often, or that cannot bear the pronouns of their type."""
-    counts, known, kind = Counter[str](), set[tuple[str, ...]](), people.types.get(ROLE_NOUN_TYPE)
-    called = any(_pronouns(text, content) for variant in sound.variants.values() for _, text in _templates(variant))
+    """Find nouns of typical roles that are too frequent, or that do not agree with the pronouns of their type."""
+    counts = Counter[str]()
+    known = set[tuple[str, ...]]()
+    kind = people.types.get(ROLE_NOUN_TYPE)
+    templates = [template for variant in sound.variants.values() for _, template in _templates(variant)]
+    has_pronouns = any(_pronouns(template, content) for template in templates)
     for position, roles in enumerate(content.typical):
         for noun in roles:
             counts[noun] += 1
             if counts[noun] > MOST_OF_A_NOUN:
                 what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
                 yield Fault(("typical", position), what)
-            for what in unbearable(noun, ROLE_NOUN_TYPE, kind, people) if called and kind else ():
+            for what in unbearable(noun, ROLE_NOUN_TYPE, kind, people) if has_pronouns and kind else ():
                 yield Fault(("typical", position), what)
         if roles[::-1] in known:
             what = f"'{roles[0]}' and '{roles[1]}' are listed the other way round too; keep one"
@@ -179,14 +194,14 @@ def _faults_of_roles(content: PairsFile, people: People, sound: SoundPart) -> It
 
 
 def _beyond_contrast(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]]:
-    """Find contrasts in which more than one word differs, and contrasts that are a second hint beside another."""
+    """Find contrasts in which more than one word differs, and several contrasts that do not only exchange words."""
     sides = {
         slot: (one.good.format_map(values).lower().split(), one.bad.format_map(values).lower().split())
         for slot, one in variant.contrast.items()
     }
     for slot, (good, bad) in sides.items():
         differing = [{a, b} for a, b in zip(good, bad, strict=False) if a != b]
-        # An article follows from the word after it.
+        # A different article does not count, since the word after it decides which article is right.
         if len(good) != len(bad) or sum(not words <= {"a", "an", "the"} for words in differing) > 1:
             what = f"the members differ in more than one word of {{{slot}}}: {' '.join(good)!r} and {' '.join(bad)!r}"
             yield ("contrast", slot), f"{what}; write what both can have into the continuation"
@@ -201,12 +216,12 @@ def _beyond_contrast(variant: Variant, values: Row) -> Iterator[tuple[Keys, str]
 
 
 def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[Fault]:
-    """Find frames that make the same pair of texts in a variant."""
+    """Find frames that give the same pair of texts in a variant."""
     frames = sound.rows["frames"]
-    of_members = [slot for one in variant.contrast.values() for slot in slot_names(f"{one.good} {one.bad}")]
+    in_contrasts = [slot for one in variant.contrast.values() for slot in slot_names(f"{one.good} {one.bad}")]
     for sentence, context in variant.contexts.items():
-        shown = {*slot_names(context or ""), *slot_names(variant.continuation), *of_members}
-        shown &= next(iter(frames.values())).keys()
+        shown = {*slot_names(context or ""), *slot_names(variant.continuation), *in_contrasts}
+        shown &= next(iter(frames.values())).keys()  # only slots that the frames fill
         texts = ((position, " | ".join(row[slot] for slot in sorted(shown))) for position, row in frames.items())
         where = f"variant {name}" + (", the rival" if sentence == "rival" else "")
         same = list(repeated(texts)) if shown else []
@@ -220,7 +235,7 @@ def _repeated_frames(name: str, variant: Variant, sound: SoundPart) -> Iterator[
 
 
 def _frequent_verbs(sound: SoundPart) -> Iterator[Fault]:
-    """Find verbs that come in too many frames."""
+    """Find verbs that are in more than `MOST_OF_A_VERB` frames."""
     frames_of: dict[str, list[int]] = {}
     for position, row in sound.rows["frames"].items():
         if VERB in row:
@@ -237,17 +252,17 @@ def _frequent_verbs(sound: SoundPart) -> Iterator[Fault]:
 
 
 def _unbalanced_words(content: PairsFile, people: People, sound: SoundPart) -> Iterator[Fault]:
-    """Find words of the contrasts that are not right as often as wrong over all frames, variants and sentences.
+    """Find words of the contrasts that are not right as often as wrong, over all frames, variants and sentences.
 
-    People count by their position in the sentence, since an exchange of the two makes each noun right as often as
-    wrong.
+    People are counted by their position ("the first person"), not by their noun: pairs come in both orders of the two
+    people, so nouns are always balanced.
     """
     pronouns = next(iter(people.pronouns.values())) if content.people else {}
     right, wrong = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
     for _, values in rows_in_turns(sound):
         for variant in content.variants.values():
             for sentence, context in variant.contexts.items():
-                filled = {**pronouns, **values, **_places(content.people, context or "")}
+                filled = {**pronouns, **values, **_positions_of_people(content.people, context or "")}
                 for position, (good, bad) in enumerate(_contrasts(variant, filled, sentence)):
                     right[position, good] += 1
                     wrong[position, bad] += 1
@@ -265,17 +280,18 @@ def _unbalanced_words(content: PairsFile, people: People, sound: SoundPart) -> I
         )
 
 
-def _places(people: Sequence[str], context: str) -> Row:
-    """Return what to call each person by their position in a sentence."""
+def _positions_of_people(people: Sequence[str], context: str) -> Row:
+    """Return the slot of each person -> their position in a context, such as "the first person"."""
     named = [slot for slot in dict.fromkeys(slot_names(context)) if slot in people]
-    calls = ("the first person", "the second person")
-    return {slot: calls[named.index(slot)] if slot in named else "somebody else" for slot in people}
+    positions = ("the first person", "the second person")
+    return {slot: positions[named.index(slot)] if slot in named else "somebody else" for slot in people}
 
 
 def _contrasts(variant: Variant, values: Mapping[str, str], sentence: ContextKind) -> Iterator[tuple[str, str]]:
-    """Give what is right and what is wrong in each contrast, in the order of the continuation."""
+    """Yield the right and the wrong words of each contrast, in the order of the continuation."""
     for slot in slot_names(variant.continuation):
         if slot in variant.contrast:
             one = variant.contrast[slot]
-            good, bad = normalised(one.good.format_map(values)), normalised(one.bad.format_map(values))
+            good = normalised(one.good.format_map(values))
+            bad = normalised(one.bad.format_map(values))
             yield (good, bad) if sentence == "construction" else (bad, good)

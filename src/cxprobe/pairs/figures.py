@@ -1,4 +1,4 @@
-"""The figures of minimal pairs: those of runs, and those that show all models side by side."""
+"""The figures of minimal pairs: of single runs, and of all models side by side."""
 
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
@@ -14,28 +14,28 @@ from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, FIXED_PREFERENCE, PEOPLE, curves, dots
 from cxprobe.report.findings import CHANCE_IN_BOTH, HALF
 
-_WAYS = {
+_WAYS = {  # way of asking -> its entry in the legend
     "recognised": "probe (best layer of other frames)",
     "expected": "likelihood",
     "said": "asked in words",
     "words": "probe on counts of words",
 }
 _CHANCE = {"accuracy": HALF, "both": CHANCE_IN_BOTH, "margin": 0.0}
-_QUESTION = 60  # letters of what a variant asks
+_QUESTION_WIDTH = 60  # in characters, of what a variant asks
 
 
 class Dots(NamedTuple):
     """A figure of dots that shows rows of a table.
 
     Attributes:
-        title: Of the figure.
+        title: The title of the figure, without the score.
         table: The name of the table.
-        panels: The column whose values have a panel each.
-        only: Column -> the value of the rows that are drawn; of all values for a column that is not named.
-        of_two: A column; constructions that have both of its two values are drawn. None for all.
-        models: Which models are drawn: blind ones, trained ones, or all that are not blind.
-        value: The column of the rates.
-        best: Whether the best blind model is a tick in each row.
+        panels: The column that divides the figure into panels, one for each value.
+        only: Column -> value: rows with another value are not drawn.
+        of_two: A column with two values: constructions that have only one of them are not drawn. None to draw all.
+        models: Which models are drawn: "seeing" (all that are not blind), "trained" or "blind".
+        value: The column that is drawn.
+        best: Whether a tick in each row shows the best blind model.
     """
 
     title: str
@@ -77,11 +77,11 @@ FIGURES: Mapping[str, Dots] = {
 
 
 def ways_figure(rates: pd.DataFrame, title: str) -> Figure:
-    """Draw how often each way is right, a row per construction.
+    """Draw the accuracy of each way of asking, one row per construction.
 
     Args:
         rates: Columns construction, way, accuracy, low, high, n, see `cxprobe.pairs.ways.rates_of_ways`.
-        title: Of the figure.
+        title: The title of the figure.
     """
     shown = rates.assign(way=rates["way"].map(_WAYS), panel="the same pairs")
     return dots(shown, title, rows="construction", colours="way", panels="panel")
@@ -90,31 +90,33 @@ def ways_figure(rates: pd.DataFrame, title: str) -> Figure:
 def series_figures(
     along: pd.DataFrame, title: str, best: pd.DataFrame | None = None, value: str = "accuracy"
 ) -> dict[str, Figure]:
-    """Return a figure for each quantity, "by_<axis>", with a curve for each series that has it.
+    """Return a figure for each axis, "by_<axis>", with a curve for each series that has values on it.
 
     Args:
-        along: Columns series, axis, quantity, panel, the value, low, high and n (`cxprobe.pairs.report.with_series`).
-        title: Of the figures.
+        along: Columns series, axis, quantity, panel, ``value``, low, high and n (`cxprobe.pairs.report.with_series`).
+        title: The title of the figures.
         best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
-        value: What is drawn; chance has a line where this is the accuracy.
+        value: The column that is drawn. A line shows chance if `_CHANCE` has it.
     """
-    look: dict[str, Any] = {"panels": "panel", "value": value, "chance": _CHANCE.get(value), "best": best}
-    return {
-        f"by_{axis}": curves(rows.rename(columns={"quantity": str(axis)}), title, x=str(axis), colours="series", **look)
-        for axis, rows in along.groupby("axis", sort=False)
-    }
+    options: dict[str, Any] = {"panels": "panel", "value": value, "chance": _CHANCE.get(value), "best": best}
+    figures = {}
+    for key, rows in along.groupby("axis", sort=False):
+        axis = str(key)
+        shown = rows.rename(columns={"quantity": axis})
+        figures[f"by_{axis}"] = curves(shown, title, x=axis, colours="series", **options)
+    return figures
 
 
 def benchmark_figures(
     tables: Mapping[str, pd.DataFrame], name: str, score: str, members: Sequence[Member]
 ) -> dict[str, Figure]:
-    """Return the figures of a benchmark of others, as far as there is anything to draw: accuracy, blind and cards.
+    """Return the figures of a published benchmark: accuracy, blind and cards. Those without rows are left out.
 
     Args:
         tables: accuracy, by model and group; and card, see `cxprobe.pairs.report.cards_of`.
-        name: What the benchmark is called.
-        score: The score that decided.
-        members: What the models are; figures name them by their labels.
+        name: The name of the benchmark.
+        score: The score that decides which text a model prefers, for the titles.
+        members: The models; figures show their labels.
     """
     drawn = {
         "accuracy": Dots(name, "accuracy", "panel", best=True),
@@ -132,22 +134,21 @@ def pair_figures(
     earlier: Collection[str],
     people: pd.DataFrame,
 ) -> dict[str, Figure]:
-    """Return the figures of those kinds of pairs that there are.
+    """Return the figures of the project's own pairs. Those without rows are left out.
 
-    Mock models are drawn nowhere beside others. Marks of models with a fixed preference (`fixed_preferences`) are
-    hollow.
+    Mock models are drawn only if there are no others. Models with a fixed preference (`fixed_preferences`) have hollow
+    marks.
 
     Args:
-        tables: Those that `FIGURES` names, see `cxprobe.pairs.judge.pair_tables`; and card and card_questions, see
+        tables: The tables of `FIGURES`, see `cxprobe.pairs.judge.pair_tables`; and card and card_questions, see
             `cxprobe.pairs.report.pair_cards`.
-        score: The score that decided, for the titles.
-        members: What the models are; figures name them by their labels.
-        earlier: Checkpoints of a training that are not drawn: all but the last.
-        people: What people say of this project's items; drawn in meaning_by_variant.
+        score: The score that decides which text a model prefers, for the titles.
+        members: The models; figures show their labels.
+        earlier: Training checkpoints that are not drawn: all but the last.
+        people: The judgements of people on this project's items; drawn in meaning_by_variant.
 
     Returns:
-        As far as there is anything to draw: `FIGURES`, and cards (of whole constructions; those of variants are in the
-        table).
+        The figures of `FIGURES`, and cards: the card of each construction. Cards of variants are only in the table.
     """
     biases = tables["biases"]
     changes = biases.assign(low=biases["changed_low"], high=biases["changed_high"])
@@ -155,16 +156,18 @@ def pair_figures(
     shown = {name: table.assign(row=table["construction"]) for name, table in shown.items()}
     preferences = fixed_preferences(tables["sentences"])
     questions = tables["card_questions"].set_index(["construction", "variant"])["question"].to_dict()
+
+    def variant_label(construction: str, variant: str) -> str:
+        question = questions.get((construction, variant), "")
+        return f"{construction}, {variant}\n{textwrap.shorten(question, _QUESTION_WIDTH, placeholder=' …')}"
+
     for name in ("constructions", "variants", "sentences", "noun_types"):
         table = tables[name]
         keys = zip(table["model"], table["construction"], table["words"], strict=True)
         shown[name] = table.assign(row=table["construction"])
         shown[name][FIXED_PREFERENCE] = [key in preferences for key in keys]
-        if "variant" in table:  # the row says below its name what is asked
-            shown[name]["row"] = [
-                f"{one}, {variant}\n{textwrap.shorten(questions.get((one, variant), ''), _QUESTION, placeholder=' …')}"
-                for one, variant in zip(table["construction"], table["variant"], strict=True)
-            ]
+        if "variant" in table:
+            shown[name]["row"] = list(map(variant_label, table["construction"], table["variant"]))
     figures = _dots(FIGURES, shown, score, members, earlier, people)
     card = tables["card"]
     if len(card):
@@ -180,38 +183,40 @@ def _dots(
     left_out: Collection[str] = (),
     people: pd.DataFrame | None = None,
 ) -> dict[str, Figure]:
-    """Draw those figures for which there are rows.
+    """Draw the figures that have rows.
 
     Args:
         figures: Name -> what is drawn.
-        tables: Those that the figures name, with the column row, the name of each row.
-        score: Follows each title.
-        members: What the models are.
-        left_out: Models that are not drawn.
-        people: What people say of constructions, a tick in the rows of variants.
+        tables: The tables of the figures, with the column row: the name of each row.
+        score: Added to each title.
+        members: The models.
+        left_out: Slugs of models that are not drawn.
+        people: The judgements of people on constructions, a tick in the rows of variants.
     """
     mocks = {member.slug for member in members if member.is_mock}
     blind = {member.slug for member in members if member.is_blind}
     labels = {member.slug: member.label for member in members}
-    seeing, trained = labels.keys() - blind, {member.slug for member in members if member.state == "trained"}
+    seeing = labels.keys() - blind
+    trained = {member.slug for member in members if member.state == "trained"}
     kinds = {"blind": blind, "seeing": seeing, "trained": trained}
     hidden = {*left_out, *(mocks if seeing - mocks else ())}
     drawn = {}
     for name, figure in figures.items():
-        every = tables[figure.table]
+        all_models = tables[figure.table]
         for column, value in figure.only.items():
-            every = every[every[column] == value]
-        table = every[every["model"].isin(kinds[figure.models]) & ~every["model"].isin(hidden)]
+            all_models = all_models[all_models[column] == value]
+        table = all_models[all_models["model"].isin(kinds[figure.models]) & ~all_models["model"].isin(hidden)]
         if figure.of_two:
             table = table[table.groupby("construction")[figure.of_two].transform("nunique") == 2]
         if table.empty:
             continue
-        best = best_blind(every, ["row", figure.panels], members) if figure.best else ()
+        best = best_blind(all_models, ["row", figure.panels], members) if figure.best else ()
         marks = {BEST_BLIND: best} if len(best) else {}
         if figure.table == "variants" and people is not None and len(people):
             marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
-        look: dict[str, Any] = {"value": figure.value, "chance": _CHANCE.get(figure.value), "marks": marks}
-        look["unit"] = "nats" if figure.value == "margin" else ""
-        shown, title = table.assign(model=table["model"].map(labels)), f"{figure.title}, {score.replace('_', ' ')}"
-        drawn[name] = dots(shown, title, rows="row", colours="model", panels=figure.panels, **look)
+        options: dict[str, Any] = {"value": figure.value, "chance": _CHANCE.get(figure.value), "marks": marks}
+        options["unit"] = "nats" if figure.value == "margin" else ""
+        shown = table.assign(model=table["model"].map(labels))
+        title = f"{figure.title}, {score.replace('_', ' ')}"
+        drawn[name] = dots(shown, title, rows="row", colours="model", panels=figure.panels, **options)
     return drawn

@@ -1,4 +1,4 @@
-"""Minimal pairs as a line of work: what lists of lines see of it."""
+"""The line of work of minimal pairs: its implementation of `cxprobe.report.line.Line`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ from cxprobe.report.published import published_table
 from cxprobe.report.tables import cell
 from cxprobe.report.words import in_full, number
 
-_FEWEST_FRAMES = 30  # with fewer, an interval says little about others
+_FEWEST_FRAMES = 30  # with fewer frames, the report warns about the interval
 _MARGIN = ("margin", "margin_low", "margin_high")
 _SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
@@ -70,11 +70,11 @@ _BESIDE_TITLE = "Minimal pairs beside published values, which are about other it
 
 @dataclass(frozen=True)
 class ConstructionPairs:
-    """The pairs of a construction: those of meaning and of form.
+    """The pairs of meaning and of form of a construction.
 
     Attributes:
-        files: Name -> its file.
-        people: The nouns that fill them.
+        files: Entry of ``constructions`` -> the content of its file.
+        people: The nouns that fill the slots of people.
     """
 
     files: Mapping[str, PairsFile]
@@ -82,7 +82,7 @@ class ConstructionPairs:
 
 
 class PairsLine(Line):
-    """Minimal pairs, the project's own and those of others."""
+    """Minimal pairs: the project's own, and published benchmarks."""
 
     params = PairsStage
     title = "Minimal pairs"
@@ -97,35 +97,36 @@ class PairsLine(Line):
     # ---- constructions
 
     def items_in(self, construction: str) -> list[str]:
-        """Return the pairs of meaning and of form that a folder has."""
+        """Return the entries for the pairs of meaning and of form, as far as the folder has their files."""
         return [name for name in (construction, construction + FORM) if pairs_file(name).is_file()]
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionPairs:
-        """Read the pairs of a construction, and the people that fill them."""
+        """Read the pairs of a construction, and the nouns for people."""
         people = load_people(use(PEOPLE_FILE))
         for name in entries:
             use(pairs_file(name))
         return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people)
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
-        """Yield each variant and sentence, the first variant with its people exchanged too."""
-        kind = next(iter(items.people.types.values()))
+        """Yield an example of each variant and sentence; of the first variant also with its people exchanged."""
+        noun_type = next(iter(items.people.types.values()))
         for name, pairs in items.files.items():
             values = {slot: words for rows in pairs.groups.values() for slot, words in rows[0].items()}
             if pairs.people:
-                values |= items.people.pronouns[kind.pronouns[0]]
+                values |= items.people.pronouns[noun_type.pronouns[0]]
             for index, (letter, variant) in enumerate(pairs.variants.items()):
                 orders = {"": pairs.people}
                 if pairs.switched and index == 0:
                     orders[", switched"] = pairs.people[::-1]
-                for order, seats in orders.items():
-                    filled = {**values, **dict(zip(seats, kind.nouns, strict=False))}
+                for order, slots in orders.items():
+                    filled = {**values, **dict(zip(slots, noun_type.nouns, strict=False))}
                     for sentence in variant.contexts:
                         context, good, bad = fill_variant(variant, filled, sentence)
+                        pair = called_pairs(name).replace("pairs", "pair")
                         design = " (own)" if variant.origin == "own" else ""
                         rival = "" if sentence == "construction" else ", rival without the construction"
-                        called = f"{called_pairs(name).replace('pairs', 'pair')}, variant {letter}"
-                        yield Example(f"{called}{design}{order}{rival}", context, good.strip(), bad.strip())
+                        kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
+                        yield Example(kind_of_item, context, good.strip(), bad.strip())
 
     def overview(self, items: ConstructionPairs | None) -> Sequence[str]:
         """Return how many variants and frames there are."""
@@ -139,7 +140,7 @@ class PairsLine(Line):
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
-        """Check the pairs of meaning and of form; without people as far as it goes."""
+        """Check the pairs of meaning and of form; only their format if the file of people has faults."""
         from cxprobe.pairs.checks import lint_pairs
 
         if folder.name.endswith(FORM):
@@ -157,7 +158,7 @@ class PairsLine(Line):
             faults.require("pairs.constructions", name, pairs_file(name))
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
-        """Check the prompts of preferences, and that the one that params.yaml names is there."""
+        """Check the prompts that ask for preferences, and that they include the one that params.yaml names."""
         from cxprobe.pairs.asking import load_preference_prompts
 
         section = params.section(PairsParams) if params else None
@@ -170,12 +171,13 @@ class PairsLine(Line):
         )
 
     def drafts(self, construction: str, mined: pd.DataFrame, file: Path, most: int) -> str:
-        """Return beginnings of frames: verbs that the corpus has in the construction, and no frame of pairs.yaml has.
+        """Return drafts of frames, one for each verb that is in the construction in the corpus, but in no frame yet.
 
         Raises:
             DataError: The frames have no slot for a verb.
         """
-        rows, path = read_pairs_file(construction).frames, pairs_file(construction)
+        path = pairs_file(construction)
+        rows = read_pairs_file(construction).frames
         if VERB not in rows[0]:
             raise DataError(f"{path}: its frames have no slot {VERB}, and drafts are made from verbs")
         drafts = draft_frames(rows, mined)
@@ -184,19 +186,20 @@ class PairsLine(Line):
             f"{path}. Nobody has read them: take the instances, fill in {UNFILLED} and the forms",
             "that the file asks for, and move them to its frames; `cxprobe check` then says what is wrong.",
         )
-        shown = []
+        commented = []
         for draft in drafts[:most]:
-            shown.append(([f"in {draft.number} of its sentences, such as: {draft.sentence}"], draft.row))
-        return frames_text(head, shown)
+            comment = f"in {draft.number} of its sentences, such as: {draft.sentence}"
+            commented.append(([comment], draft.row))
+        return frames_text(head, commented)
 
     # ---- people
 
     def rated_items(
         self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
     ) -> Iterator[RatedItem]:
-        """Yield as many pairs as there are frames, so that each comes with every type of nouns.
+        """Yield pairs for people to judge, as many as there are frames, so that each frame has every noun type.
 
-        Pairs of form are judged only if they are named.
+        Pairs of form are left out unless they are named.
         """
         del kind
         if not pairs_file(construction).is_file():
@@ -210,7 +213,7 @@ class PairsLine(Line):
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield what each model reads, and how often each is asked in words."""
+        """Yield how much each model reads, and how much each is asked in words."""
         from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
         from cxprobe.pairs.sources import OWN_PAIRS, made_files, read_made
 
@@ -220,7 +223,8 @@ class PairsLine(Line):
         for table in tables.values():
             for side in ("good", "bad"):
                 texts += [*(table["context"] + table[side])]
-                texts += [*table.loc[table["context"] != "", side].str.lstrip()]  # scored without its context too
+                # Continuations are scored without their contexts too.
+                texts += [*table.loc[table["context"] != "", side].str.lstrip()]
         yield from read_demand(params.models, "score_pairs", section.models, set(texts))
         if section.ask and section.llms:
             questions: list[str] = []
@@ -234,16 +238,17 @@ class PairsLine(Line):
     # ---- reports
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
-        """Yield the rates of pairs with real words: of pairs in two orders those of both orders are the headline."""
+        """Yield the rates of pairs with real words. The headline is "right in both orders" if pairs have two orders."""
         path = self.accuracy
         rates, sentences = inputs.table(path), inputs.table("report_pairs/tables/sentences")
         several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
-        preferences, ahead = {}, ahead_of_blind(inputs, self.name, "construction")
+        preferences = {}
+        ahead = ahead_of_blind(inputs, self.name, "construction")
         for (model, construction, words), rows in fixed_preferences(sentences).items():
             if words == "real":
                 where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
-                wrong, right = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
-                preferences[model, construction] = f"right in {wrong}{where[0]}, and in {right}{where[1]}"
+                lowest, highest = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
+                preferences[model, construction] = f"right in {lowest}{where[0]}, and in {highest}{where[1]}"
         for (name,), of_pairs in grouped_rows(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
             tests, both = str(of_pairs["tests"].iloc[0]), _right_in_both(of_pairs)
             blind, blind_in_both = models.best(of_pairs), models.best(both)
@@ -252,16 +257,17 @@ class PairsLine(Line):
                 finding = partial(
                     Finding, self.name, construction_of_pairs(name), model, models.question(model, tests), run=name
                 )
-                way, single = called_pairs(name), index not in both.index
-                preference, than_blind = preferences.get((model, name), ""), ahead.get((model, name))
-                once = partial(finding, way, rate_of(row), blind, path, preference=preference)
-                if single:
-                    yield once(ahead=than_blind)
+                way = called_pairs(name)
+                preference = preferences.get((model, name), "")
+                single_pairs = partial(finding, way, rate_of(row), blind, path, preference=preference)
+                if index not in both.index:
+                    yield single_pairs(ahead=ahead.get((model, name)))
                     continue
-                yield once(headline=False)
+                yield single_pairs(headline=False)
                 in_both = both.loc[[index]].iloc[0]
-                rate, margin = rate_of(in_both), [float(in_both[column]) for column in _MARGIN]
-                of_margin = "" if isnan(margin[0]) else "mean margin {:+.3f} nats [{:+.3f}, {:+.3f}]; ".format(*margin)
+                rate = rate_of(in_both)
+                margin = [float(in_both[column]) for column in _MARGIN]
+                mean = "" if isnan(margin[0]) else "mean margin {:+.3f} nats [{:+.3f}, {:+.3f}]; ".format(*margin)
                 in_one = f"right in one order: {in_full(rate_of(row))}"
                 yield finding(
                     f"{way}, right in both orders",
@@ -269,13 +275,13 @@ class PairsLine(Line):
                     blind_in_both,
                     path,
                     chance=CHANCE_IN_BOTH,
-                    note=of_margin + in_one,
+                    note=mean + in_one,
                     preference=in_one if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
                 )
         yield from self._without_rate(inputs, models, set(rates.get("construction", ())))
 
     def _without_rate(self, inputs: ReportInputs, models: ReportModels, rated: set[str]) -> Iterator[Finding]:
-        """Yield constructions of which every wording has one answer that is always right: they have no rate."""
+        """Yield findings without a rate, for constructions where one answer is always right in every wording."""
         path = "report_pairs/tables/unbalanced"
         for (name, model), cells in grouped_rows(inputs.table(path), "construction", "model"):
             if name in rated:
@@ -288,7 +294,7 @@ class PairsLine(Line):
             yield Finding(self.name, folder, model, question, way, None, None, path, run=name, note=note)
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
-        """Yield the same pairs asked in three ways, and the rates by wording."""
+        """Yield a section on the same pairs asked in three ways, and one on the rates by wording."""
         items = inputs.constructions[construction].items.get(self.name)
         if items is None:
             return
@@ -312,7 +318,7 @@ class PairsLine(Line):
             )
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield how far being right goes with frequency, and what a model gets on benchmarks."""
+        """Yield tables of the effect of frequency on being right, and of a model's rates on benchmarks."""
         path = "report_pairs/tables/frequency"
         for (covariate,), table in grouped_rows(inputs.table(path), "covariate"):
             title, head = _FREQUENCY[covariate]
@@ -334,7 +340,7 @@ class PairsLine(Line):
             yield PageTable(f"Benchmark {name}", path, ["group", "rate [95 % interval], n"], rows)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield the accuracies of meaning beside published ones."""
+        """Yield the accuracies on pairs of meaning beside published ones."""
         table = inputs.table(_BESIDE)
         if len(table):
             known = table["construction"].isin(list(inputs.constructions))
@@ -342,7 +348,7 @@ class PairsLine(Line):
             yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield of how few frames the pairs are."""
+        """Yield a caveat for each kind of pairs with few frames."""
         rates = inputs.table(self.accuracy)
         for (name,), of_pairs in grouped_rows(rates if "clusters" in rates else rates.head(0), "construction"):
             frames = int(of_pairs["clusters"].min())
@@ -353,7 +359,7 @@ class PairsLine(Line):
                 )
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return what the pairs of a part are called."""
+        """Return the name of the pairs of a part."""
         del construction, inputs
         return called_pairs(part).capitalize()
 
@@ -365,11 +371,11 @@ class PairsLine(Line):
         return {"pairs": pairs.assign(clusters=cluster_lists(pairs)).fillna("")}
 
     def pairs(self, params: ReportParams) -> pd.DataFrame:
-        """Return this project's pairs, with why a preference for an answer is enough in a variant."""
+        """Return this project's pairs, with the column one_answer, see `Line.pairs`."""
         return with_one_answer(read_pair_tables(params.section(PairsParams)))
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return the decisions on minimal pairs, the project's own and those of others, by every score."""
+        """Return the decisions by every score on minimal pairs: the project's own, and those of benchmarks."""
         section = params.section(PairsParams)
         folders = {"": judged} if section.constructions else {}
         folders |= {name: judged / "benchmarks" / name for name in section.benchmarks}
@@ -397,7 +403,7 @@ class PairsLine(Line):
         return pd.concat(tables, ignore_index=True)
 
     def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return the answers about this project's pairs, by their words."""
+        """Return the deciding answers about this project's pairs; their part is real words or pseudowords."""
         pairs = answers[(answers["line"] == self.name) & answers["decides"]]
         return pairs.assign(configuration="pairs", part=pairs["source"])
 
@@ -411,12 +417,12 @@ def read_pair_tables(section: PairsParams) -> pd.DataFrame:
 def _people_if_sound() -> People | None:
     try:
         return load_people()
-    except CxprobeError:  # its faults are reported once, with those of the lexicon
+    except CxprobeError:  # the check of the lexicon reports its faults
         return None
 
 
 def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of being right in both orders of two people as accuracies, where pairs have two orders."""
+    """Return the rates of pairs with two orders; accuracy is how often both orders are right."""
     columns = {"both": "accuracy", "both_low": "low", "both_high": "high", "both_n": "n"}
     numbers = {name: pd.to_numeric(rates[name], errors="coerce") for name in (*columns, *_MARGIN)}
     both = rates.assign(**numbers).drop(columns=[*columns.values()]).rename(columns=columns)
@@ -424,14 +430,14 @@ def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def _path_of_ways(model: str, pairs: str, table: str) -> str:
-    """Return where the table of a run is in which pairs were asked in several ways."""
+    """Return the path of a table of the run that compares ways of asking."""
     return f"judge_pairs/runs/ways/{model}/{pairs}/own/{table}"
 
 
 def _findings_of_ways(
     construction: str, items: ConstructionPairs, inputs: ReportInputs, models: ReportModels
 ) -> Iterator[Finding]:
-    """Yield what each model gets on the same pairs in each way; the blind model is a probe on counts of words."""
+    """Yield the rate of each model on the same pairs in each way; the blind model is a probe on counts of words."""
     for model, name in product(models.with_pages, items.files):
         path = _path_of_ways(model, name, "ways")
         rates = {str(row["way"]): rate_of(row) for _, row in inputs.table(path).iterrows()}
@@ -443,7 +449,7 @@ def _findings_of_ways(
 
 
 def _agreement(items: ConstructionPairs, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-    """Yield how far the verdicts of every two ways agree on the same pairs."""
+    """Yield tables of the agreement between every two ways on the same pairs."""
     head = ["model", "first", "second", "kappa", "pairs", "both right", "first alone", "second alone", "both wrong"]
     title = "Agreement of the ways, pair by pair: Cohen's kappa, 0 for none beyond what the rates give and 1 for all"
     for model, name in product(models.with_pages, items.files):
@@ -459,7 +465,7 @@ def _agreement(items: ConstructionPairs, inputs: ReportInputs, models: ReportMod
 def _findings_of_variants(
     construction: str, items: ConstructionPairs, inputs: ReportInputs, models: ReportModels
 ) -> Iterator[Finding]:
-    """Yield what models get on each wording of the minimal pairs, as findings of their own."""
+    """Yield the rate of each model on each wording of the minimal pairs."""
     path = "report_pairs/tables/sentences"
     table = inputs.table(path)
     for name, pairs in items.files.items() if len(table) else ():

@@ -1,12 +1,12 @@
-"""Pairs whose content words mean nothing: what is left of the meaning is the construction's.
+"""Pairs with pseudowords instead of content words, so that only the construction has a meaning.
 
-Which slots hold content words is declared in pairs.yaml. Function words are outside these slots, and the endings
--ed and -ing are kept.
+pairs.yaml declares which slots hold content words. Function words are in no such slot. Pseudowords keep the endings -ed
+and -ing.
 """
 
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterator
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -22,8 +22,8 @@ from cxprobe.pairs.frames import PairsFile
 from cxprobe.seeding import generator_for, seed_for
 
 PseudowordSource = Literal["wuggy", "random"]
-# Returns pseudowords that could replace a word, the best first; none for a word it does not know.
 Candidates = Callable[[str], list[str]]
+"""Returns pseudowords for a word, the best first; none for an unknown word."""
 
 LANGUAGE = "orthographic_english"
 _WORD = re.compile(r"[a-z]+")
@@ -31,17 +31,17 @@ _ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing)$")
 
 
 def candidates_of(source: PseudowordSource, seed: int) -> Candidates:
-    """Return what proposes pseudowords: Wuggy, or nothing, which leaves every word to a random string.
+    """Return a function that proposes pseudowords: from Wuggy, or none, so that every word gets a random string.
 
-    Wuggy stops after ten seconds a word, so a slow machine may use a random string where another would not; the
-    results say for which words.
+    Wuggy stops after ten seconds per word, so on a slow machine more words may get a random string. The results name
+    the source of each pseudoword.
 
     Args:
         source: "wuggy" or "random".
         seed: The project's seed.
 
     Raises:
-        DataError: Wuggy is asked for and it or its English data is not installed. Nothing is fetched.
+        DataError: The source is "wuggy", and Wuggy or its English data is not installed. Nothing is downloaded.
     """
     if source == "random":
         return lambda _: []
@@ -67,7 +67,7 @@ def _wuggy(seed: int) -> Candidates:
         if generator.lookup_reference_segments(word) is None:
             return []
         state = random.getstate()
-        random.seed(seed_for(seed, LANGUAGE, word))  # Wuggy shuffles with the generator that all share
+        random.seed(seed_for(seed, LANGUAGE, word))  # Wuggy shuffles with the global generator
         try:
             matches = generator.generate_classic([word], ncandidates_per_sequence=10)
         finally:
@@ -78,19 +78,19 @@ def _wuggy(seed: int) -> Candidates:
 
 
 def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple[PairsFile, pd.DataFrame]:
-    """Replace every content word by a pseudoword, the same for the same word everywhere.
+    """Replace every content word by a pseudoword; a word gets the same pseudoword everywhere.
 
-    A pseudoword is as long as its word, ends in -ed or -ing if the word does, takes the same article, and is neither a
-    word of these pairs nor another's pseudoword. A word for which ``propose`` has no fitting answer gets a random
-    string.
+    A pseudoword is as long as its word, ends in -ed or -ing if the word does, and takes the same article. It is not a
+    word of the frames and fillers, nor the pseudoword of another word. A word for which ``propose`` returns nothing
+    that fits gets a random string.
 
     Args:
         content: Pairs, some of whose slots hold content words.
-        propose: Gives pseudowords for a word.
+        propose: Proposes pseudowords for a word, see `candidates_of`.
         seed: The project's seed.
 
     Returns:
-        The pairs; and one row a word: word, pseudoword, and the source that gave it, "wuggy" or "random".
+        The pairs; and a table with one row per word: word, pseudoword, and its source, "wuggy" or "random".
 
     Source:
         Oba & Sugawara 2026, the pseudoword experiment: Wuggy, and a random string of the same length where it has no
@@ -103,26 +103,27 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple
     mapping: dict[str, str] = {}
     sources: list[PseudowordSource] = []
     for word in words:
-        fitting = [one for one in propose(word) if _fits(one, word, taken)]
-        sources.append("wuggy" if fitting else "random")
-        mapping[word] = fitting[0] if fitting else next(one for one in _strings(word, seed) if _fits(one, word, taken))
+        fitting = [candidate for candidate in propose(word) if _fits(candidate, word, taken)]
+        if fitting:
+            mapping[word] = fitting[0]
+            sources.append("wuggy")
+        else:
+            mapping[word] = next(string for string in _random_strings(word, seed) if _fits(string, word, taken))
+            sources.append("random")
         taken.add(mapping[word])
     table = pd.DataFrame({"word": words, "pseudoword": [mapping[word] for word in words], "source": sources})
 
+    def replace_words(value: str) -> str:
+        return _WORD.sub(lambda match: mapping[match[0]], value)
+
     def replaced(rows: list[Row]) -> list[Row]:
-        return [
-            {
-                slot: _WORD.sub(lambda word: mapping[word[0]], value) if slot in slots else value
-                for slot, value in row.items()
-            }
-            for row in rows
-        ]
+        return [{slot: replace_words(value) if slot in slots else value for slot, value in row.items()} for row in rows]
 
     fillers = {group: replaced(rows) for group, rows in content.fillers.items()}
     return content.model_copy(update={"frames": replaced(content.frames), "fillers": fillers}), table
 
 
-def _fits(candidate: str, word: str, taken: Iterable[str]) -> bool:
+def _fits(candidate: str, word: str, taken: Collection[str]) -> bool:
     return (
         candidate not in taken
         and len(candidate) == len(word)
@@ -131,12 +132,13 @@ def _fits(candidate: str, word: str, taken: Iterable[str]) -> bool:
     )
 
 
-def _strings(word: str, seed: int) -> Iterable[str]:
-    """Yield random strings as long as a word, each with the word's ending."""
+def _random_strings(word: str, seed: int) -> Iterator[str]:
+    """Yield random strings of the length of a word, with its ending."""
     ending = _ending(word)
     for attempt in count():
         rng = generator_for(seed, "pseudoword", word, attempt)
-        yield "".join(rng.choice(list(ascii_lowercase), size=len(word) - len(ending))) + ending
+        letters = rng.choice(list(ascii_lowercase), size=len(word) - len(ending))
+        yield "".join(letters) + ending
 
 
 def _ending(word: str) -> str:

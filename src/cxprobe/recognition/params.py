@@ -13,68 +13,71 @@ from cxprobe.report.params import LineParams
 
 
 class LabelSettings(Closed):
-    """Labelled sentences of a corpus, in a training and a test part."""
+    """How labelled sentences of a corpus are split into a training part and a test part."""
 
     folds: Annotated[int, Field(ge=2)]
-    """Sequences of tags are dealt into so many folds, alike in size and labels; one is the test part."""
+    """Number of folds; one is the test part. Folds have similar sizes and shares of labels, and sentences with the same
+    sequence of tags are in the same fold."""
     documents_apart: bool
-    """Whether no document has sentences in both parts, as no sequence has; false is the paper's design."""
+    """Whether all sentences of a document are in the same part. The paper's design is false."""
 
 
 class Subsets(Closed):
-    """The balanced subsets D_f of one source's sentences."""
+    """The sizes of the balanced subsets D_f (one per feature f) of the sentences of a source."""
 
     train_per_label: Annotated[int, Field(ge=1)]
     """Sentences per value and label in the training part (the lowest quarter of a feature's range)."""
     test_per_label: Annotated[int, Field(ge=1)]
     """Sentences per value and label in the test part (the whole range)."""
     draws: Annotated[int, Field(ge=1)]
-    """How often the training part is drawn. Every probe is trained once a draw, so that probing takes so many times as
-    long, and the differences between draws widen the intervals: few draws by much (3 draws by 4.3 standard errors, 5 by
-    2.8). Draws differ only where the lowest quarter has more sentences than train_per_label."""
+    """How often the training part is drawn. Every probe is trained once per draw, so the time grows in proportion. The
+    intervals include the variance between draws, by Student's t: 4.3 standard errors to each side with 3 draws, 2.8
+    with 5. Draws differ only where the lowest quarter has more sentences than train_per_label."""
     all_sentences: bool
-    """Whether to add a subset that is balanced over the labels alone, for data too scarce for values."""
+    """Whether to add a subset that is balanced by label only, for data that are too scarce to balance the values."""
 
 
 class MakeRecognition(Closed):
-    """Sentences from grammars and from labels, and their subsets; a source that nothing names may be absent."""
+    """How many sentences the grammars generate, how labelled ones are split, and the subsets of each source."""
 
     per_label: Annotated[int, Field(ge=1)]
-    """Sentences that grammars give for each value of each feature, per label and lexical half."""
+    """Sentences that the grammars generate for each value of each feature, per label and lexical half."""
     labels: LabelSettings
-    """How labelled sentences of a corpus are divided."""
+    """The split of labelled sentences of a corpus."""
     generated: Subsets
-    """Of the sentences that a construction's grammars give."""
+    """Subsets of the sentences that a construction's grammars generate."""
     balanced: Subsets
-    """Of the sentences that its second pair of grammars gives."""
+    """Subsets of the sentences that its second pair of grammars generates."""
     mined: Subsets
-    """Of the labelled sentences of a corpus, whether probes see all of them or marked spans."""
+    """Subsets of the labelled sentences of a corpus, for the sources "mined" (whole sentences) and "marked" (spans)."""
 
 
 class Embed(Closed):
     """One vector per sentence and layer."""
 
     token_budget: Annotated[int, Field(ge=1)]
-    """The most tokens, padding included, in one batch; a longer sentence makes a batch of its own."""
+    """The most tokens in a batch, padding included. A sentence that is longer is a batch of its own."""
     special_tokens: bool
-    """Whether [CLS], [SEP] and their like count in the mean."""
+    """Whether the mean includes the hidden states of special tokens, such as [CLS] and [SEP]."""
 
 
 class Controls(Closed):
-    """What is computed on the first training draw, beside the probes themselves.
+    """What is computed beside the probes, on the first training draw only.
 
-    Costs are in fits of a probe as large as the usual one; hundreds of sentences take hundredths of a second each.
+    Costs are given in fits of a probe of the usual size. A fit on some hundred sentences takes some hundredths of a
+    second.
     """
 
     folds: Annotated[int, Field(ge=2)] | None
-    """Folds of the training part on which the best layer is chosen, at a cost of so many fits a probe; sentences of one
-    template stay in one fold, and there are fewer folds where a label has fewer templates. null: no layer is chosen."""
+    """Folds of the training part for choosing the best layer by cross-validation; each fold costs one fit per probe.
+    Sentences of a template are in the same fold. There are fewer folds where a label has fewer templates. null: no
+    layer is chosen."""
     control_task: bool
-    """Whether random labels of words are learnt too, in the same folds and at their cost again: selectivity is the
-    accuracy on the real labels less that on these (Hewitt & Liang 2019). It needs folds."""
+    """Whether probes also learn random labels of words, in the same folds, which costs the same again. Selectivity is
+    the accuracy on the real labels minus the accuracy on the random ones (Hewitt & Liang 2019). It needs folds."""
     code_length: bool
-    """Whether the labels are coded online, in portions that double in size, at the cost of about one fit a probe
-    (Voita & Titov 2020)."""
+    """Whether the online code length of the labels is computed, in portions that double in size (Voita & Titov 2020).
+    It costs about one fit per probe."""
 
     @model_validator(mode="after")
     def _has_folds(self) -> "Controls":
@@ -89,17 +92,17 @@ class Probe(Closed):
     C: Annotated[float, Field(gt=0)]
     """Inverse strength of the regularisation."""
     l1_ratio: Annotated[float, Field(ge=0, le=1)]
-    """Share of the L1 penalty; above 0 the slower solver saga is used."""
+    """Share of the L1 penalty. Above 0, the solver is saga, which is slower."""
     standardise: bool
     """Whether features are brought to mean 0 and variance 1 on the training part."""
     max_iter: Annotated[int, Field(ge=1)]
-    """Iterations after which a probe that has not converged is an error."""
+    """The most iterations of the solver; a probe that has not converged by then is an error."""
     controls: Controls
     """What is computed beside the probes."""
 
 
 class SearchRange(Closed):
-    """A range that is searched on a logarithmic scale."""
+    """A range to search on a logarithmic scale."""
 
     low: Annotated[float, Field(gt=0)]
     high: Annotated[float, Field(gt=0)]
@@ -112,40 +115,40 @@ class SearchRange(Closed):
 
 
 class Tune(Closed):
-    """The search over regularisation with Optuna, inside the training part only."""
+    """The search for the best regularisation with Optuna, in the training part only."""
 
     trials: Annotated[int, Field(ge=1)]
     """Settings tried per layer and feature."""
     folds: Annotated[int, Field(ge=2)]
-    """Folds of the training part; sentences of one template stay in one fold."""
+    """Folds of the training part; sentences of a template are in the same fold."""
     C: SearchRange
     """Inverse strength of the regularisation."""
     l1_ratio: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
-    """Shares of the L1 penalty to try; 0 is ridge alone and by far the fastest."""
+    """Shares of the L1 penalty to try. 0 is the L2 penalty alone, and by far the fastest."""
     standardise: Annotated[list[bool], Field(min_length=1)]
     """Whether features are brought to mean 0 and variance 1 on the training folds."""
 
 
 class RecognitionParams(Closed):
-    """Probes of form: which models see whether a sentence has a construction, over every model and source."""
+    """Probes of form: they classify whether a sentence has a construction, for every model and source."""
 
     models: Distinct[Slug]
     """Slugs of the section models."""
     constructions: dict[Slug, SomeDistinct[SentenceSource]]
-    """Construction -> where its sentences come from: "generated" by its grammars, "balanced" by its second pair of
-    grammars, "mined" from a corpus (mining.constructions must name it too) and labelled in its labels.tsv. "marked" has
-    the sentences and subsets of "mined", but a vector is the mean of the tokens from the first to the last word that
-    fills a slot, whatever embed.special_tokens says, and blind models see this span alone; its pattern.yaml must fill
+    """Construction -> the sources of its sentences. "generated": its grammars. "balanced": its second pair of grammars.
+    "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too. "marked": the
+    sentences and subsets of "mined", but models see only the span from the first to the last word that fills a slot. A
+    vector is the mean over the tokens of the span, whatever embed.special_tokens says. Its pattern.yaml must fill
     slots."""
     make: MakeRecognition
     embed: Embed
     probe: Probe
     tune: Tune | None = None
-    """null: every probe has the settings of the section probe."""
+    """null: no search; every probe has the settings of the section probe."""
 
 
 class RecognitionStage(LineParams):
-    """What the stages of recognition read of params.yaml."""
+    """The sections of params.yaml that the stages of recognition read."""
 
     line: ClassVar[str] = "recognition"
     experiments_file = Path(__file__).with_name("experiments.yaml")
@@ -154,18 +157,17 @@ class RecognitionStage(LineParams):
     recognition: RecognitionParams
     """Probes of form."""
     mining: Mining
-    """Where the sentences of corpora come from."""
+    """How sentences are mined from corpora."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield what does not go together in the section, or with the constructions that are mined."""
+        """Yield constructions that are not mined, and subsets that need more sentences than grammars generate."""
         yield from super().faults_between(constructions)
         section, mined = self.recognition, self.mining.constructions
-        of_corpora = [
-            name for name, named in section.constructions.items() if not {"mined", "marked"}.isdisjoint(named)
-        ]
-        yield from named_elsewhere("recognition.constructions (mined)", of_corpora, "mining.constructions", mined)
-        sources = {source for named in section.constructions.values() for source in named}
-        for source in sorted(sources - {"mined", "marked"}):
+        corpus_sources = {"mined", "marked"}
+        from_corpora = [name for name, sources in section.constructions.items() if corpus_sources & {*sources}]
+        yield from named_elsewhere("recognition.constructions (mined)", from_corpora, "mining.constructions", mined)
+        all_sources = {source for sources in section.constructions.values() for source in sources}
+        for source in sorted(all_sources - corpus_sources):
             subsets: Subsets = getattr(section.make, source)
             needed = max(subsets.train_per_label, subsets.test_per_label)
             if section.make.per_label < needed:

@@ -1,4 +1,4 @@
-"""Judging all models of a line of work: what one could not be judged by is its fault, and stops no other."""
+"""Judge all models of a line of work; a model that cannot be judged does not stop the others."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,13 +18,13 @@ T = TypeVar("T")
 
 @dataclass
 class Judging(Generic[T]):
-    """What became of the answers of all models.
+    """The judged answers of all models of a line.
 
     Attributes:
-        members: Slug -> a model that was judged.
-        facts: Slug -> what the model is.
+        members: Slug -> the model, if it was judged.
+        facts: Slug -> the facts about it.
         judged: Slug -> its judged answers.
-        faults: Slug -> why a model could not be judged; it is in nothing else.
+        faults: Slug -> why a model could not be judged. Such a model is in no other mapping.
     """
 
     members: dict[str, Member] = field(default_factory=dict)
@@ -50,13 +50,14 @@ def judge_members(
 
     Args:
         stage: The judging stage.
-        judge: Judges a model, given the folder of its answers; None where it was not asked about anything here.
-        measured: The step that has measured the models; those that answer in words were asked by the step "ask".
-        inside: The folder of the answers within that of a model, such as that of a benchmark.
+        judge: Judges a model, given the folder of its answers; returns None if the model has no answers here.
+        measured: The step that measured the models. For models that are asked in words it is always "ask".
+        inside: The subfolder of a model's folder that has the answers, such as that of a benchmark.
     """
     judging = Judging[T]()
     for member in line_members(stage.params):
-        entry = DATA / f"{'ask' if member.is_asked else measured}_{stage.line}" / member.entry
+        step = "ask" if member.is_asked else measured
+        entry = DATA / f"{step}_{stage.line}" / member.entry
         folder = entry / member.inside / inside
         try:
             stage.use(entry)
@@ -72,6 +73,7 @@ def judge_members(
         except CxprobeError as fault:
             judging.faults[member.slug] = str(fault)
             continue
-        judging.members[member.slug], judging.facts[member.slug] = member, facts
+        judging.members[member.slug] = member
+        judging.facts[member.slug] = facts
         judging.judged[member.slug] = judged
     return judging

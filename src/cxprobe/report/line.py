@@ -1,7 +1,7 @@
-"""A line of work, as everything that lists lines sees it: parameters, checks, plans, reports, exports.
+"""The interface of a line of work: parameters, checks, plans, reports and exports.
 
-`cxprobe.lines` lists the lines. Each has a module ``line.py`` with a subclass of `Line`, which says what the line has;
-what it does not say has a default here. So a line plugs in by its folder and its entry in the list.
+Each line has a module ``line.py`` with a subclass of `Line`, and `cxprobe.lines` lists these classes. All methods have
+defaults, so a subclass overrides only what its line has. To add a line, add its folder and its entry in the list.
 """
 
 import sys
@@ -23,17 +23,17 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams, ReportParams
 from cxprobe.run.experiments import Experiments, load_experiments
 
-# ruff: noqa: ARG002  # what a line does not say has a default, which needs none of its arguments
+# ruff: noqa: ARG002  # the defaults of methods do not use their arguments
 
 
 class Example(NamedTuple):
-    """One item, as a model is asked it.
+    """An item, as a model sees it.
 
     Attributes:
-        kind: What kind of item it is, and what is changed in it.
-        text: What it reads.
+        kind: The kind of item, and what is changed in it.
+        text: The text that the model sees.
         right: The right answer.
-        wrong: The other answers; "" where there are none to name.
+        wrong: The other answers; "" if they cannot be listed.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table for reading: its title, the file that it is taken from, relative to results/, and its cells."""
+    """A table of a page: its title, the file of its numbers, relative to results/, and its cells."""
 
     title: str
     source: str
@@ -54,14 +54,14 @@ class PageTable:
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section of a construction's page that a line adds.
+    """A section that a line adds to the page of a construction.
 
     Attributes:
         title: Its heading.
         about: A paragraph about it.
-        findings: Rates that are drawn as bars.
-        tables: Tables below them.
-        judged: Whether the bars have verdicts.
+        findings: Rates, drawn as bars.
+        tables: Tables below the bars.
+        judged: Whether each bar has a verdict.
     """
 
     title: str
@@ -72,14 +72,14 @@ class PageSection:
 
 
 class Demand(NamedTuple):
-    """What one stage asks of one model.
+    """How much one stage asks of one model.
 
     Attributes:
         stage: The stage, without its item.
         model: The entry of models or llms.
-        texts: How many different texts it reads, or how many requests it gets.
-        tokens: Of all texts, about.
-        replied: The most tokens of all replies; 0 of models that are not asked in words.
+        texts: The number of different texts that it reads, or of requests to it.
+        tokens: The approximate number of tokens of all texts.
+        replied: The most tokens that all replies can have; 0 for models that are not asked in words.
     """
 
     stage: str
@@ -90,11 +90,11 @@ class Demand(NamedTuple):
 
 
 class ChoiceItems(NamedTuple):
-    """Questions as texts that go on with one answer or another.
+    """Questions as texts to be continued with one of several answers.
 
     Attributes:
-        choices: One row a question: id, item, construction, kind, prompt, shots, examples, gold and question.
-        answers: One row a question and answer: id, answer and text.
+        choices: One row per question: id, item, construction, kind, prompt, shots, examples, gold and question.
+        answers: One row per question and answer: id, answer and text.
     """
 
     choices: pd.DataFrame
@@ -105,14 +105,14 @@ class Line:
     """A line of work.
 
     Attributes:
-        params: What its stages read of params.yaml; it has the name of the line.
-        title: The name for people, such as "Minimal pairs".
-        asked_by: How models are asked, for headings: "by minimal pairs".
-        steps: The steps of its section that decide on its numbers.
-        measured: Each stage that lets checkpoints read texts -> the list of the section that names its models. What
-            they keep is kept by text, so that `cxprobe measure` can compute parts.
-        divided: The columns that divide the rates of blind models on a construction.
-        compared_by: The column that divides the comparisons of a construction.
+        params: The class of the sections that its stages read; it has the name of the line.
+        title: The title in reports, such as "Minimal pairs".
+        asked_by: How models are asked, for headings, such as "by minimal pairs".
+        steps: The steps in its section of params.yaml whose settings change its results.
+        measured: Stage that runs checkpoints on texts -> the list of the section that names its models. Answers are
+            stored by text, so that `cxprobe measure` can compute parts.
+        divided: The columns by which rates of blind models on a construction are grouped.
+        compared_by: The column by which comparisons of models on a construction are grouped.
     """
 
     params: ClassVar[type[LineParams]]
@@ -123,7 +123,7 @@ class Line:
     divided: ClassVar[Sequence[str]] = ()
     compared_by: ClassVar[str] = "construction"
     overview_columns: ClassVar[Sequence[str]] = ()
-    """Columns about its items in the table of all constructions."""
+    """The columns that the line adds to the table of all constructions."""
 
     @property
     def name(self) -> str:
@@ -132,62 +132,62 @@ class Line:
 
     @property
     def accuracy(self) -> str:
-        """The table with its rates, relative to results/, without suffix."""
+        """The path of the table with its rates, relative to results/, without suffix."""
         return f"report_{self.name}/accuracy"
 
     @property
     def experiments(self) -> Experiments:
-        """The experiments of MLflow that have its runs, by name."""
+        """Its MLflow experiments, by name."""
         return load_experiments(self.params.experiments_file)
 
     # ---- constructions
 
     def items_in(self, construction: str) -> list[str]:
-        """Return the entries that the section's constructions could have for a folder, by the files in it."""
+        """Return the entries of ``constructions`` in the section that the files of a construction's folder allow."""
         return []
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Any:
-        """Read what is asked about a construction; None if the line has no files of items.
+        """Read the items of a construction; None if the line has no files of items.
 
         Args:
-            entries: Those of the section's constructions that belong to it, at least one.
-            use: Notes a file as read.
+            entries: The entries of ``constructions`` in the section that are about this construction, at least one.
+            use: Notes a path as an input, and returns it.
         """
 
     def examples(self, items: Any) -> Iterator[Example]:
-        """Yield an example of each kind of item: the first ones of the files, so that none has been picked."""
+        """Yield an example of each kind of item: the first ones in the files, so that none is selected by hand."""
         yield from ()
 
     def overview(self, items: Any) -> Sequence[str]:
-        """Return the cells of `overview_columns` for a construction, given what `read_items` returns or None."""
+        """Return the cells of `overview_columns` for a construction, given its items (see `read_items`) or None."""
         return [""] * len(self.overview_columns)
 
     def asked_in(self, row: Mapping[Any, Any]) -> str:
-        """Return what is asked in a row of the table of rates; "" for what the page of constructions leaves out."""
+        """Return what a row of the table of rates is about; "" if the page of constructions leaves the row out."""
         return ""
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the line's files in a construction's folder."""
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check what params.yaml asks of the line against the files of the project."""
+        """Check that the project has the files that the line's section of params.yaml needs."""
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the line's files outside of constructions/, such as prompts.
 
         Args:
             params: The parameters; None if they have faults, so that all files are checked.
-            faults: Gets what is found.
+            faults: The faults that are found are added here.
         """
 
     def drafts(self, construction: str, mined: pd.DataFrame, file: Path, most: int) -> str:
-        """Return beginnings of items for a file of the construction, made from sentences that a corpus has; or "".
+        """Return drafts of items, made from sentences of a corpus, as text for a file of the construction; or "".
 
         Args:
             construction: The construction.
             mined: Its mined sentences, without those that people labelled negative.
-            file: Where they were read.
-            most: The most drafts.
+            file: The file that they were read from.
+            most: The most drafts to return.
         """
         return ""
 
@@ -199,31 +199,31 @@ class Line:
     def rated_items(
         self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
     ) -> Iterator[RatedItem]:
-        """Yield the items of a kind of a construction, as people judge them; none where it has none.
+        """Yield the items of one kind that people can judge about a construction, if there are any.
 
         Args:
             kind: One of `rated_kinds`.
             construction: The construction.
-            tasks: How people are asked.
-            seed: What is drawn follows from it.
-            named: Whether a person asked for this construction; else those are left out that are not judged by default.
+            tasks: The wording of the questions to people.
+            seed: The seed of random draws.
+            named: Whether the user named this construction. If not, items that are not judged by default are left out.
         """
         yield from ()
 
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield what the stages ask of each model that is loaded or served, from what has been made."""
+        """Yield how much each stage asks of each model that is loaded or served, from the items that were made."""
         yield from ()
 
     # ---- reports
 
     def part_name(self, part: str) -> str:
-        """Return a value of `divided` for people."""
+        """Return the name in reports of a value of a column of `divided`."""
         return part
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
-        """Yield what each model gets on all items of all constructions."""
+        """Yield the rate of each model on all items of each construction."""
         yield from ()
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
@@ -231,32 +231,32 @@ class Line:
         yield from ()
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield further tables about a construction or a model, whose page has controls and comparisons.
+        """Yield further tables for the page of a construction or model, which already has controls and comparisons.
 
         Args:
             column: "construction" or "model".
             value: The construction's folder, or the model's slug.
-            inputs: What the run has left.
-            models: Its models.
+            inputs: The results of the run.
+            models: The models of the run.
         """
         yield from ()
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield the published values beside those of the run: about a construction, or (None) about all together."""
+        """Yield published values beside those of the run: about a construction, or about no single one (None)."""
         yield from ()
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield what must be kept in mind about the rates of a construction, as sentences."""
+        """Yield caveats about the rates of a construction, as sentences."""
         yield from ()
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return the name of a part of comparisons whose detectable difference is reported; "" for one that is not."""
+        """Return the name of a part of the comparisons if its detectable difference is reported, else ""."""
         return self.part_name(part)
 
     # ---- exports
 
     exports_data: ClassVar[bool] = False
-    """Whether its items are in the exported data set; dataset.yaml beside the line's module says what they are."""
+    """Whether the exported data set has its items; dataset.yaml in the folder of the line describes them."""
 
     @property
     def folder(self) -> Path:
@@ -264,19 +264,19 @@ class Line:
         return Path(str(sys.modules[type(self).__module__].__file__)).parent
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
-        """Return the tables of the exported data set, by the configurations of the line's dataset.yaml."""
+        """Return configuration in the line's dataset.yaml -> its table of the exported data set."""
         return {}
 
     def left_out(self, params: ReportParams) -> list[str]:
-        """Return what the data set leaves out, a sentence each."""
+        """Return a sentence about each thing that the data set leaves out."""
         return []
 
     def pairs(self, params: ReportParams) -> pd.DataFrame | None:
         """Return minimal pairs for tools that compare two texts.
 
         Returns:
-            One row a pair, as ``data/make_pairs`` has them; and one_answer: why a preference for an answer is enough in
-            its variant, or "".
+            One row per pair, with the columns of ``data/make_pairs``, and one_answer: why a fixed preference for one
+            answer is enough to be right in the pair's variant, or "".
         """
         return None
 
@@ -288,8 +288,8 @@ class Line:
         """Return questions in words for tools that put them to a model.
 
         Returns:
-            One row a question, as ``data/make_prompts`` has them; and answers: each symbol -> the words that may stand
-            for it in a reply.
+            One row per question, with the columns of ``data/make_prompts``, and answers: a mapping of each symbol to
+            the words that count as this answer in a reply.
         """
         return None
 
@@ -303,20 +303,20 @@ class Line:
         raise NotImplementedError(f"the line {self.name} exports no answers")
 
     def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return those answers that are about items of the data set, with the columns configuration and part."""
+        """Return the answers that are about items of the data set, with the columns configuration and part."""
         return answers.assign(configuration=self.name, part=answers["source"])
 
 
 def read_demand(
     models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]
 ) -> Iterator[Demand]:
-    """Yield what each member of some entries reads; blind models are not counted.
+    """Yield how much the models of each entry read; blind models are not counted.
 
     Args:
         models: The models of params.yaml.
         stage: The measuring stage.
-        entries: The entries of models that it asks.
-        texts: What a member reads, each as often as it reads it.
+        entries: The entries of models that the stage asks; an entry may have several models.
+        texts: The texts that each model reads; a text that is read several times is listed several times.
     """
     characters = sum(map(len, texts))
     for entry in entries:
@@ -329,7 +329,7 @@ def read_demand(
 def replied_demand(
     llms: Mapping[str, Llm], stage: str, entries: Iterable[str], questions: Sequence[str]
 ) -> Iterator[Demand]:
-    """Yield what is asked in words of each of some entries."""
+    """Yield how much each model is asked in words."""
     characters = sum(map(len, questions))
     for entry in entries:
         replied = len(questions) * llms[entry].max_tokens

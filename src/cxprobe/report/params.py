@@ -1,4 +1,4 @@
-"""What each line of work reads of params.yaml beside its own section: models, and the section ``report``."""
+"""The sections of params.yaml that every line of work reads beside its own: the models, and ``report``."""
 
 from collections.abc import Collection, Iterator
 from typing import Annotated, Any, ClassVar
@@ -10,20 +10,20 @@ from cxprobe.lm.params import ModelParams, Panel, ServedModel, empty_names, memb
 
 
 class Families(Closed):
-    """The families of comparisons that have p values, corrected within each family over all groups of a line of work.
+    """The families of comparisons that are tested. All other comparisons have intervals but no p values.
 
-    All other comparisons are shown with their intervals alone.
+    p values are corrected within each family, over all groups of a line of work.
     """
 
     twins: bool
-    """Each trained model against its twins, whose weights know nothing."""
+    """Each trained model against its twins, whose weights are random or shuffled."""
     best_blind: bool
-    """Each trained model against the blind model with the highest accuracy; of the checkpoints of a training the last
-    one."""
+    """Each trained model against the blind model with the highest accuracy. Of a series of training checkpoints, only
+    the last one is tested."""
     neighbours: bool
-    """Each model of a series against the one before it: checkpoints of a training, or sizes of a family."""
+    """Each model of a series (training checkpoints, or sizes of a family) against the one before it."""
     models: list[Annotated[list[Slug], Field(min_length=2, max_length=2)]]
-    """Pairs of trained models that are tested against each other."""
+    """Pairs of trained models to test against each other."""
 
 
 class Report(Closed):
@@ -33,17 +33,17 @@ class Report(Closed):
     """The accuracy of a blind model above which a card says that a data set "is answered above chance without the
     construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
     tested: Families
-    """The comparisons of models that are tested."""
+    """The comparisons that have p values."""
 
 
 class ReportParams(ModelParams):
     """The sections of params.yaml that all lines of work share."""
 
     report: Report
-    """What the reports say about data sets, and which comparisons of models they test."""
+    """The limit for statements about data sets, and the comparisons to test."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield names of models in report.tested that there are not."""
+        """Yield the unknown models in report.tested.models."""
         yield from super().faults_between(constructions)
         known = sorted({member.slug for member in members_of(self.models, self.models)} | {*self.llms})
         for number, pair in enumerate(self.report.tested.models):
@@ -53,14 +53,14 @@ class ReportParams(ModelParams):
 
 
 class LineParams(ReportParams):
-    """What the stages of a line of work read of params.yaml: a subclass adds the field of the line's section.
+    """The sections of params.yaml that the stages of a line read. A subclass adds the section of its line.
 
     Attributes:
-        line: The name of the line and of its section. The section has ``models`` and ``constructions``, perhaps
-            ``llms``, and ``benchmarks`` for items of others.
+        line: The name of the line and of its section. The section has ``models`` and ``constructions``; it may have
+            ``llms`` (models that are asked in words) and ``benchmarks`` (published items).
         blind_kinds: The kinds of blind models that the line can ask.
-        asks_servers: Whether it can ask a model on a server, which gives causal likelihoods alone.
-        names: Each list of the section that names entries of another section -> that section.
+        asks_servers: Whether it can ask a model on a server, which returns only causal likelihoods.
+        names: A list of the line's section -> the section of params.yaml that has the entries of this list as keys.
     """
 
     line: ClassVar[str]
@@ -83,21 +83,14 @@ class LineParams(ReportParams):
 
     @staticmethod
     def construction_of(name: str) -> str:
-        """Return the folder of an entry of the section's constructions; several sets of items may be in one folder."""
+        """Return the folder of an entry of ``constructions``; a folder may have several sets of items."""
         return name
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield unknown names in the section, and models that the line cannot ask."""
         yield from super().faults_between(constructions)
+        yield from self._unknown_names(constructions)
         section, line = self.of_line, self.line
-        allowed = {"constructions": constructions, "models": self.models, "llms": self.llms}
-        for key, kind in (self.names | {"constructions": "constructions"}).items():
-            entries = getattr(section, key)
-            for number, name in enumerate(entries):
-                if self.construction_of(name) not in allowed[kind]:
-                    path = f"{line}.{key}[{number}]" if isinstance(entries, list) else f"{line}.{key}.{name}"
-                    where = "constructions/" if kind == "constructions" else kind
-                    yield f"{path}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
         asked = [key for key in ("models", "llms") if key in self.names]
         has_models = any(getattr(section, key) for key in asked)
         if has_models and self.nothing_to_do:
@@ -108,6 +101,17 @@ class LineParams(ReportParams):
             empty = f"{line}.{' and '.join(asked)}"
             yield f"{empty}: must not be empty, since constructions is not; name some, or empty both"
         yield from self._models_that_cannot_be_asked()
+
+    def _unknown_names(self, constructions: Collection[str]) -> Iterator[str]:
+        allowed = {"constructions": constructions, "models": self.models, "llms": self.llms}
+        for key, kind in (self.names | {"constructions": "constructions"}).items():
+            where = "constructions/" if kind == "constructions" else kind
+            entries = getattr(self.of_line, key)
+            for number, name in enumerate(entries):
+                if self.construction_of(name) in allowed[kind]:
+                    continue
+                path = f"{self.line}.{key}[{number}]" if isinstance(entries, list) else f"{self.line}.{key}.{name}"
+                yield f"{path}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
 
     def _models_that_cannot_be_asked(self) -> Iterator[str]:
         for number, slug in enumerate(self.of_line.models):

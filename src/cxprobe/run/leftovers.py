@@ -1,7 +1,8 @@
-"""What stages have left that dvc.yaml does not have any more: their entries of dvc.lock, and their outputs on disk."""
+"""Leftovers of stages that were removed from dvc.yaml: their entries in dvc.lock, and their outputs on disk."""
 
 import shutil
 from collections.abc import Collection, Mapping
+from itertools import chain
 from pathlib import Path
 
 from dvc.exceptions import DvcException
@@ -17,9 +18,9 @@ LOCK = Path("dvc.lock")
 
 
 def find_leftovers() -> dict[str, list[Path]]:
-    """Return the stages in dvc.lock that dvc.yaml does not have, each with its outputs that are still on disk.
+    """Return the stages that are in dvc.lock but not in dvc.yaml, each with its outputs that are still on disk.
 
-    Outputs outside of data/ and results/ do not count, nor those that another stage has now.
+    Outputs outside of data/ and results/ are ignored, and so are outputs that a present stage has.
 
     Raises:
         DataError: DVC cannot read the project in the working directory; the message is DVC's.
@@ -39,8 +40,8 @@ def find_leftovers() -> dict[str, list[Path]]:
 
 
 def remove_leftovers(leftovers: Mapping[str, Collection[Path]]) -> None:
-    """Remove what `find_leftovers` has returned, for good; DVC's cache keeps its copies until ``dvc gc``."""
-    for path in (path for paths in leftovers.values() for path in paths):
+    """Delete the outputs and entries that `find_leftovers` returned. DVC's cache keeps its copies until ``dvc gc``."""
+    for path in chain.from_iterable(leftovers.values()):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
@@ -51,9 +52,10 @@ def remove_leftovers(leftovers: Mapping[str, Collection[Path]]) -> None:
 
 
 def _is_left(path: Path, outputs: Collection[Path]) -> bool:
-    """Return whether a path is on disk, below data/ or results/, and in no output and above none."""
+    """Return whether a path is on disk, below data/ or results/, and neither inside an output nor around one."""
     if path.parts[0] not in (DATA.name, RESULTS.name) or ".." in path.parts:
         return False
-    there = path.absolute()
-    is_used = any(there.is_relative_to(output) or output.is_relative_to(there) for output in outputs)
-    return not is_used and (path.exists() or path.is_symlink())
+    absolute = path.absolute()
+    is_used = any(absolute.is_relative_to(output) or output.is_relative_to(absolute) for output in outputs)
+    is_on_disk = path.exists() or path.is_symlink()
+    return is_on_disk and not is_used

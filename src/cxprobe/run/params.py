@@ -1,7 +1,8 @@
-"""What each stage reads of params.yaml: the seed, on what it computes, and the sections that its script names.
+"""The sections of params.yaml that a stage reads: the seed, the hardware, and those of its line of work.
 
-A package adds its sections to `StageParams`, and a script hands the class to `cxprobe.run.running.run_stage`. So a
-fault in another line of work stops no stage, and no shared module knows the sections of all.
+A package derives a class with its own sections from `StageParams`. The script of a stage passes this class to
+`cxprobe.run.running.run_stage`. So a fault in the section of another line stops no stage, and no shared module needs to
+know all sections.
 """
 
 from collections.abc import Collection, Iterator
@@ -17,29 +18,29 @@ from cxprobe.files.schema import Closed, read_yaml, validate
 
 PARAMS_FILE = Path("params.yaml")
 ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
-"""Lightning's settings for one process, which it need not start."""
+"""Lightning's settings for one process on the CPU: the present one, so that no process is started."""
 SomeParams = TypeVar("SomeParams", bound="StageParams")
 Section = TypeVar("Section", bound=Closed)
 
 
 class Precision(Closed):
-    """How a model in another precision than float32 is compared with float32 before the long work begins."""
+    """How a model that is not in float32 is compared with its float32 version, before all items are measured."""
 
     items: Annotated[int, Field(ge=1)]
     """How many of the stage's items are measured in both precisions."""
     largest_difference: Annotated[float, Field(gt=0)]
-    """The largest relative difference that is accepted: the norm of the difference of the raw answers over the norm
-    of those in float32. A model's own `compared` says what it is compared with if not float32, and its own limit."""
+    """The largest accepted relative difference: the norm of the difference between the raw answers, divided by the
+    norm of the answers in float32. `compared` of a model can name another precision and another limit."""
 
 
 class Compute(Closed):
-    """On what all measuring stages run models. No number follows from it but for precision, which DVC alone tracks."""
+    """The hardware and processes of all stages that run models. DVC tracks only `precision`."""
 
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
-    """Lightning's name of what computes; auto takes a GPU if there is one."""
+    """Lightning's name of the accelerator; auto takes a GPU if there is one."""
     devices: Annotated[int, Field(ge=1)] | Literal["auto"]
-    """How many of them per node; each has a process of its own, which computes every n-th batch. A part of `cxprobe
-    measure` takes one, whatever stands here."""
+    """Devices per node. Each of n devices has its own process, which computes every n-th batch. A part of `cxprobe
+    measure` always uses one device."""
     num_nodes: Annotated[int, Field(ge=1)]
     """How many machines."""
     strategy: str
@@ -51,7 +52,7 @@ class Compute(Closed):
 
     @property
     def is_one_process(self) -> bool:
-        """Whether one process on the CPU computes all."""
+        """Whether a single process on the CPU does all the work."""
         return self.model_dump(include=set(ONE_PROCESS)) == ONE_PROCESS
 
     def in_one_process(self) -> Self:
@@ -60,17 +61,17 @@ class Compute(Closed):
 
 
 class StageParams(Closed):
-    """The sections of params.yaml that a stage reads. The others are not looked at."""
+    """The sections of params.yaml that a stage reads; it ignores all others."""
 
     model_config = ConfigDict(extra="ignore")
 
     experiments_file: ClassVar[Path]
-    """What MLflow shows of the runs, of the sections of a stage that judges (`cxprobe.run.experiments`)."""
+    """The file that says what MLflow shows of the runs (`cxprobe.run.experiments`); only judging stages need it."""
 
     seed: Annotated[int, Field(ge=0)]
-    """What every draw follows from."""
+    """The seed of all random draws."""
     compute: Compute
-    """Where measuring runs, for all lines of work."""
+    """The hardware for all lines of work."""
 
     def section(self, kind: type[Section]) -> Section:
         """Return the section of a type, such as `cxprobe.pairs.params.PairsParams`.
@@ -88,7 +89,7 @@ class StageParams(Closed):
         return list(attrgetter(part)(self))
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield what is wrong between sections that are right in themselves.
+        """Yield contradictions between sections that are each valid.
 
         Args:
             constructions: The names of the project's constructions.
@@ -103,11 +104,11 @@ class StageParams(Closed):
 
 
 def read_params(sections: type[SomeParams], path: Path = PARAMS_FILE) -> SomeParams:
-    """Read the sections of a parameter file that a class names, and check them.
+    """Read and check those sections of a parameter file that a class has.
 
     Args:
-        sections: The class.
-        path: The file; constructions are looked for in the working directory.
+        sections: The class; its fields are the sections.
+        path: The parameter file. Constructions are read from the working directory, wherever the file is.
 
     Raises:
         ParamsError: One line for each fault, with its key, its value and what is allowed.

@@ -1,7 +1,7 @@
-"""What happens around every stage's work: parameters in, results out, runs in MLflow, and a clean end.
+"""Run a stage: read its parameters, do its work, write its results, record its runs in MLflow, and end cleanly.
 
-A script in pipelines/ hands its work to `run_stage`. The work reads what it needs through `Stage.use`, writes its
-data through `cxprobe.files`, and returns finished numbers, tables and figures as an `Outcome`.
+A script in pipelines/ passes a function, the work of the stage, to `run_stage`. This function notes its inputs with
+`Stage.use`, writes data with `cxprobe.files`, and returns its numbers, tables and figures as an `Outcome`.
 """
 
 import errno
@@ -38,7 +38,7 @@ from cxprobe.run.signals import end_on_signals, ending_as_killed
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import blot_output
 
-_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # of some shared disks
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do not support locks
 
 
 def run_stage(
@@ -46,32 +46,34 @@ def run_stage(
 ) -> None:
     """Run a stage's work as the main program: ``python pipelines/<line>/<step>.py [ITEM]``.
 
-    DVC names the item in the environment (``DVC_STAGE``), so that no name of params.yaml stands in a shell's line.
+    DVC passes the item in the environment variable ``DVC_STAGE``, so that no name from params.yaml is in a command line
+    of a shell.
 
-    Exit codes: 0; 2 for a fault that the user can mend, such as a full disk (printed without a traceback); 128 + n
-    after signal n; 1 for anything else, with a traceback. Keys of the environment are in nothing that is printed.
+    Exit codes: 0 for success; 2 for a fault that the user can mend, such as a full disk (printed without a traceback);
+    128 + n after signal n; 1 for anything else, with a traceback. Secret keys from the environment are never printed.
 
     Args:
-        work: Named as its stage in dvc.yaml; returns None in processes that only help to compute: the helper processes
-            of a strategy for several devices, which Lightning starts by running the script again, and parts.
-        sections: Which sections of params.yaml the stage reads.
-        items: The section whose keys the stage runs for; None for a stage that runs once.
+        work: A function with the name of its stage in dvc.yaml. It returns None in processes that only help to compute:
+            parts of `cxprobe measure`, and the processes that Lightning starts for several devices by running the
+            script again.
+        sections: The class of the sections of params.yaml that the stage reads.
+        items: The section whose keys are the items of the stage; None for a stage that runs once.
     """
     name = work.__name__
     blot_output()
     end_on_signals()
     try:
         params = read_params(sections)
-        stage = Stage(name, _item(name, items, params.names_of(items) if items else []), params)
-        # Whether this is not the first process of a run over several devices or machines.
-        if any(int(os.environ.get(key, 0)) > 0 for key in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")):
+        known = params.names_of(items) if items else []
+        stage = Stage(name, _item(name, items, known), params)
+        if _is_helper():
             work(stage)
         else:
             with ending_as_killed(), _locked(stage):
                 for folder in (DATA / name, RESULTS / name, project_folder() / SCRATCH):
-                    remove_left_behind(folder)  # by processes that were killed in the middle of a file
+                    remove_left_behind(folder)  # partial files of processes that were killed
                 _work_and_record(work, stage)
-        gc.freeze()  # so that Python ends at once, and does not look for garbage in all that was imported
+        gc.freeze()  # so that Python ends at once, without a garbage collection over everything imported
     except Exception as fault:
         message = mendable(fault)
         if message is None:
@@ -80,8 +82,13 @@ def run_stage(
         raise SystemExit(2) from None
 
 
+def _is_helper() -> bool:
+    """Return whether this is not the first process of a run on several devices or machines."""
+    return any(int(os.environ.get(key, 0)) > 0 for key in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID"))
+
+
 def _item(name: str, items: str | None, known: list[str]) -> str:
-    """Return what the stage runs for: what DVC says, or the argument of the script."""
+    """Return the item of the stage, from DVC or else from the argument of the script; "" for a stage that runs once."""
     stage, _, item = os.environ.get("DVC_STAGE", "").partition("@")
     if stage != name:
         item = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -94,16 +101,16 @@ def _item(name: str, items: str | None, known: list[str]) -> str:
 
 def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[Any]) -> None:
     """Do the work of a stage, write its results, and write the runs of a judging stage into MLflow."""
-    context = begin()  # of the code that begins the work, whatever is committed meanwhile
+    context = begin()  # before the work, so that it names the code that runs even if something is committed meanwhile
     reason = "" if stage.item else stage.params.nothing_to_do
     outcome = _leave_out(stage, reason) if reason else work(stage)
     if outcome is None:
         raise TypeError(f"{stage.name} returned no outcome in its main process")
     if not stage.name.startswith("report"):
-        stage.data.mkdir(parents=True, exist_ok=True)  # so that DVC finds its output
+        stage.data.mkdir(parents=True, exist_ok=True)  # DVC expects this output even if it is empty
     records = write_results(stage, outcome)
     if records:
-        from cxprobe.run import tracking  # MLflow takes seconds to import, and other stages have no runs
+        from cxprobe.run import tracking  # here, since MLflow takes seconds to import and only judging stages need it
 
         context = replace(context, finished=milliseconds())
         tracking.keep_context(records, context)
@@ -114,13 +121,13 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
 
 
 def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
-    """Write the outputs that DVC expects of a stage that runs once, if params.yaml leaves its line of work empty."""
+    """Write the outputs that DVC expects of a stage that has nothing to do, since its section is empty."""
     reason = f"{reason}, so {stage.name} has nothing to do"
     print(reason, flush=True)
     if not stage.name.startswith("report_"):
         write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
         return Outcome() if stage.name.startswith("judge_") else Outcome(pages={"empty.txt": f"{reason}\n"})
-    import pandas as pd  # which no other work of this module needs
+    import pandas as pd  # here, since nothing else in this module needs it
 
     nothing = pd.DataFrame(columns=["model"])
     return Outcome(tables={"accuracy": nothing, "tables/empty": nothing, "figures/empty": nothing})
@@ -128,25 +135,26 @@ def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
 
 @contextmanager
 def _locked(stage: Stage[Any]) -> Iterator[None]:
-    """Lock the folders of a stage's item for this process while the block runs.
+    """Lock a stage's item for this process while the block runs.
 
-    The operating system holds the lock and gives it back when the process ends, however it does: one that was killed
-    never stands in the way, nor do processes that it has started. A file beside the lock says who holds it. On a shared
-    disk without locks there is a warning, and the block runs.
+    The operating system releases the lock when the process ends, also when it is killed, and even if processes that it
+    started still run. A file beside the lock says which process holds it. On a shared disk that does not support locks,
+    a warning is printed and the block runs without a lock.
 
     Raises:
-        DataError: Another process works on the item; the message says which.
+        DataError: Another process works on the item; the message says which process.
     """
     path = SCRATCH / "locks" / stage.name / f"{stage.item or 'once'}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    holder, lock = path.with_suffix(".json"), FileLock(path, timeout=0)
+    holder = path.with_suffix(".json")
+    lock = FileLock(path, timeout=0)
     try:
         lock.acquire()
     except Timeout:
         try:
             known = read_json(holder)
             who = f"process {known['process']} on {known['host']}, since {known['since']}"
-        except (OSError, ValueError, KeyError):  # it has the lock since a moment ago, or has just given it back
+        except (OSError, ValueError, KeyError):  # the holder has not written the file yet, or has just removed it
             who = "it has just begun or just ended"
         raise DataError(
             f"another process works on {stage.item or 'the same'}: {who}; wait until it has ended, or end it, and run "
