@@ -67,7 +67,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
     headline = {}
     for member, fields in prompt_runs(judged, judging.members.values(), section):
         name, slug = fields["construction"], member.slug
-        stem = "questions" if member.is_asked else "choices"
+        stem = "questions" if member.is_asked else "items" if member.is_blind else "choices"
         dataset = stage.use(MADE if name == ALL_CONSTRUCTIONS else MADE / name / f"{stem}.parquet")
         run_fields = fields | {"source": "own", "dataset": dataset, "settings": settings | fields["settings"]}
         runs.append(judging.run(slug, **run_fields))

@@ -68,9 +68,9 @@ def computing_code(*modules: str) -> str:
 def _imported_names(tree: ast.AST) -> Iterator[str]:
     """Yield the modules of cxprobe that code imports; for ``from a import b`` both a and a.b."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            yield from _imported_names(ast.Module(node.orelse, []))
+        elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.startswith("cxprobe."))
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "cxprobe":
             yield node.module
