@@ -305,3 +305,11 @@ def tiny_tokenizer(words: list[str] = WORDS) -> PreTrainedTokenizerFast:
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
     special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, mask_token="[MASK]", model_max_length=64, **special)
+
+
+def write_shrunk_project(folder: Path) -> None:
+    """Write a project's params.yaml, shrunk to toys, with the toy construction and people; it has no results."""
+    write_toy_construction(folder / "constructions")
+    (folder / "lexicon").mkdir()
+    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    change_params(folder, ROOT / "params.yaml", shrink)

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from conftest import ROOT, write_shrunk_project
 from cxprobe.cli import app
 from cxprobe.site.constructions import make_page
 
@@ -13,10 +13,7 @@ PAIRS = "model,construction,words,accuracy,low,high,n\n"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A project's folder with all that `cxprobe describe` reads, and no results."""
-    write_toy_construction(tmp_path / "constructions")
-    (tmp_path / "lexicon").mkdir()
-    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(tmp_path, ROOT / "params.yaml", shrink)
+    write_shrunk_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -14,7 +14,7 @@ from chromium import CHROMIUM, browser
 from matplotlib.figure import Figure
 from mlflow.utils.search_utils import SearchUtils
 
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from conftest import ROOT, change_params, shrink, write_shrunk_project
 from cxprobe.files.tables import write_table
 from cxprobe.lines import LINES
 from cxprobe.lm.params import SeriesEntry
@@ -72,10 +72,7 @@ def finding(value=0.7, low=0.6, high=0.8, n=100, **changes) -> Finding:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    write_toy_construction(tmp_path / "constructions")
-    (tmp_path / "lexicon").mkdir()
-    (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(tmp_path, ROOT / "params.yaml", shrink)
+    write_shrunk_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
