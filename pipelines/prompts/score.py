@@ -21,7 +21,7 @@ from cxprobe.run.stage import Outcome, Stage
 def score_prompts(stage: Stage[PromptsStage]) -> Outcome | None:
     section = stage.params.prompts
     folders = [stage.use(DATA / "make_prompts" / name) for name in section.constructions]
-    how = HowToScore([section.score.scheme], section.score.bos, section.score.token_budget)
+    how = HowToScore([section.score.scheme], section.score.token_budget)
 
     def score(member: Member) -> Mapping[str, float] | None:
         to = stage.data / member.inside

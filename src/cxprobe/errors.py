@@ -5,11 +5,12 @@ from collections.abc import Iterator
 # Extra -> the packages that it brings, by the names they are imported by. All other packages come with cxprobe.
 EXTRAS = {
     "exports": ("datasets",),
+    "gguf": ("accelerate", "gguf"),
     "label": ("fastapi", "uvicorn"),
-    "large": ("accelerate", "torchao"),
+    "large": ("torchao",),
     "mining": ("datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
-        *("PIL", "dvc", "filelock", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
+        *("PIL", "dvc", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
         *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "statsmodels", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),

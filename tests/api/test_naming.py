@@ -52,7 +52,7 @@ def test_a_name_without_a_slash_is_one_of_the_hub_and_a_carried_model_that_is_li
         cxprobe.load("mini-clmm", revision="main")
     assert "/mini-clmm/" in asked[0]
     assert "--revision main" in str(fault.value)
-    assert str(fault.value).endswith("Did you mean 'mini-clm', which cxprobe carries?")
+    assert str(fault.value).endswith("Did you mean 'mini-clm', which cxprobe knows?")
     assert "models." not in str(fault.value)
     with pytest.raises(ModelError) as fault:
         cxprobe.load("bert-base-uncased")

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _SETTINGS = ("*.json", "*.txt", "*.model", "*.jinja")
 # In the order in which transformers looks for them; other frameworks' weights, and what is in folders, stay on the hub.
 _WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
-_Repository = tuple[str, str | None, bool]  # its name on the hub, its revision, and whether its weights are needed
+# Its name on the hub, its revision, whether its weights are needed, and the GGUF file that is needed instead of all.
+_Repository = tuple[str, str | None, bool, str]
 
 
 def download() -> None:
@@ -46,6 +47,7 @@ def _repositories(params: "Params") -> dict[_Repository, str]:
         ParamsError: The name of a model is still to be written.
     """
     from cxprobe.lines import LINES
+    from cxprobe.lm.folders import OF_THE_HUB, is_gguf
     from cxprobe.lm.params import ModelSpec, ServedModel, empty_names, members_of
 
     lists = [f"{name}.{key}" for name, line in LINES.items() for key in line.measured.values()]
@@ -56,9 +58,10 @@ def _repositories(params: "Params") -> dict[_Repository, str]:
     for member in members_of(params.models, slugs):
         match member.spec:
             case ServedModel(tokenizer=name, revision=revision):
-                repository = (name, revision, False)
+                repository = (name, revision, False, "")
             case ModelSpec(name=name, revision=revision):
-                repository = (name, revision, True)
+                at_hub = OF_THE_HUB.fullmatch(name) if is_gguf(name) else None
+                repository = (at_hub[1], revision, False, at_hub[2]) if at_hub else (name, revision, True, "")
             case _:
                 continue
         if not name.startswith("package:") and not Path(name).exists():
@@ -66,16 +69,17 @@ def _repositories(params: "Params") -> dict[_Repository, str]:
     return repositories
 
 
-def _fetch(name: str, revision: str | None, has_weights: bool) -> tuple[int, int]:
+def _fetch(name: str, revision: str | None, has_weights: bool, file: str) -> tuple[int, int]:
     """Download what is missing of a repository; return how many bytes were there, and how many were fetched."""
     from huggingface_hub import snapshot_download
 
-    patterns = [*_SETTINGS, *(_WEIGHTS if has_weights else ())]
+    patterns = [file] if file else [*_SETTINGS, *(_WEIGHTS if has_weights else ())]
+    left_out = None if file else "*/*"
     # Asking first what is missing fails without a network, where the download itself would take what is there for all.
-    listed = snapshot_download(name, revision=revision, allow_patterns=patterns, ignore_patterns="*/*", dry_run=True)
+    listed = snapshot_download(name, revision=revision, allow_patterns=patterns, ignore_patterns=left_out, dry_run=True)
     weights = [[file for file in listed if fnmatch(file.filename, pattern)] for pattern in _WEIGHTS]
     needed = [file for file in listed if any(fnmatch(file.filename, pattern) for pattern in _SETTINGS)]
-    needed += next(filter(None, weights), [])
+    needed += listed if file else next(filter(None, weights), [])
     snapshot_download(name, revision=revision, allow_patterns=[file.filename for file in needed])
     fetched = sum(file.file_size or 0 for file in needed if file.will_download)
     return sum(file.file_size or 0 for file in needed) - fetched, fetched

@@ -8,25 +8,26 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from cxprobe.cli.project import require_name
-from cxprobe.errors import ParamsError, ProjectError
+from cxprobe.errors import ModelError, ParamsError, ProjectError
 from cxprobe.files.schema import read_yaml
-from cxprobe.lm.folders import digest_of, path_of
+from cxprobe.lm.folders import OF_THE_HUB, digest_of, is_gguf, path_of
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.terms import Dtype
 from cxprobe.project.carried import carried_files
 from cxprobe.run.params import PARAMS_FILE
 
+_CHAT_MARKER = "<|im_start|>"  # a bos_token that is one, of a tokenizer without a chat template
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> ModelSpec:
-    """Return the entry of a checkpoint; for a local folder with the digest of what is loaded from it.
+    """Return the entry of a checkpoint; of a local folder or GGUF file with the digest of what is loaded from it.
 
     Nothing is written: a model of ``models/`` that cxprobe carries and the project does not have is hashed where it is.
 
     Args:
         slug: Its name in the project, for messages.
-        name: A Hugging Face name, a local folder, or package:<module>/<folder>.
+        name: A Hugging Face name, a local folder or GGUF file, org/repo/file.gguf, or package:<module>/<path>.
         revision: Branch, tag or commit on the hub; None for a folder or a package, and for the hub's newest.
         dtype: The precision.
 
@@ -35,21 +36,57 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         ModelError: The folder has files that cannot be read.
     """
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
-    if not (name.startswith("package:") or (name and Path(name).is_dir()) or carried_folder(name)):
-        if not _HUB_NAME.fullmatch(name) or name.startswith("models/"):
+    if not (name.startswith("package:") or (name and Path(name).exists()) or carried_folder(name)):
+        of_the_hub = OF_THE_HUB if is_gguf(name) else _HUB_NAME
+        if not of_the_hub.fullmatch(name) or name.startswith("models/"):
             raise ProjectError(
                 f"--name {name}: there is no such folder, and it is not a name on the hub, such as roberta-base or "
                 "EleutherAI/pythia-70m; correct it"
             )
         return spec
     if revision is not None:
-        raise ProjectError(f"--revision {revision}: '{name}' is a folder and has no revision; leave it out")
+        raise ProjectError(f"--revision {revision}: '{name}' is on this machine and has no revision; leave it out")
     folder = carried_folder(name) or Path(path_of(f"models.{slug}", name))
-    if not (folder / "config.json").is_file():
+    if not (folder if is_gguf(name) else folder / "config.json").is_file():
         raise ProjectError(
-            f"--name {name}: {folder} has no config.json, so it is not the folder of a model; correct the name"
+            f"--name {name}: {folder} has no config.json, so it is not the folder of a model, and is no GGUF file; "
+            "correct the name"
         )
     return spec.model_copy(update={"sha256": digest_of(folder)})
+
+
+def with_document_start(slug: str, spec: ModelSpec) -> tuple[ModelSpec, str]:
+    """Return an entry with what a causal model is to read before a text, and why; "" for a masked model.
+
+    It is what began documents in its training, as far as its tokenizer tells. The tokenizer of an instructed model may
+    have a chat marker for its bos_token, which began no document.
+
+    Args:
+        slug: Its name in the project.
+        spec: The entry, see `describe_model`.
+    """
+    from cxprobe.lm.causal import ids_by_itself
+    from cxprobe.lm.loading import is_masked, open_source
+
+    folder = carried_folder(spec.name)
+    try:
+        source = open_source(slug, spec.model_copy(update={"name": str(folder)}) if folder else spec)
+    except ModelError as fault:
+        if spec.sha256:
+            raise
+        return spec, f"a guess, since its tokenizer is not here: {str(fault)[:80]} ..."
+    tokenizer = source.tokenizer
+    if is_masked(source.config):
+        return spec, ""
+    if before := ids_by_itself(tokenizer):
+        return spec, f"its tokenizer puts {tokenizer.decode(before)} before a text"
+    first, base = tokenizer.bos_token, "<|endoftext|>"
+    if first and first not in (tokenizer.chat_template or _CHAT_MARKER):
+        return spec.model_copy(update={"bos": "add"}), f"its tokenizer has {first} and does not put it before a text"
+    if base in tokenizer.get_vocab():
+        marker = f"{first} marks a turn of a chat" if first else "it has no bos_token"
+        return spec.model_copy(update={"bos": base}), f"its tokenizer puts nothing before a text, and {marker}"
+    return spec, "its tokenizer puts nothing before a text, and has no token that begins a document"
 
 
 def carried_folder(name: str) -> Path | None:
@@ -74,11 +111,13 @@ def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
         raise ProjectError(f"{file}: the name '{slug}' is taken, in {owners[slug]}; take another")
 
 
-def entry_of(slug: str, spec: ModelSpec) -> str:
-    """Return the lines of an entry of the section models, without a margin."""
+def entry_of(slug: str, spec: ModelSpec, why: str = "") -> str:
+    """Return the lines of an entry of the section models, without a margin; with ``why``, they say what ``bos`` is."""
     yaml: Any = YAML(typ="safe")
     yaml.default_flow_style = yaml.sort_base_mapping_type_on_output = False
     written = StringIO()
-    yaml.dump({slug: spec.model_dump(include={"name", "revision", "sha256", "dtype"})}, written)
+    keys = {"name", "revision", "sha256", "dtype", *(["bos"] if why else [])}
+    yaml.dump({slug: spec.model_dump(include=keys)}, written)
     pin = "    # pin the commit that the model's page on the hub shows" if spec.sha256 is None else ""
-    return written.getvalue().replace("  revision: null\n", f"  revision: null{pin}\n")
+    text = written.getvalue().replace("  revision: null\n", f"  revision: null{pin}\n")
+    return f"{text.rstrip()}    # {why}\n" if why else text

@@ -38,7 +38,11 @@ SchemeOption = Annotated[
     typer.Option(help="How a masked model is asked: each token masked alone, or with the rest of its word."),
 ]
 BosOption = Annotated[
-    Literal["as_tokenizer", "add", "none"], typer.Option(help="What a causal model reads before each text.")
+    str | None,
+    typer.Option(
+        help="What a causal model reads before each text: as_tokenizer, add, none, or a token such as <|endoftext|>.",
+        show_default="the model's own, or as_tokenizer",
+    ),
 ]
 
 
@@ -50,7 +54,7 @@ def score(
     output_format: OutputFormat = None,
     column: Column = None,
     scheme: SchemeOption = "pll_word_l2r",
-    bos: BosOption = "as_tokenizer",
+    bos: BosOption = None,
     revision: Revision = None,
     dtype: Dtype = "float32",
     device: Device = "auto",
@@ -80,7 +84,7 @@ def surprisal(
     output_format: OutputFormat = None,
     column: Column = None,
     scheme: SchemeOption = "pll_word_l2r",
-    bos: BosOption = "as_tokenizer",
+    bos: BosOption = None,
     revision: Revision = None,
     dtype: Dtype = "float32",
     device: Device = "auto",
@@ -115,7 +119,7 @@ def compare(
     format: Format = None,
     output_format: OutputFormat = None,
     scheme: SchemeOption = "pll_word_l2r",
-    bos: BosOption = "as_tokenizer",
+    bos: BosOption = None,
     revision: Revision = None,
     dtype: Dtype = "float32",
     device: Device = "auto",

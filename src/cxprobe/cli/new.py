@@ -52,25 +52,29 @@ def frames(
 def model(
     slug: Annotated[str, typer.Argument(help="Its name in the project: small letters, digits, hyphens.")],
     name: Annotated[
-        str, typer.Option(help="A Hugging Face name, a local folder, or package:<module>/<folder>.", show_default=False)
+        str,
+        typer.Option(
+            help="A Hugging Face name, a local folder or GGUF file, org/repo/file.gguf, or package:<module>/<path>.",
+            show_default=False,
+        ),
     ],
     revision: Annotated[str | None, typer.Option(help="Branch, tag or (better) commit on the hub.")] = None,
     dtype: Annotated[
         Literal["float32", "bfloat16", "float16"], typer.Option(help="The precision that it runs in.")
     ] = "float32",
 ) -> None:
-    """Print the entry of a model for params.yaml, below `models`. The weights of a local folder are hashed.
+    """Print the entry of a model for params.yaml, below `models`. Weights on this machine are hashed.
 
     A model of models/ that cxprobe carries and the project does not have is copied into it.
     """
     import shutil
     from textwrap import indent
 
-    from cxprobe.cli.entries import carried_folder, describe_model, entry_of, require_free
+    from cxprobe.cli.entries import carried_folder, describe_model, entry_of, require_free, with_document_start
     from cxprobe.run.params import PARAMS_FILE
 
     require_free(slug)
-    entry = entry_of(slug, describe_model(slug, name, revision, dtype))
+    entry = entry_of(slug, *with_document_start(slug, describe_model(slug, name, revision, dtype)))
     if carried := carried_folder(name):
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")

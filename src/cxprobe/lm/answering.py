@@ -93,7 +93,7 @@ class Record(NamedTuple):
 
     Attributes:
         folder: The folder of the files.
-        how: The settings of asking that are neither in the name of the store nor in the texts, such as "bos: add".
+        how: The settings of asking that are neither in the name of the store nor in the texts.
         read: Reads the answers, by key, from a folder with such files of an earlier run. It is only called if that run
             asked in the same way.
     """

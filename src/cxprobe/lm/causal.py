@@ -5,6 +5,7 @@ used for all of them. Padding is on the right, where a causal model cannot see i
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
+from cxprobe.files.schema import suggest
 from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import fields_of_model, load_model
 from cxprobe.lm.logits import head_at, log_probabilities
@@ -30,47 +32,60 @@ Ids = NDArray[np.int32]
 _HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
 
 
+@dataclass(frozen=True)
 class CausalLM(LoadedModel):
-    """A model that reads from left to right, with the head that it was trained with."""
+    """A model that reads from left to right, with the head that it was trained with.
+
+    Attributes:
+        bos: What it reads before a text, see `cxprobe.lm.params.ModelSpec`.
+    """
 
     kind: ClassVar[ModelKind] = "causal"
+
+    bos: Bos = field(default="as_tokenizer", kw_only=True)
+
+    @property
+    def decisive(self) -> tuple[object, ...]:
+        """What decides on its answers beside its weights: what it reads before a text too."""
+        return (*super().decisive, self.bos)
 
     def questions(self, portions: Sequence[Texts], how: HowToScore) -> Iterator["CausalQuestions"]:
         """Yield what the model is asked to score the tokens of texts, a portion at a time."""
         for texts in portions:
-            yield CausalQuestions(self, list(texts), how.bos, how.token_budget)
+            yield CausalQuestions(self, list(texts), how.token_budget)
 
     def schemes(self, how: HowToScore) -> Sequence[Scheme]:
         """Return the schemes in which it scores a text: one."""
         del how
         return ["causal"]
 
-    def asked_how(self, how: HowToScore) -> str:
-        """Return how it is asked, as far as its store and the texts do not say."""
-        return f"bos: {how.bos}"
-
-    def ids_before(self, bos: Bos) -> list[int]:
-        """Return the ids that a policy puts before every text.
+    @property
+    def ids_before(self) -> list[int]:
+        """The ids that stand before every text.
 
         Raises:
-            DataError: The policy is "add", and the tokenizer has no such token.
+            DataError: ``bos`` is "add", and the tokenizer has no such token; or it is no token of the vocabulary.
         """
-        if bos == "none":
+        if self.bos == "none":
             return []
-        if bos == "add":
-            if self.tokenizer.bos_token_id is None:
-                raise DataError(
-                    "bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
-                    "tokenizer_config.json, or take 'as_tokenizer' or 'none'"
-                )
-            return [self.tokenizer.bos_token_id]
-        trial = self.tokenizer("a", return_special_tokens_mask=True)
-        before: list[int] = trial["input_ids"][: trial["special_tokens_mask"].index(0)]
-        return before
+        if self.bos == "as_tokenizer":
+            return ids_by_itself(self.tokenizer)
+        if self.bos != "add":
+            # A plain word would be a misspelt policy more often than a token that begins a document.
+            if str(self.bos).isidentifier() or self.bos not in self.tokenizer.get_vocab():
+                allowed = ["as_tokenizer", "add", "none", "one token of its vocabulary, such as <|endoftext|>"]
+                raise DataError(f"{self.name}: bos is {self.bos!r}{suggest(str(self.bos), allowed)}")
+            return [self.tokenizer.get_vocab()[self.bos]]
+        if self.tokenizer.bos_token_id is None:
+            raise DataError(
+                f"{self.name}: bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
+                "tokenizer_config.json, or take 'as_tokenizer', 'none' or a token by its text, such as <|endoftext|>"
+            )
+        return [self.tokenizer.bos_token_id]
 
-    def texts_without_first_score(self, texts: Sequence[str], bos: Bos) -> dict[str, int]:
+    def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
         """Return text -> first token where a text has nothing before it, so that this token has no score."""
-        if self.ids_before(bos):
+        if self.ids_before:
             return {}
         encoded = encode(self.tokenizer, texts, special_tokens=False)
         return {text.text: int(text.ids[0]) for text in encoded if len(text.ids)}
@@ -85,8 +100,19 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
 
     Raises:
         ModelError: See `cxprobe.lm.embedding.load_encoder`; or it is no language model.
+        DataError: See `CausalLM.ids_before`.
     """
-    return CausalLM(*fields_of_model(source, load_model(source, transformers.AutoModelForCausalLM, device)))
+    weights = load_model(source, transformers.AutoModelForCausalLM, device)
+    model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos)
+    _ = model.ids_before  # a wrong bos is refused before any work
+    return model
+
+
+def ids_by_itself(tokenizer: Any) -> list[int]:
+    """Return the ids that a tokenizer puts before a text by itself."""
+    trial = tokenizer("a", return_special_tokens_mask=True)
+    before: list[int] = trial["input_ids"][: trial["special_tokens_mask"].index(0)]
+    return before
 
 
 class CausalQuestions:
@@ -97,23 +123,21 @@ class CausalQuestions:
         text_of: The key of each distinct text with what stands before it -> the text.
     """
 
-    def __init__(self, model: CausalLM, texts: Sequence[str], bos: Bos, token_budget: int) -> None:
+    def __init__(self, model: CausalLM, texts: Sequence[str], token_budget: int) -> None:
         """Ask about all texts.
 
         Args:
             model: The model; its weights are not needed here.
-            texts: Whole texts, contexts included: those that begin alike are computed together.
-            bos: What the model reads before a text. "as_tokenizer": what the tokenizer puts there, which may be
-                nothing; "add": the model's beginning-of-sequence token, once; "none": nothing. The first token of a
-                text with nothing before it has no score.
+            texts: Whole texts, contexts included: those that begin alike are computed together. The first token of a
+                text has no score if the model reads nothing before it.
             token_budget: The most tokens in a batch.
 
         Raises:
-            DataError: A text has no token to score, is too long, or contains what ``bos`` puts before it.
+            DataError: A text has no token to score, is too long, or contains what stands before it.
         """
         self.texts = texts
         self._model, self._token_budget = model, token_budget
-        before = model.ids_before(bos)
+        before = model.ids_before
         self._encoded = encode(model.tokenizer, texts, special_tokens=False)
         self._ids: dict[bytes, Ids] = {}
         self.text_of: dict[bytes, str] = {}

@@ -30,7 +30,8 @@ class Source:
         spec: Where it comes from, its precision, and whether it is a twin; of a model of the hub the revision is a
             commit.
         path: Its folder, or its name on the hub.
-        origin: "sha256 ..." of a local folder (see `digest_of`), "commit ..." of a model of the hub.
+        origin: "sha256 ..." of a local folder or a GGUF file (see `digest_of`), "commit ..." of a model of the hub.
+        rounding: Of a GGUF file, what goes before the precision, such as "Q4_1, de-quantised to "; "" of all others.
         config: Of transformers.
         tokenizer: Of transformers.
         max_tokens: The longest input, special tokens included; 0 as long as it is not known.
@@ -40,6 +41,7 @@ class Source:
     spec: ModelSpec
     path: str
     origin: str = ""
+    rounding: str = ""
     config: Any = None
     tokenizer: Any = None
     max_tokens: int = 0

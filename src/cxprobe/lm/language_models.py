@@ -42,11 +42,12 @@ class LoadedModel:
     def facts(self) -> ModelFacts:
         """What the model is, for the record; weights that two layers share are counted once."""
         parameters = self.model.num_parameters()  # it knows how many there are in a byte of a quantised model
-        return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state, self.precision)
+        attention = str(self.model.config._attn_implementation)
+        return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state, self.precision, attention)
 
     @property
     def decisive(self) -> tuple[object, ...]:
-        """What decides on the model's answers beside its weights: configuration, precision, code and versions.
+        """What decides on the model's answers beside its weights: configuration, attention, precision, code, versions.
 
         The code is that of the subclass's module, with all that it reaches in this package.
         """
@@ -58,8 +59,8 @@ class LoadedModel:
         for name in ("_name_or_path", "legacy", "quantization_config"):
             config.pop(name, None)
         settings = sorted((name, repr(value)) for name, value in config.items())
-        code = computing_code(type(self).__module__)
-        return settings, str(self.model.dtype), code, torch.__version__, transformers.__version__
+        code, attention = computing_code(type(self).__module__), self.model.config._attn_implementation
+        return settings, attention, str(self.model.dtype), code, torch.__version__, transformers.__version__
 
 
 _FILE = "model.json"

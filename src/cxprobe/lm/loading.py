@@ -16,7 +16,8 @@ from transformers.utils import logging as transformers_logging
 from cxprobe.errors import ModelError
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.checks import check_report, check_trial, longest_input
-from cxprobe.lm.folders import check_digest, loaded_files, path_of
+from cxprobe.lm.folders import check_digest, is_gguf, loaded_files, path_of
+from cxprobe.lm.gguf import dequantised
 from cxprobe.lm.params import BitsAndBytes, ModelSpec, ServedModel
 from cxprobe.seeding import generator_for
 
@@ -39,12 +40,14 @@ def open_source(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -
     _check_options(slug, spec, device)
     transformers_logging.disable_progress_bar()
     source = Source(slug, spec, path_of(f"models.{slug}", spec.name))
-    if source.is_local:
+    if is_gguf(source.path):
+        source = dequantised(source)
+    elif source.is_local:
         with source.refusing("the folder"):
             digest = check_digest(f"models.{slug}", Path(source.path), spec.sha256)
         source = replace(source, origin=f"sha256 {digest}")
     elif spec.sha256:
-        raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is not a local folder")
+        raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is neither a local folder nor a GGUF file")
     with source.refusing("config.json"):
         if not source.is_local:
             # The files of a model are asked for one after the other. If a branch moved meanwhile, the weights would
@@ -129,6 +132,7 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
 def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     """Return the fields that every `LoadedModel` has, in their order."""
     spec, fingerprint = source.spec, source.origin
+    precision = source.rounding + spec.precision
     if spec.quantisation is not None:
         package = spec.quantisation.package
         fingerprint = f"{spec.quantisation} by {package} {version(package)}, of {fingerprint}"
@@ -137,7 +141,7 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     if spec.weights == "random":
         drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
         fingerprint = f"{fingerprint}, drawn by {drawn_by}"
-    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, spec.precision
+    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
 
 
 def _draw(source: Source, model_class: Any) -> Any:

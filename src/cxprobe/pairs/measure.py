@@ -9,26 +9,24 @@ from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.ngrams import without_contexts
 from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, ServedModel
 from cxprobe.lm.scoring import load_language_model
-from cxprobe.lm.terms import Bos
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.params import PairsStage
 from cxprobe.run.stage import Stage
 
 
-def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos) -> dict[str, int]:
+def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:
     """Return the texts to score: both members of each pair and, where there is a context, what follows it alone.
 
     Args:
         model: The model; a causal one without anything before a text cannot score the single token of a continuation
             alone, which is left out.
         pairs: A member is the context directly followed by its continuation.
-        bos: What a causal model reads before a text.
 
     Returns:
         Distinct texts, each with 0: all its tokens are scored.
     """
     alone = ends_alone(pairs)
-    if model.texts_without_first_score(alone[:1], bos):
+    if model.texts_without_first_score(alone[:1]):
         lengths = map(len, model.tokenizer(alone, add_special_tokens=False)["input_ids"])
         alone = [text for text, tokens in zip(alone, lengths, strict=True) if tokens > 1]
     return dict.fromkeys([*member_texts(pairs), *alone], 0)
@@ -44,24 +42,23 @@ def ends_alone(pairs: Sequence[Pair]) -> list[str]:
     return list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
 
 
-def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], bos: Bos, scores: Sequence[str]) -> None:
+def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequence[str]) -> None:
     """Refuse pairs that could not be judged by what a model will say about them, before it is asked.
 
     Args:
         model: The model; its weights are not needed.
         pairs: The pairs.
-        bos: What a causal model reads before a text.
         scores: By which scores they are to be judged.
 
     Raises:
         DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ
             in their first token, or "pmi" needs the continuations alone.
     """
-    first = model.texts_without_first_score(list(dict.fromkeys(member_texts(pairs))), bos)
+    first = model.texts_without_first_score(list(dict.fromkeys(member_texts(pairs))))
     apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
     named = model.tokenizer.bos_token_id is not None
-    remedy = "take bos: add" if named else "name a bos_token in its tokenizer_config.json and take bos: add"
-    because = f"since the model's tokenizer puts nothing before a text under bos: {bos}; {remedy}"
+    remedy = "take bos: add" if named else "take bos: <the token that began documents in its training>"
+    because = f"since {model.name} reads nothing before a text; {remedy}"
     if apart:
         where = f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token"
         raise DataError(f"{where}, which has no score, {because}")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere, suggest
 from cxprobe.lm.params import RuleOfPairs, members_of
-from cxprobe.lm.terms import Bos, SchemeName
+from cxprobe.lm.terms import SchemeName
 from cxprobe.report.params import LineParams
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
@@ -64,8 +64,6 @@ class ScorePairs(Closed):
 
     schemes: SomeDistinct[SchemeName]
     """How masked models are asked: each token masked alone, or with what follows in its own word."""
-    bos: Bos
-    """What causal models read before a text: what their tokenizer puts there, the model's first token, or nothing."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
     fewer: dict[Slug, PerCell]

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Distinct, SomeDistinct, suggest
 from cxprobe.lm.params import RuleOfPrompts
-from cxprobe.lm.terms import Bos, SchemeName
+from cxprobe.lm.terms import SchemeName
 from cxprobe.report.params import LineParams
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
@@ -189,8 +189,6 @@ class ScorePrompts(Closed):
 
     scheme: SchemeName
     """How masked models are asked; causal ones have one way."""
-    bos: Bos
-    """What causal models read before a text, as for minimal pairs."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
 

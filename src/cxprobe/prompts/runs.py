@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.lm.params import Member
+from cxprobe.lm.params import Member, ModelSpec, ServedModel
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.judge import (
     ALL_CONSTRUCTIONS,
@@ -35,11 +35,10 @@ def prompt_runs(
         section: The section prompts of params.yaml.
     """
     members, judge, score = list(members), section.judge, section.score
-    by_score = {"asked": str(judge.score), "scheme": str(score.scheme), "bos": str(score.bos)}
     settings = {
-        member.slug: {"asked": REPLY if member.is_asked else RULE, "scheme": "none", "bos": "none"}
-        if member.is_asked or member.is_blind
-        else by_score
+        member.slug: {"asked": str(judge.score), "scheme": str(score.scheme), "bos": member.spec.bos}
+        if isinstance(member.spec, ModelSpec | ServedModel)
+        else {"asked": REPLY if member.is_asked else RULE, "scheme": "none", "bos": "none"}
         for member in members
     }
     deciding = {slug: how["asked"] for slug, how in settings.items()}

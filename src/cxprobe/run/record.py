@@ -26,8 +26,9 @@ class ModelFacts:
         parameters: The number of its weights; None where a server does not tell.
         weights: Which weights exactly: a commit on the hub, a SHA-256, or the version that a server names.
         state: "random" and "shuffled" for a twin of a trained model, "none" for a blind model.
-        precision: In what it computes, such as "float32" or "bfloat16, torchao int8 weights"; "" where that is not
-            known, or means nothing.
+        precision: In what it computes, such as "float32", "bfloat16, torchao int8 weights" or "Q4_1, de-quantised to
+            float32"; "" where that is not known, or means nothing.
+        attention: How transformers computes attention, such as "sdpa"; "" where that is not known, or means nothing.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ModelFacts:
     weights: str
     state: WeightsState = "trained"
     precision: str = ""
+    attention: str = ""
 
 
 def label_of(slug: str, state: WeightsState) -> str:
