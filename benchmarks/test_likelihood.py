@@ -67,7 +67,7 @@ def causal():
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>")
     fast.pad_token = fast.eos_token
     config = GPT2Config(n_layer=8, n_embd=512, n_head=8, bos_token_id=0, eos_token_id=0, initializer_range=0.1)
-    return CausalLM("benchmark", GPT2LMHeadModel(config).eval(), fast, "benchmark", 1024)
+    return CausalLM("benchmark", GPT2LMHeadModel(config).eval(), fast, "benchmark", 1024, bos="add")
 
 
 def sentences() -> list[str]:
@@ -130,7 +130,7 @@ def test_pll_against_minicons(masked, show, fit, capsys, scheme, metric, dtype):
         asked = MaskedLM("benchmark", twin.to(torch.bfloat16).eval(), masked.tokenizer, "benchmark", 512)
 
     def ours(texts):
-        scored = score_texts(asked, [dict.fromkeys(texts, 0)], HowToScore([scheme], "add", BUDGET))
+        scored = score_texts(asked, [dict.fromkeys(texts, 0)], HowToScore([scheme], BUDGET))
         return [one.log_probs.sum() for one in scored]
 
     def theirs(texts):
@@ -164,7 +164,7 @@ def test_continuations_against_minicons(causal, show, fit):
 
     def ours(contexts, ends):
         texts = [f"{context} {end}" for context, end in zip(contexts, ends, strict=True)]
-        scores = score_texts(causal, [dict.fromkeys(texts, 0)], HowToScore(["pll"], "add", BUDGET))
+        scores = score_texts(causal, [dict.fromkeys(texts, 0)], HowToScore(["pll"], BUDGET))
         return [one.log_probs[one.spans[:, 1] > len(end)].sum() for one, end in zip(scores, contexts, strict=True)]
 
     def theirs(contexts, ends):

@@ -139,8 +139,9 @@ def test_what_is_no_list_of_texts_is_refused(models, texts):
     [
         ("surprisal", "by", "wort", "by is 'wort'; did you mean 'word'[?] .allowed: token, word"),
         ("surprisal", "bos", "ad", "bos is 'ad'; did you mean 'add'"),
+        ("score", "bos", "<|nowhere|>", r"bos is '<.nowhere.>'.*one token of its vocabulary"),
         ("score", "scheme", "pl", "did you mean 'pll'"),
-        ("score", "bos", None, "bos is None; did you mean 'none'"),
+        ("score", "bos", 3, "bos is 3"),
         ("features", "pooling", "avg", "pooling is 'avg' .allowed: first, last, mean"),
         ("features", "layers", "alle", "layers is 'alle'; give"),
         ("features", "layers", -1, 'layers is -1; give "all" or a list of layers'),
@@ -149,7 +150,7 @@ def test_what_is_no_list_of_texts_is_refused(models, texts):
 )
 def test_a_value_that_an_option_does_not_have_is_refused(models, method, option, value, message):
     with pytest.raises(DataError, match=message):
-        getattr(models["bert"], method)(SENTENCES, **{option: value})
+        getattr(models["gpt2" if option == "bos" else "bert"], method)(SENTENCES, **{option: value})
 
 
 def test_a_model_needs_no_package_of_probes_and_grammars():

@@ -117,12 +117,12 @@ def margin_of(sample) -> float:
 
 def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> pd.DataFrame:
     """Score the same items by this project: a row an item, id, credit and margin, by the score sum."""
-    spec = ModelSpec(name=str(model), revision=None, sha256=None, dtype="float32")
+    spec = ModelSpec(name=str(model), revision=None, sha256=None, dtype="float32", bos=bos)
     loaded = load_language_model("own", spec)
     questions, answers = prompts or (pd.DataFrame(columns=["id", "question", "anywhere"]), None)
     texts = texts_of_choices(answers.merge(questions, on="id")) if len(questions) else {}
-    portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs), bos), texts])
-    scores = score_texts(loaded, portions, HowToScore(["pll"], bos, 1024))
+    portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs)), texts])
+    scores = score_texts(loaded, portions, HowToScore(["pll"], 1024))
     sums = score_pairs(pairs, token_table(scores), ["sum"])
     credits = (sums["margin"] > 0) + 0.5 * (sums["margin"] == 0)
     decided = [pd.DataFrame({"id": sums["id"], "credit": credits, "margin": sums["margin"]})]

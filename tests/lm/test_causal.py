@@ -7,10 +7,14 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from model_folders import spec
 from scored import causal_token_scores
 
 from cxprobe.errors import DataError
 from cxprobe.lm.causal import group_by_beginning
+from cxprobe.lm.scoring import load_language_model, score_texts
+from cxprobe.lm.store import answers_folder
+from cxprobe.lm.texts import HowToScore
 
 pytest_plugins = ["loaded_lms"]
 
@@ -95,10 +99,30 @@ def test_tokens_know_their_place_in_the_text(lms):
     assert scores.spans.tolist()[-3:] == [[4, 7], [8, 11], [11, 12]]
 
 
+def test_a_document_may_begin_with_a_token_that_the_tokenizer_has_no_name_for(lms):
+    model = lms("qwen2")
+    assert model.tokenizer.bos_token is None
+    [scores] = causal_token_scores(model, ["the old cat"], bos="<|endoftext|>", token_budget=96)
+    ids = [model.tokenizer.convert_tokens_to_ids("<|endoftext|>"), *scores.ids.tolist()]
+    np.testing.assert_allclose(scores.log_probs, by_hand(model, ids), atol=1e-5)
+
+
+def test_two_models_of_one_run_may_read_other_tokens_first_and_have_stores_of_their_own(lms):
+    bare, begun = (load_language_model("tiny", spec(lms("gpt2").name, bos=bos)) for bos in ("none", "<|endoftext|>"))
+    first, second = (score_texts(model, [{"the old cat": 0}], HowToScore(["pll"], 96)) for model in (bare, begun))
+    assert np.isnan(first[0].log_probs[0])
+    assert np.isfinite(second[0].log_probs).all()
+    assert answers_folder("tiny", bare, "cpu") != answers_folder("tiny", begun, "cpu")
+    with pytest.raises(DataError, match=r"bos is '<.start.>'"):
+        load_language_model("tiny", spec(lms("gpt2").name, bos="<|start|>"))
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "bos", "message"),
     [
         ("qwen2", "the cat", "add", "tokenizer has no such token; name a bos_token in its tokenizer_config.json"),
+        ("qwen2", "the cat", "<|start|>", "bos is '<.start.>' .allowed: .*one token of its vocabulary"),
+        ("qwen2", "the cat", "cat", "bos is 'cat' .allowed: "),  # a plain word, though it may be a token
         ("llama", "<s> the cat", "as_tokenizer", "contains a token that bos puts before it"),
         ("llama", "cat", "none", "is one token with nothing before it and has no score; take bos: add"),
         ("llama", " ".join(["cat"] * 64), "add", "65 tokens, the model takes 64"),

@@ -46,7 +46,7 @@ TEXTS = [
     "A man who had not read it said that the book was long.",
     "They ran.",
 ]
-HOW = HowToScore(["pll"], "add", 256)
+HOW = HowToScore(["pll"], 256)
 
 
 def spec_of(name: str = "mini-clm", **changes) -> ModelSpec:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.pipeline
 pytest_plugins = ["loaded_lms"]
 
 TEXTS = dict.fromkeys(sentences_that_begin_alike(), 0)
-HOW = HowToScore(["pll", "pll_word_l2r"], "as_tokenizer", 96)
+HOW = HowToScore(["pll", "pll_word_l2r"], 96)
 
 
 class Killed(BaseException):

@@ -68,7 +68,9 @@ def test_the_facts_of_a_model_are_its_name_kind_weights_and_number_of_parameters
     stored = load_file(tmp_path / "model.safetensors")
     # Shared weights are stored once; an encoder has no head, and that of GPT-2 is its embeddings.
     expected = sum(weights.numel() for weights in stored.values())
-    assert model.facts == ModelFacts(str(tmp_path), kind, expected, model.fingerprint, precision="float32")
+    assert model.facts == ModelFacts(
+        str(tmp_path), kind, expected, model.fingerprint, precision="float32", attention="sdpa"
+    )
 
 
 def test_a_configuration_that_asks_for_tuples_changes_nothing(bert):

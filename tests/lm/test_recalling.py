@@ -51,9 +51,9 @@ def commit():
 
 def scored(kind, texts, bos="as_tokenizer"):
     """Score texts as a stage does; return the table, and how many inputs the model computed."""
-    model = measured("tiny", spec(kind), load_language_model)
+    model = measured("tiny", spec(kind, bos=bos), load_language_model)
     seen = count_rows(model.loaded)
-    how = HowToScore(["pll", "pll_word_l2r"], bos, 96)
+    how = HowToScore(["pll", "pll_word_l2r"], 96)
     places = {text: 3 * (number % 2) for number, text in enumerate(texts)}
     assert measure_texts(model, [places], how, OUTPUT / "part")
     return token_scores_of(read_table(OUTPUT / "part" / "tokens.parquet")), seen.rows
@@ -138,6 +138,6 @@ def test_a_count_of_what_is_there_has_what_was_pulled():
     commit()
     job = Job(counts=True)
     model = measured("tiny", spec("gpt2"), load_language_model, processes=job.start(ALONE))
-    how = HowToScore(["pll"], "as_tokenizer", 96)
+    how = HowToScore(["pll"], 96)
     assert measure_texts(model, [dict.fromkeys(NEW, 0)], how, OUTPUT / "part") is None
     assert [(count.there, count.total) for count in job.counted] == [(len(OLD) - 5, len(NEW))]

@@ -84,7 +84,7 @@ def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, lik
 
 
 def measure_pairs(model, how, folder):
-    return measure_texts(model, [texts_of_pairs(model.described, PAIRS, how.bos)], how, folder)
+    return measure_texts(model, [texts_of_pairs(model.described, PAIRS)], how, folder)
 
 
 @BOTH
@@ -92,7 +92,7 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
     served, local, tmp_path, likelihoods
 ):
     url, answers = served
-    how = HowToScore(["pll"], "as_tokenizer", 512)
+    how = HowToScore(["pll"], 512)
     model = stage_model(url, likelihoods=likelihoods)
     counts = measure_pairs(model, how, tmp_path / "served")
     measure_pairs(measured("mini-clm", spec(MINI), load_language_model), how, tmp_path / "local")
@@ -110,7 +110,7 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
 
 def test_answers_are_kept_under_server_model_weights_and_way_of_asking(served, local):
     url, _ = served
-    changes = ({}, {"name": "other"}, {"weights": "newer"}, {"likelihoods": "prompt_logprobs"})
+    changes = ({}, {"name": "other"}, {"weights": "newer"}, {"likelihoods": "prompt_logprobs"}, {"bos": "add"})
     with likelihood_server(local.model, local.tokenizer) as (elsewhere, _):
         models = [*(load(url, **change) for change in changes), load(elsewhere), local]
         folders = [answers_folder("big", model, "cpu") for model in models]
@@ -127,7 +127,7 @@ def test_a_request_that_fails_is_sent_again(served, local):
 
 def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_kept(served, tmp_path):
     url, answers = served
-    how, texts = HowToScore(["pll"], "add", 512), [dict.fromkeys(TEXTS, 0)]
+    how, texts = HowToScore(["pll"], 512), [dict.fromkeys(TEXTS, 0)]
     answers.refuses = lambda number: 500 if number > 3 else 0  # one of them is the trial
     measure = lambda folder: measure_texts(  # noqa: E731
         stage_model(url, connections=1), texts, how, tmp_path / folder
@@ -245,7 +245,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(served, monkeypatch, tmp_pa
     monkeypatch.setenv("OPENAI_API_KEY", "sk-meant-for-another")
     model = load(url, key="BIG_API_KEY")
     assert {header for _, header in answers.requests} == {f"Bearer {secret}"}
-    measure_pairs(stage_model(url, key="BIG_API_KEY"), HowToScore(["pll"], "add", 99), tmp_path / "o")
+    measure_pairs(stage_model(url, key="BIG_API_KEY"), HowToScore(["pll"], 99), tmp_path / "o")
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
     answers.refuses = lambda number: 401  # the server repeats the key that it refuses
     with pytest.raises(ModelError, match=r"\[key\]") as raised:
@@ -276,7 +276,7 @@ def test_a_served_model_has_no_other_precision_to_be_compared_with(served):
 
 def test_answers_of_questions_are_scored_like_texts(served, local):
     url, _ = served
-    how = HowToScore(["pll"], "as_tokenizer", 64)
+    how = HowToScore(["pll"], 64)
     portions = [{"Is it so? Yes": 10, "Is it so? No": 10}, {"It rains.": 0}]
     found, expected = (score_texts(model, portions, how) for model in (load(url), local))
     assert_alike(found, expected)

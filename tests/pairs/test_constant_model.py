@@ -17,15 +17,15 @@ from cxprobe.pairs.measure import texts_of_pairs
 def test_a_constant_model_is_half_right_on_every_construction_and_all_ties(name):
     loaded, people = load_all()  # an item of every noun type of every construction
     pairs = [pair for name, content in loaded.items() for pair in render_pairs(name, content, people, 1, seed=1)]
-    spec = ModelSpec(name=str(ROOT / "models" / name), revision=None, sha256=None, dtype="float32")
+    spec = ModelSpec(name=str(ROOT / "models" / name), revision=None, sha256=None, dtype="float32", bos="add")
     model = load_language_model("constant", spec)
     if name == "mini-mlm":  # which reads a text once for each token: one layer of zeros is as constant as six
         del model.model.base_model.encoder.layer[1:]
     with torch.no_grad():
         for parameter in model.model.parameters():
             parameter.zero_()
-    how = HowToScore(schemes=["pll"], bos="add", token_budget=4096)
-    answers = token_table(score_texts(model, [texts_of_pairs(model, pairs, how.bos)], how))
+    how = HowToScore(schemes=["pll"], token_budget=4096)
+    answers = token_table(score_texts(model, [texts_of_pairs(model, pairs)], how))
     every = ["per_token", "sum", "given_context", "pmi"]
     judged = decide_pairs(pair_table(pairs), answers, HowToJudge("own", "pll", "per_token", every))
     assert len(judged.items) == len(pairs)

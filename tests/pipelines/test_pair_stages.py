@@ -170,7 +170,7 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
 def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
     del outcomes
     monkeypatch.setattr("cxprobe.lm.scoring.answer", lambda *_: pytest.fail("the model was asked"))
-    score = ScorePairs(schemes=["pll"], bos="none", token_budget=64, fewer={})
+    score = ScorePairs(schemes=["pll"], token_budget=64, fewer={})
     with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: add"):
         run_script("score_pairs", "clm", score=score)
     path = Path("data/make_pairs/toy.parquet")
@@ -188,7 +188,7 @@ def test_a_model_that_is_asked_less_is_measured_and_judged_on_its_items_alone(ou
     copy = tmp_path / "copy"
     shutil.copytree(Path.cwd(), copy, ignore=shutil.ignore_patterns("score_pairs"))
     monkeypatch.chdir(copy)
-    score = ScorePairs(schemes=["pll"], bos="as_tokenizer", token_budget=64, fewer={"clm": PerCell(meaning=1, form=1)})
+    score = ScorePairs(schemes=["pll"], token_budget=64, fewer={"clm": PerCell(meaning=1, form=1)})
     run_script("score_pairs", "clm", score=score, models=["clm", "blind"])
     run_script("score_pairs", "blind", score=score, models=["clm", "blind"])
     run_script("judge_pairs", score=score, models=["clm", "blind"], llms=[])

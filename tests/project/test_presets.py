@@ -18,7 +18,7 @@ pairs:
   models: []                 # which
   make: {per_cell: 2, pseudowords: null}
   score:
-    bos: none
+    token_budget: 7
     schemes: [pll]           # of masked models
 models: {}
 """
@@ -47,7 +47,7 @@ def test_a_preset_changes_what_it_names_and_keeps_the_rest_with_its_comments(pre
         "pairs": {
             "models": ["one"],
             "make": {"per_cell": 2, "pseudowords": None},
-            "score": {"bos": "none", "schemes": ["pll_word_l2r"]},
+            "score": {"token_budget": 7, "schemes": ["pll_word_l2r"]},
         },
         "models": {"one": {"name": "models/one"}, "one-random": {"name": "models/one", "seed": 1}},
     }

@@ -328,7 +328,7 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
         entry = {"sets": None, "shots": None, "chain_of_thought": None, "variation": True} | parts
         make = settings(variation=VARIATION, **settings_of_run)
         params = {"models": [], "llms": ["one", "other"], "constructions": ["toy"], "make": make, "ask": {"one": entry}}
-        score = {"scheme": "pll", "bos": "add", "token_budget": 1}
+        score = {"scheme": "pll", "token_budget": 1}
         section = PromptsParams(**params, score=score, judge={"score": "sum", "scores": ["sum"]})
         pd.testing.assert_frame_equal(questions_for(table, "other", section), table)
         return questions_for(table, "one", section)

@@ -21,7 +21,7 @@ def test_masked_scores_mask_each_token_of_the_answer_and_no_other(tmp_path):
     save_lm(tmp_path, "bert")
     model = load_language_model("tiny", ModelSpec(name=str(tmp_path), revision=None, sha256=None, dtype="float32"))
     texts = texts_of_choices(choices(QUESTION, ANSWERS, "the"))
-    found = {one.text: one.log_probs for one in score_texts(model, [texts], HowToScore(["pll"], "add", 64))}
+    found = {one.text: one.log_probs for one in score_texts(model, [texts], HowToScore(["pll"], 64))}
     before = len(model.tokenizer(QUESTION)["input_ids"]) - 1  # without [SEP]
     for answer in ANSWERS:
         ids = model.tokenizer(QUESTION + answer, return_tensors="pt")["input_ids"]

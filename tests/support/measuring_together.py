@@ -51,7 +51,7 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
     wrote = []
     for name in ("masked", "causal"):
         portions = [dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[20:])]
-        how = HowToScore(["pll", "pll_word_l2r"], "add", 96)
+        how = HowToScore(["pll", "pll_word_l2r"], 96)
         wrote.append(measure_texts(model_of(name, load_language_model), portions, how, Path("out", name)))
     rows = [(f"the {noun} is [MASK] today.", ("old", "young")) for noun in NOUNS]
     filled = measure_candidates(

@@ -1,5 +1,7 @@
 """Scores of tokens by a loaded model, and models as stages measure them."""
 
+from dataclasses import replace
+
 from cxprobe.lm.answering import answer
 from cxprobe.lm.masked import PllQuestions, encode_inputs
 from cxprobe.lm.measuring import MeasuredModel
@@ -17,7 +19,7 @@ def pll_token_scores(model, texts, *, scheme, token_budget, spans=None):
 
 
 def causal_token_scores(model, texts, *, bos, token_budget):
-    how = HowToScore(["causal"], bos, token_budget)
+    how, model = HowToScore(["causal"], token_budget), replace(model, bos=bos)
     return answer(lambda: model.questions([texts], how), lambda: model)
 
 

@@ -17,7 +17,7 @@ def score_greetings(stage: Stage[GreetingsStage]) -> Outcome | None:
 
     def score(member):
         model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
-        return measure_texts(model, [texts], HowToScore(["pll"], "as_tokenizer", 512), stage.data / member.inside)
+        return measure_texts(model, [texts], HowToScore(["pll"], 512), stage.data / member.inside)
 
     return measure_members(stage, score)
 
