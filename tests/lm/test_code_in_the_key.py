@@ -31,7 +31,8 @@ from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.served import ServedLM
 from cxprobe.lm.store import answers_folder
 
-weights = SimpleNamespace(config=SimpleNamespace(to_dict=lambda: {"layers": 2}), dtype="float32")
+config = SimpleNamespace(to_dict=lambda: {"layers": 2}, _attn_implementation="sdpa")
+weights = SimpleNamespace(config=config, dtype="float32")
 given = ("tiny", weights, None, "sha256 0", 64)
 models = {
     "masked": MaskedLM(*given),

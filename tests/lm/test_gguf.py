@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import gguf
@@ -167,33 +166,40 @@ def test_what_cannot_be_dequantised_is_refused_with_a_way_out(tmp_path, monkeypa
     )
 
 
-KILLED = """
+LOADED = """
 import os, signal, sys, transformers
 from model_folders import spec
 from cxprobe.lm.scoring import load_language_model
-transformers.PreTrainedTokenizerFast.save_pretrained = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-load_language_model("tiny", spec(sys.argv[1]))
+if sys.argv[2] == "killed":
+    transformers.PreTrainedTokenizerFast.save_pretrained = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+print(load_language_model("tiny", spec(sys.argv[1])).fingerprint)
 """
+
+
+def loading(path: Path, ending: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", LOADED, path, ending], env=environment, text=True, **pipes)
 
 
 @pytest.mark.pipeline
 def test_a_killed_conversion_leaves_nothing_that_is_loaded(tmp_path, cache):
     path, same = write_gguf(tmp_path)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", KILLED, path], env=environment, check=False, capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    killed = loading(path, "killed")
+    told = killed.communicate()[1]
+    assert killed.returncode == -signal.SIGKILL, told
     assert [folder.suffix for folder in cache.iterdir() if folder.is_dir()] == [".partial"]
     model, expected = (load_language_model("tiny", spec(one, bos="none")) for one in (path, same))
     np.testing.assert_allclose(scores_of(model), scores_of(expected), atol=1e-5, rtol=0)
     assert not [*cache.glob("*.partial")]
 
 
-def test_conversions_of_one_file_at_the_same_time_wait_for_the_first(tmp_path, capfd):
+@pytest.mark.pipeline
+def test_conversions_of_one_file_at_the_same_time_wait_for_the_first(tmp_path):
     path, _ = write_gguf(tmp_path)
-    with ThreadPoolExecutor(3) as pool:
-        models = list(pool.map(lambda _: load_language_model("tiny", spec(path)), range(3)))
-    assert len({model.fingerprint for model in models}) == 1
-    assert capfd.readouterr().err.count("de-quantising 0 MB") == 1
+    told = [process.communicate() for process in [loading(path, "well") for _ in range(2)]]
+    assert [printed for printed, _ in told] == [f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}\n"] * 2
+    assert "".join(errors for _, errors in told).count("de-quantising 0 MB") == 1
 
 
 def test_a_model_of_a_package_goes_by_a_short_name_and_a_package_that_is_not_there_is_named(monkeypatch):
