@@ -5,20 +5,14 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.corpora.association import fillers_of
-from cxprobe.corpora.params import Mining
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import series_of
-from cxprobe.pairs.frames import pairs_file, read_pairs_file
-from cxprobe.pairs.frequency import verbs_in_corpora
 from cxprobe.pairs.judge import PAIR_TABLES
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.report import report_of_benchmark, report_of_pairs, report_of_series
 from cxprobe.pairs.sources import OWN_PAIRS, folder_of, made_files
 from cxprobe.people.agreement import agreement_on
-from cxprobe.people.labels import LABELS_FILE, read_labels, without_negatives
 from cxprobe.report.judging import line_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -27,14 +21,7 @@ JUDGED = DATA / "judge_pairs"
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
 
 
-class PairsReportStage(PairsStage):
-    """What the report reads: it compares verbs of frames with those that corpora have in the construction."""
-
-    mining: Mining
-    """Where the sentences of corpora come from."""
-
-
-def report_pairs(stage: Stage[PairsReportStage]) -> Outcome:
+def report_pairs(stage: Stage[PairsStage]) -> Outcome:
     params, section = stage.params, stage.params.pairs
     tables: dict[str, pd.DataFrame] = {}
     figures: dict[str, Figure] = {}
@@ -47,7 +34,7 @@ def report_pairs(stage: Stage[PairsReportStage]) -> Outcome:
             rates = {name: read_table(stage.use(JUDGED / "rates" / f"{name}.parquet")) for name in PAIR_TABLES}
             published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED]
             people = agreement_on("pairs", section.constructions)
-            report = report_of_pairs(params, judged, rates, mined_verbs(stage), people, published)
+            report = report_of_pairs(params, judged, rates, people, published)
         else:
             report = report_of_benchmark(params, source, judged)
         items[source] = judged["items"]
@@ -63,17 +50,5 @@ def report_pairs(stage: Stage[PairsReportStage]) -> Outcome:
     return Outcome(counts={**counts, "benchmarks": len(section.benchmarks)}, tables=tables, figures=figures)
 
 
-def mined_verbs(stage: Stage[PairsReportStage]) -> pd.DataFrame:
-    """Return how often the verbs of frames are in the constructions that are mined."""
-    mining, mined = stage.params.mining, {}
-    for name in (name for name in stage.params.pairs.constructions if name in mining.constructions):
-        stage.use(pairs_file(name))
-        sentences = read_table(stage.use(mining.folder_of(name) / "sentences.parquet"))
-        path = CONSTRUCTIONS_FOLDER / name / LABELS_FILE
-        labels = read_labels(stage.use(path)) if path.exists() else []
-        mined[name] = (read_pairs_file(name).frames, fillers_of(without_negatives(sentences, labels)))
-    return verbs_in_corpora(mined)
-
-
 if __name__ == "__main__":
-    run_stage(report_pairs, PairsReportStage)
+    run_stage(report_pairs, PairsStage)

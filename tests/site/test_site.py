@@ -179,30 +179,6 @@ def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_fi
     assert cast.best(table[table["model"] == "mlm"]) is None
 
 
-def test_the_pages_of_a_construction_and_a_model_say_how_far_being_right_goes_with_frequency(folder):
-    counts = {"construction": "toy", "pairs": 300, "n": 280, "frames": 25, "words": 40}
-    numbers = {"slope": 0.5, "slope_low": -0.25, "slope_high": 1.25, "absent": ""}
-    numbers |= {"at_zero": 0.61, "at_zero_low": 0.52, "at_zero_high": 0.69}
-    absent = dict.fromkeys(numbers, "") | {"absent": "all pairs have the same credit, 1"}
-    rows = [
-        {"covariate": covariate, "model": model} | counts | told
-        for covariate, model, told in (("words", "mlm", numbers), ("words", "clm", absent), ("verb", "mlm", numbers))
-    ]
-    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), clm=(1.0, 0.9, 1.0, 300))
-    write_report(folder, "pairs", accuracy=accuracy, frequency=pd.DataFrame(rows))
-    pages = {path: text_of(page) for path, page in pages_of(with_params(folder, ["pairs"])).items()}
-    fitted, none = (
-        "toy mlm +0.50 (-0.25 to +1.25) 61.0 (52.0 to 69.0) 280 25 40",
-        "none: all pairs have the same credit, 1",
-    )
-    of_verb = "toy mlm +0.50 (-0.25 to +1.25) 280 25 40"
-    page = pages["constructions/toy.html"]
-    places = [page.index(text) for text in ("per Zipf unit", fitted, none, "per factor of ten", of_verb)]
-    assert places == sorted(places)
-    assert [text in pages["models/mlm.html"] for text in (fitted, none)] == [True, False]
-    assert [text in pages["models/clm.html"] for text in (fitted, none)] == [False, True]
-
-
 def text_of(page: str) -> str:
     """Return what a page says, without its style."""
     body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.DOTALL)

@@ -9,7 +9,6 @@ from ruamel.yaml import YAML
 
 from cxprobe.constructions.people import Row
 from cxprobe.pairs.frames import VERB
-from cxprobe.pairs.frequency import lemma_of
 
 UNFILLED = "..."
 """Stands for what a person fills in."""
@@ -69,3 +68,11 @@ def frames_text(head: Sequence[str], rows: Sequence[tuple[Sequence[str], Row]]) 
         text.write("  - ")
         yaml.dump(dict(row), text)
     return text.getvalue()
+
+
+def lemma_of(verb: str) -> str:
+    """Return the lemma of a verb's first word; of a form of two verbs, such as "found", the more frequent one."""
+    from lemminflect import getLemma  # slow to import
+    from wordfreq import zipf_frequency
+
+    return str(max(getLemma(verb.split(" ")[0].lower(), upos="VERB"), key=lambda lemma: zipf_frequency(lemma, "en")))

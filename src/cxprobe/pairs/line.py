@@ -40,7 +40,6 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
-from cxprobe.report.tables import cell
 from cxprobe.report.words import in_full, number
 
 _FEWEST_FRAMES = 30  # with fewer frames, the report warns about the interval
@@ -52,18 +51,6 @@ _WAYS: Mapping[str, tuple[Question, str]] = {
     "said": ("words", "asked in words"),
 }
 _COUNTS = ("both_right", "first_alone", "second_alone", "both_wrong")
-_FREQUENCY = {
-    "words": (
-        "Frequency of words: how much the log odds of being right rise with each Zipf unit by which the right text's "
-        "words are more frequent, and the accuracy in percent where both are equally frequent",
-        ["per Zipf unit", "accuracy at no difference", "n", "frames", "words"],
-    ),
-    "verb": (
-        "Frequency of the verb in the construction: how much the log odds of being right rise where a corpus has the "
-        "verb in it ten times as often",
-        ["per factor of ten", "n", "frames", "verbs"],
-    ),
-}
 _BESIDE = "report_pairs/tables/beside_published"
 _BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
 
@@ -318,21 +305,8 @@ class PairsLine(Line):
             )
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield tables of the effect of frequency on being right, and of a model's rates on benchmarks."""
-        path = "report_pairs/tables/frequency"
-        for (covariate,), table in grouped_rows(inputs.table(path), "covariate"):
-            title, head = _FREQUENCY[covariate]
-            rows = []
-            for _, row in table.iterrows():
-                named = {"construction": construction_of_pairs(row["construction"]), "model": row["model"]}
-                if named[column] == value and row["model"] in models.with_pages:
-                    slope, at_zero = (row[[name, f"{name}_low", f"{name}_high"]] for name in ("slope", "at_zero"))
-                    cells = ["{:+.2f} ({:+.2f} to {:+.2f})".format(*slope), cell(*at_zero)]
-                    if pd.notna(row["absent"]):
-                        cells = [f"none: {row['absent']}", ""]
-                    counts = row[["n", "frames", "words"]].astype(str)
-                    rows.append([row["construction"], models.label(row["model"]), *cells[: len(head) - 3], *counts])
-            yield PageTable(title, path, ["pairs", "model", *head], rows)
+        """Yield a model's rates on each benchmark."""
+        del models
         for name in inputs.stage.params.section(PairsParams).benchmarks if column == "model" else ():
             path = f"report_pairs/tables/benchmarks/{name}/accuracy"
             table = inputs.table(path)

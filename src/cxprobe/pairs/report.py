@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from cxprobe.lm.params import Member, Rule, Series, earlier_checkpoints, series_of
 from cxprobe.pairs.balance import pooled
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
-from cxprobe.pairs.frequency import frequency_by
 from cxprobe.pairs.judge import biases_of_all, with_groups
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.replies import asked_rates
@@ -39,7 +38,6 @@ def report_of_pairs(
     params: PairsStage,
     judged: Mapping[str, pd.DataFrame],
     rates: Mapping[str, pd.DataFrame],
-    verbs: pd.DataFrame,
     people: pd.DataFrame,
     published: Sequence[pd.DataFrame],
 ) -> TablesAndFigures:
@@ -49,7 +47,6 @@ def report_of_pairs(
         params: The parameters.
         judged: "items" and, where models were asked in words, "replies" of all models.
         rates: The tables of `cxprobe.pairs.judge.pair_tables`.
-        verbs: How often corpora have the verbs of frames, see `cxprobe.pairs.frequency.verbs_in_corpora`.
         people: What people say of the items, see `cxprobe.people.agreement.agreement_on`.
         published: The tables "objectives" and "people" of `pairs_beside_published`.
     """
@@ -67,7 +64,6 @@ def report_of_pairs(
     comparable = pairs_in_groups(items, "construction", {MEANING: "meaning"})
     compared = compare_models(comparable, ["construction"], members, series, params.report.tested)
     tables["comparisons"] = with_blanks(compared)
-    tables["frequency"] = with_blanks(frequency_by(comparable, verbs, ["model", "construction"]))
     tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
     tables["accuracy"] = with_blanks(with_both_orders(tables.pop("constructions"), tables))
     return tables, figures

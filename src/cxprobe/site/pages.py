@@ -39,7 +39,7 @@ MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
 _PACKAGES = (
     *("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas"),
-    *("nltk", "spacy", "statsmodels", "wordfreq"),
+    *("nltk", "spacy", "wordfreq"),
 )
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
