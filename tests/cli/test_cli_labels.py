@@ -13,7 +13,6 @@ import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import psutil
 import pytest
 from labelling_desk import TAGS, mined
@@ -82,8 +81,7 @@ def test_two_people_label_resume_and_are_compared(project):
 
 def test_precision_and_what_is_left_to_find_are_printed_after_a_session_and_with_agreement(project):
     assert "precision is not known" in run("q\n", "label", "toy", "--who", "Ann").out
-    first = run("p\nn\nq\n", "label", "toy", "--who", "Ann", "--order", "uncertain")
-    assert "(all at random: too few labels for a probe)" in first.out
+    first = run("p\nn\nq\n", "label", "toy", "--who", "Ann")
     lines = first.out.splitlines()[-3:]
     assert re.fullmatch(
         r"precision 0\.50 \[0\.\d\d, 0\.\d\d\], n = 4: the first 2 of 4 sequences in random order, unclear .*", lines[0]
@@ -148,33 +146,11 @@ def test_conflicts_are_listed_without_the_mined_sentences_too(project):
     assert "`dvc repro mine_sentences` makes it" in run("", "label", "toy", "--who", "Ann").err
 
 
-def test_sentences_go_to_another_tool_and_their_labels_come_back(project):
-    run("", "label", "toy", "--export", "sentences.tsv")
-    sentences = pd.read_csv("sentences.tsv", sep="\t")
-    assert sentences.to_dict("list") == mined(4)[["id", "tags", "text", "url"]].to_dict("list")
-    sequence, sentence = ("sequence", sentences["tags"][0]), ("sentence", sentences["id"][1])
-    write_labels([PersonLabel(*sequence, "negative", "Ann", "2026-01-31")], project / LABELS)
-    said = [(*target, "positive", who) for target in (sequence, sentence) for who in ("Ann", "Bo")]
-    theirs = [PersonLabel(*one, "2026-02-03") for one in said]
-    write_labels(theirs, project / "theirs.tsv")
-    for changed in (4, 0):
-        done = run("", "label", "toy", "--import", "theirs.tsv")
-        assert f"4 labels by Ann, Bo, {changed} of them new or changed" in done.out, done.err
-        assert read_labels(project / LABELS) == sorted(theirs)
-    write_labels([PersonLabel("sentence", "other-1", "positive", "Ann", "2026-02-03")], project / "theirs.tsv")
-    assert "the first is 'other-1'" in run("", "label", "toy", "--import", "theirs.tsv").err
-    assert read_labels(project / LABELS) == sorted(theirs)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["label", "toy", "--who", "Cy (decides)"], "decisions are made by `cxprobe agreement toy --decide`"),
         (["label", "toy", "--who", "A\tB"], "a name of printable characters is needed"),
-        (["label", "toy", "--export", "sentences.csv"], "give a name that ends in .tsv"),
-        (["label", "toy", "--export", "a.tsv", "--import", "b.tsv"], "one at a time"),
-        (["label", "toy", "--import", "none.tsv"], "none.tsv: there is no such file"),
-        (["label", "toy", "--import", "params.yaml"], "params.yaml, line 1: expected the columns"),
         (["agreement", "toy", "--browser"], "--browser goes with --decide"),
     ],
 )

@@ -1,13 +1,11 @@
-"""Planted labels: what the estimate says of them, and which sentences are asked for."""
+"""Planted labels: what the estimate says of them."""
 
 import numpy as np
 import pytest
-from labelling_desk import session
 
 from cxprobe.people.labels import PersonLabel
 from cxprobe.people.mined import MinedSentence, SentenceGroup
-from cxprobe.people.ranking import FEWEST_LABELLED, estimate_yield, most_uncertain, training_labels
-from cxprobe.people.sessions import apply_answer, progress_of, start_session
+from cxprobe.people.ranking import estimate_yield
 from cxprobe.stats import estimate_rate
 
 DAY = "2026-01-31"
@@ -24,23 +22,6 @@ def groups_of(number: int, sentences: int = 1) -> tuple[SentenceGroup, ...]:
 
 def label_of(group: SentenceGroup, is_positive: bool, who: str = "Ann") -> PersonLabel:
     return PersonLabel("sequence", group.target, "positive" if is_positive else "negative", who, DAY)
-
-
-def planted(n: int, seed: int) -> tuple[tuple[SentenceGroup, ...], list[bool]]:
-    """Return groups in random order and which are instances: "red" mostly, "old" half of the time, "calm" seldom."""
-    generator = np.random.default_rng(seed)
-    kinds = generator.choice(["red", "old", "calm"], n, p=[0.25, 0.25, 0.5])
-    chance = {"red": 0.95, "old": 0.5, "calm": 0.05}
-    truth = [bool(generator.random() < chance[kind]) for kind in kinds]
-    return tuple(group_of(str(number), f"the {kind} cat") for number, kind in enumerate(kinds)), truth
-
-
-def label_planted(groups, truth, answers: int, labels=()):
-    """Let Ann give so many answers, all of them right, by uncertainty."""
-    current = start_session(groups, labels, "Ann", DAY, by_uncertainty=True)
-    for _ in range(answers):
-        current = apply_answer(current, "p" if truth[current.position] else "n")
-    return current
 
 
 def test_the_intervals_cover_precision_and_the_number_of_instances_though_the_ordering_is_biased():
@@ -61,53 +42,6 @@ def test_the_intervals_cover_precision_and_the_number_of_instances_though_the_or
     assert covered >= 0.93 * repetitions
     assert left_covered >= 0.93 * repetitions
     assert naive < 0.05 * repetitions  # of all that is labelled
-
-
-@pytest.fixture(scope="module")
-def ranked():
-    """A session in which 60 of 150 planted sequences are labelled by uncertainty."""
-    groups, truth = planted(150, 1)
-    return groups, truth, label_planted(groups, truth, 60)
-
-
-def test_one_half_is_taken_from_the_random_order_and_the_other_is_what_the_probe_cannot_tell(ranked):
-    groups, _, after = ranked
-    given = [step.position for step in after.history]
-    for turn in range(0, 60, 2):
-        assert given[turn] == min(set(range(150)) - set(given[:turn]))
-    asked = ["old" in groups[number].sentences[0].text for number in given[15::2]]
-    assert np.mean(asked) > 0.6  # a quarter of all
-
-
-def test_the_order_is_the_same_again_and_after_an_interruption(ranked):
-    groups, truth, after = ranked
-    labels = []
-    for _ in range(12):
-        labels = label_planted(groups, truth, 5, labels).labels
-    assert set(labels) == set(after.labels)
-    shuffled = [after.labels[number] for number in np.random.default_rng(0).permutation(60)]
-    assert start_session(groups, shuffled, "Ann", DAY, by_uncertainty=True).position == after.position
-
-
-def test_the_most_uncertain_is_the_one_whose_probability_is_nearest_to_a_half():
-    kinds = ["red"] * 6 + ["calm"] * 6 + ["calm", "red", "red calm", "red"]
-    groups = tuple(group_of(f"{number}", kind) for number, kind in enumerate(kinds))
-    assert training_labels(groups, []) is None
-    positive = training_labels(groups, [label_of(groups[number], number < 6) for number in range(12)])
-    assert positive.tolist() == [True] * 6 + [False] * 6
-    assert most_uncertain(groups, positive, [12, 13, 14, 15]) == 14
-    assert most_uncertain(groups, positive, [15, 13]) in (13, 15)
-
-
-def test_with_too_few_labels_of_either_kind_all_are_at_random_and_a_line_says_so():
-    groups, _ = planted(30, 2)
-    current = start_session(groups, (), "Ann", DAY, by_uncertainty=True)
-    for number in range(FEWEST_LABELLED + 8):
-        assert current.position == number
-        assert "all at random: too few labels" in progress_of(current)
-        current = apply_answer(current, "n" if number >= FEWEST_LABELLED - 1 else "p")
-    assert "at random" not in progress_of(apply_answer(current, "p"))
-    assert "at random" not in progress_of(session())
 
 
 def test_without_the_first_sequence_nothing_is_known_and_with_all_of_them_everything_is():

@@ -1,7 +1,6 @@
 """The commands by which people label mined sentences: ``cxprobe label`` and ``cxprobe agreement``."""
 
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -23,28 +22,13 @@ def label(
     construction: ConstructionName,
     who: Who = "",
     browser: Browser = False,
-    order: Annotated[
-        Literal["random", "uncertain"],
-        typer.Option(help="uncertain: every second sequence is one that a probe on the labels is least sure about."),
-    ] = "random",
-    export: Annotated[Path | None, typer.Option(help="Write the mined sentences for another tool (.tsv).")] = None,
-    import_: Annotated[
-        Path | None, typer.Option("--import", help="Add the labels of a table with the columns of labels.tsv.")
-    ] = None,
     read_corpus: _ReadCorpus = None,
 ) -> None:
     """Label what was mined for a construction, sequence by sequence; it goes on where you stopped."""
     from cxprobe.cli import labels_desk as desk
 
     require_construction(construction)
-    if export is not None and import_ is not None:
-        raise DataError("--export and --import: one at a time")
-    if import_ is not None:
-        desk.import_labels(construction, import_)
-    elif export is not None:
-        desk.export_sentences(construction, export)
-    else:
-        desk.label_mined(construction, who, browser, read_corpus, by_uncertainty=order == "uncertain")
+    desk.label_mined(construction, who, browser, read_corpus)
 
 
 def agreement(

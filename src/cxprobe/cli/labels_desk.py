@@ -13,9 +13,7 @@ from rich.console import Console
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.errors import DataError
-from cxprobe.files.reading import one_line
 from cxprobe.files.tables import keep_table, kept_table, read_table
-from cxprobe.files.texts import write_table_as
 from cxprobe.files.writing import SCRATCH, digest, scratch_folder
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.labels import (
@@ -26,7 +24,6 @@ from cxprobe.people.labels import (
     Target,
     is_decision,
     read_labels,
-    write_labels,
 )
 from cxprobe.people.mined import (
     MOST_SHOWN,
@@ -46,13 +43,13 @@ from cxprobe.project.params import Params, load_params
 _READ_UNASKED = 2 << 30  # bytes
 
 
-def label_mined(construction: str, who: str, browser: bool, read_corpus: bool | None, *, by_uncertainty: bool) -> None:
+def label_mined(construction: str, who: str, browser: bool, read_corpus: bool | None) -> None:
     """Let a person label what was mined, and say what the labels tell of all of it."""
     groups, person = _mined_groups(construction), who or _git_user()
     if is_decision(person):
         raise DataError(f"--who '{person}': decisions are made by `cxprobe agreement {construction} --decide`")
     desk = _desk(construction, groups, {}, read_corpus)
-    _run(construction, groups, person, desk, browser, by_uncertainty)
+    _run(construction, groups, person, desk, browser)
     _print_yield(groups, read_labels(labels_file(construction)))
 
 
@@ -71,7 +68,7 @@ def decide_disputes(construction: str, who: str, browser: bool, read_corpus: boo
     groups = [group for group, _ in open_disputes]
     disputed = {(group.kind, group.target): said for group, said in open_disputes}
     desk = _desk(construction, groups, disputed, read_corpus)
-    _run(construction, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser, by_uncertainty=False)
+    _run(construction, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser)
 
 
 def print_agreement(construction: str) -> None:
@@ -101,32 +98,6 @@ def print_agreement(construction: str) -> None:
         _print_yield(groups, labels)
 
 
-def export_sentences(construction: str, path: Path) -> None:
-    """Write the mined sentences as a table for another tool."""
-    if path.suffix != ".tsv":
-        raise DataError(f"--export {path}: the table is separated by tabs; give a name that ends in .tsv")
-    sentences = read_mined(construction)[["id", "tags", "text", "url"]]
-    write_table_as(sentences, str(path))
-    print(f"{len(sentences)} sentences: {path}; `cxprobe label {construction} --import FILE` adds their labels")
-
-
-def import_labels(construction: str, path: Path) -> None:
-    """Add the labels of a table with the columns of labels.tsv; they replace what the same people said before."""
-    if not path.is_file():
-        raise DataError(f"--import {path}: there is no such file; give a table with the columns of labels.tsv")
-    new, before = read_labels(path), read_labels(labels_file(construction))
-    sentences = read_mined(construction)
-    targets = {"sequence": set(sentences["tags"]), "sentence": set(sentences["id"])}
-    if unknown := [label.target for label in new if label.target not in targets[label.kind]]:
-        what = f"{len(unknown)} targets are not among the mined sentences, the first is '{unknown[0]}'"
-        raise DataError(one_line(f"{path}: {what}; take tags and ids from `cxprobe label {construction} --export`"))
-    by_key = {label.key: label for label in [*before, *new]}
-    write_labels(by_key.values(), labels_file(construction))
-    people, changed = sorted({label.who for label in new}), len(set(new) - set(before))
-    print(f"{len(new)} labels by {', '.join(people) or 'nobody'}, {changed} of them new or changed")
-    print(f"the labels are in {labels_file(construction)}")
-
-
 def _print_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> None:
     """Print the pattern's precision and how many instances there are, each with its interval of 95 %."""
     known = estimate_yield(groups, labels)
@@ -145,15 +116,13 @@ def _print_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel])
         print(f"instances among {what}: {expected:.0f} [{least:.0f}, {most:.0f}] of {of} sentences")
 
 
-def _run(
-    construction: str, groups: Sequence[SentenceGroup], who: str, desk: Desk, browser: bool, by_uncertainty: bool
-) -> None:
+def _run(construction: str, groups: Sequence[SentenceGroup], who: str, desk: Desk, browser: bool) -> None:
     """Let the person label, in the browser or here, and say at the end what is left."""
     if not who.isprintable() or not who.strip():
         raise DataError(f"--who {who!r}: a name of printable characters is needed; labels.tsv is separated by tabs")
     path = labels_file(construction)
     today = datetime.now().astimezone().date().isoformat()
-    start = start_session(groups, read_labels(path), who, today, by_uncertainty=by_uncertainty)
+    start = start_session(groups, read_labels(path), who, today)
     saved = SavedSession(start, path)
     if browser:
         from cxprobe.people.page import LabelServer

@@ -1,12 +1,11 @@
-"""Which mined sentences are labelled next, and what the labels so far say of all of them.
+"""What the labels so far say of all mined sentences.
 
 The groups stand in an order that the seed alone decides. So those before the first that is not labelled are a random
-sample of all, however the groups behind it were chosen.
+sample of all, whichever of the others a person has labelled.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,6 @@ import pandas as pd
 from cxprobe.people.labels import PersonLabel, in_force, judgements_on
 from cxprobe.people.mined import SentenceGroup
 from cxprobe.stats import Estimate, estimate_rate
-
-FEWEST_LABELLED = 5  # groups that are labelled positive, and others, before a probe says of which it is unsure
 
 
 class Yield(NamedTuple):
@@ -73,43 +70,3 @@ def estimate_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel
     expected, least, most = np.clip(n * ends, known, known + left).tolist()
     missing = (expected - known, least - known, most - known)
     return Yield(precision, sample["position"].nunique(), (expected, least, most), n, missing, left)
-
-
-def training_labels(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> pd.Series | None:
-    """Return which groups are positive, by their position, or None where fewer than `FEWEST_LABELLED` are, or are not.
-
-    Groups are left out that nobody has labelled in full, and those about which the labels are split evenly.
-    """
-    credit = credits_of(groups, labels).groupby("position")["credit"].agg(lambda each: each.mean(skipna=False))
-    positive = credit[credit.notna() & (credit != 0.5)] > 0.5
-    return positive if min(positive.sum(), (~positive).sum()) >= FEWEST_LABELLED else None
-
-
-def most_uncertain(groups: tuple[SentenceGroup, ...], positive: pd.Series, among: Sequence[int]) -> int:
-    """Return the position of the group whose probability of being positive is nearest 0.5, of equals the first.
-
-    The probabilities are those of a logistic regression on n-grams of words and tags.
-
-    Args:
-        groups: All groups.
-        positive: What the probe is trained on, see `training_labels`.
-        among: The positions of the groups to choose from; one at least.
-    """
-    from sklearn.linear_model import LogisticRegression  # takes a second to import
-
-    features = _features(groups)
-    probe = LogisticRegression(max_iter=1000).fit(features[positive.index], positive)
-    return among[int(np.argmin(np.abs(probe.predict_proba(features[among])[:, 1] - 0.5)))]
-
-
-@lru_cache(maxsize=1)  # a session asks for the same groups after every answer
-def _features(groups: tuple[SentenceGroup, ...]) -> Any:  # a sparse matrix, (groups, n-grams)
-    """Return the tf-idf of words, in lower case, of tags, in capitals, and of every two in a row.
-
-    What only one group has is left out: it tells nothing of the others.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    texts = [" ".join([*(one.text.lower() for one in group.shown), group.tags]) for group in groups]
-    counter = TfidfVectorizer(tokenizer=str.split, token_pattern=None, lowercase=False, ngram_range=(1, 2), min_df=2)
-    return counter.fit_transform(texts)

@@ -15,7 +15,6 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup, Surroundings
-from cxprobe.people.ranking import most_uncertain, training_labels
 from cxprobe.run.progress import duration
 
 _LABEL_OF_KEY: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
@@ -48,7 +47,6 @@ class Session:
         position: The number, from 0, of the group that is shown; None when all are labelled and none is shown.
         history: The labels of this session, the newest last.
         query: What was last searched for.
-        by_uncertainty: Whether every second group is the one of which a probe on the labels so far is least sure.
         said: What the last answer did, or why nothing was done; empty where what is shown says it.
         refused: Whether the last answer was none, or could not be carried out.
     """
@@ -60,7 +58,6 @@ class Session:
     position: int | None = None
     history: tuple[Step, ...] = ()
     query: str = ""
-    by_uncertainty: bool = False
     said: str = field(default="", compare=False)
     refused: bool = field(default=False, compare=False)
 
@@ -81,12 +78,9 @@ class Session:
         return [position for position, group in enumerate(self.groups) if (group.kind, group.target) not in given]
 
 
-def start_session(
-    groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel], who: str, today: str, by_uncertainty: bool = False
-) -> Session:
-    """Begin a session with the first group that the person has not labelled, or the most uncertain: see `Session`."""
-    start = Session(tuple(groups), tuple(labels), who, today, by_uncertainty=by_uncertainty)
-    return _to_next_unlabelled(start, -1)
+def start_session(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel], who: str, today: str) -> Session:
+    """Begin a session with the first group that the person has not labelled."""
+    return _to_next_unlabelled(Session(tuple(groups), tuple(labels), who, today), -1)
 
 
 def apply_answer(session: Session, text: str, seconds: float | None = None) -> Session:
@@ -174,19 +168,10 @@ def _search(session: Session, query: str) -> Session:
 
 
 def _to_next_unlabelled(session: Session, position: int) -> Session:
-    """Show the first group after a position, or else from the beginning, that the person has not labelled.
-
-    By uncertainty it is the first of all or, where the person has labelled an odd number, the most uncertain. The
-    labels alone decide that, so a session that was interrupted goes on as it would have gone.
-    """
-    left, by_uncertainty = session.unlabelled, session.by_uncertainty
-    if not left:
-        return replace(session, position=None)
-    if by_uncertainty and (len(session.groups) - len(left)) % 2:
-        positive = training_labels(session.groups, session.labels)
-        if positive is not None:
-            return replace(session, position=most_uncertain(session.groups, positive, left))
-    return replace(session, position=min(left, key=lambda other: (not by_uncertainty and other <= position, other)))
+    """Show the first group after a position, or else from the beginning, that the person has not labelled."""
+    left = session.unlabelled
+    following = [other for other in left if other > position]
+    return replace(session, position=next(iter(following or left), None))
 
 
 class SavedSession:
@@ -289,8 +274,6 @@ def progress_of(session: Session) -> str:
     """
     total, left = len(session.groups), len(session.unlabelled)
     text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
-    if session.by_uncertainty and left and training_labels(session.groups, session.labels) is None:
-        text += " (all at random: too few labels for a probe)"
     seconds = [step.seconds for step in session.history if step.seconds is not None]
     if not seconds:
         return text
