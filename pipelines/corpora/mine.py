@@ -6,15 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.corpora.association import association, fillers_of, shown_fillers
-from cxprobe.corpora.collecting import check_most_faults, collect, collect_corpus, collect_words
+from cxprobe.corpora.collecting import check_most_faults, collect, collect_corpus
 from cxprobe.corpora.engine import SLOTS, count_finished, make_job, run_shards
 from cxprobe.corpora.pattern import Wanted
 from cxprobe.corpora.search import check_examples, load_matchers, pipeline_of
 from cxprobe.corpora.sources import open_corpus
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA, SCRATCH, read_json
-from cxprobe.report.tables import with_blanks
 from cxprobe.run.mining import CorporaParams
 from cxprobe.run.progress import progress
 from cxprobe.run.running import run_stage
@@ -41,15 +39,12 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
 
     corpus = collect_corpus(job, stage.data)
     check_most_faults(corpus, slug, settings.most_faults)
-    words, steps, rejects, of_slots = collect_words(job), [], [], {}
+    steps, rejects = [], []
     for name, one in wanted.items():
         found = collect(job, name, one, settings.duplicates, stage.data / name)
         write_table(found.sentences, stage.data / name / "sentences.parquet", {"slots": SLOTS})
         made = {"sentences": len(found.sentences), "sequences": found.sentences["tags"].nunique()}
         steps += [(name, what, number) for what, number in sorted((found.counts | made).items())]
-        if len(fillers := fillers_of(found.sentences)):
-            associated = association(fillers, words, settings.reference)
-            of_slots[f"{name}/slots"] = with_blanks(shown_fillers(fillers, associated, one.slots))
         rejects.append(found.rejects.assign(construction=name)[["construction", "reason", "sentences"]])
     # Under another name first: what a kill leaves of it must not pass for finished shards.
     ended = Path(f"{job.output}.ended")
@@ -63,7 +58,6 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
             "steps": pd.DataFrame(steps, columns=["construction", "what", "number"]),
             "rejects": pd.concat(rejects),
             "faults": corpus.faults,
-            **of_slots,
         },
     )
 

@@ -7,7 +7,6 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.site.pages import findings_of, overview_table, render_pages
-from cxprobe.site.slots import draw_slots
 
 
 def report(stage: Stage[Params]) -> Outcome:
@@ -16,8 +15,7 @@ def report(stage: Stage[Params]) -> Outcome:
     findings = findings_of(inputs, models)
     overview, pages = overview_table(findings, models), render_pages(inputs, models, findings)
     counts = {"pages": len(pages), "rates": len(overview)}
-    figures = {f"slots/{slug}": figure for slug, figure in draw_slots(inputs).items()}
-    return Outcome(counts=counts, tables={"tables/overview": overview}, figures=figures, pages=pages)
+    return Outcome(counts=counts, tables={"tables/overview": overview}, pages=pages)
 
 
 if __name__ == "__main__":

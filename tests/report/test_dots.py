@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from cxprobe.report.dots import curves, dots, dots_of_run, ranked_dots
+from cxprobe.report.dots import curves, dots, dots_of_run
 from cxprobe.report.panels import add_panel, draw_x_scale, draw_y_scale, log_ticks, whole_ticks
 
 RATES = pd.DataFrame(
@@ -92,20 +92,6 @@ def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
             assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == own.to_dict()
             assert line.get_xdata().tolist() == [1e3, 1e6, 1e9]
     assert legend_of(figure) == ["ab", "cd"]
-
-
-def test_ranked_dots_have_a_panel_each_with_its_own_rows_in_the_order_of_the_table():
-    rows = [("verb", "give", 0.5), ("verb", "tell", 0.02), ("theme", "tea", 1.0)]
-    table = pd.DataFrame(rows, columns=["slot", "word", "share"])
-    table = table.assign(low=table["share"] / 2, high=table["share"], n=400)
-    figure = ranked_dots(table, "Words", rows="word", panels="slot", value="share")
-    assert [axes.get_title() for axes in figure.axes] == ["verb", "theme"]
-    assert [axes.lines[0].get_xdata().tolist() for axes in figure.axes] == [[0.5, 0.02], [1.0]]
-    assert [axes.lines[0].get_ydata().tolist() for axes in figure.axes] == [[0, 1], [0]]
-    assert {"give", "tell", "tea"} <= {text.get_text() for text in figure.texts}
-    low, high = figure.axes[0].get_xlim()
-    assert low < 0.01
-    assert high > 1
 
 
 @given(st.lists(st.floats(1, 1e12), min_size=2, unique=True))

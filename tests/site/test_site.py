@@ -38,7 +38,6 @@ from cxprobe.report.tables import with_blanks
 from cxprobe.report.words import interval
 from cxprobe.run.stage import Stage
 from cxprobe.site.pages import findings_of, render_pages, runs_in_mlflow
-from cxprobe.site.slots import DRAWN, draw_slots
 from cxprobe.stats import Estimate
 
 PARAMS = ROOT / "params.yaml"
@@ -506,20 +505,3 @@ def test_a_twin_beside_chance_is_explained_where_its_rate_stands(folder, rate, s
     params = params.model_copy(update={"pairs": pairs, "models": params.models | {"mlm-random": twin}})
     write_report(folder, "pairs", accuracy=pairs_accuracy(**{"mlm": (0.7, 0.65, 0.75, 300), "mlm-random": rate}))
     assert said in pages_of(params)["constructions/toy.html"]
-
-
-def test_a_page_shows_the_words_of_slots_where_they_were_mined(folder):
-    params = with_params(folder, ["pairs"])
-    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)))
-    assert "Words in its slots" not in pages_of(params)["constructions/toy.html"]
-    words = ["null", "nan", *(f"word{number}" for number in range(DRAWN)), "once"]
-    slots = pd.DataFrame({"slot": "verb", "class": "VB", "word": words, "number": [2] * (len(words) - 1) + [1]})
-    slots = slots.assign(n=40, share=0.05, low=0.01, high=0.1, delta_p_slot=float("nan"))
-    write_table(with_blanks(slots), folder / "results/mine_sentences/toys/toy/slots.csv")
-    page = pages_of(params)["constructions/toy.html"]
-    assert 'href="../../mine_sentences/toys/toy/slots.csv"' in page
-    assert 'src="../slots/toy.png"' in page
-    figures = draw_slots(read(params)[0])
-    assert list(figures) == ["toy"]
-    drawn = [text.get_text() for text in figures["toy"].texts if "(VB" in text.get_text()]
-    assert drawn == [f"{word} (VB: 2 of 40)" for word in words[:DRAWN]]

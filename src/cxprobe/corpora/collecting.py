@@ -128,12 +128,6 @@ def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, out
     )
 
 
-def collect_words(job: MiningJob) -> pd.DataFrame:
-    """Return how often each word stands in the reference: word, class, number; no rows if no pattern has slots."""
-    parts = [read_table(table_path(job, rank, "words")) for rank in range(len(job.source.shards))]
-    return pd.concat(parts).groupby(["word", "class"]).sum().reset_index()
-
-
 def _counts(job: MiningJob, name: str) -> Counter[str]:
     """Return the sums over all shards of what was counted of a construction, or, under "", of the corpus."""
     counts: Counter[str] = Counter()

@@ -14,7 +14,6 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 from datatrove.executor import LocalPipelineExecutor
 from datatrove.utils.logging import logger
@@ -29,10 +28,10 @@ from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
 from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import read_blocks
-from cxprobe.corpora.search import Matchers, count_words, load_matchers, pipeline_of, search
+from cxprobe.corpora.search import Matchers, load_matchers, pipeline_of, search
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
-from cxprobe.files.tables import growing_table, write_table
+from cxprobe.files.tables import growing_table
 from cxprobe.files.writing import digest, digest_of_files, scratch_folder, write_json
 
 _LOOK = 2.0  # seconds between two counts of finished shards
@@ -61,7 +60,6 @@ class MiningJob:
         patterns: Construction -> what is looked for.
         pipelines: Construction -> the pipeline of spaCy that tags, or parses.
         most_words: A longer sentence is not a candidate.
-        reference: The share of the records whose words are counted, if a pattern has slots.
         output: The folder of the shards' tables.
     """
 
@@ -70,7 +68,6 @@ class MiningJob:
     patterns: Mapping[str, Pattern] = field(repr=False)
     pipelines: Mapping[str, str]
     most_words: int
-    reference: float
     output: str
 
 
@@ -81,7 +78,7 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
     another version of the code that a shard runs, starts from the beginning.
     """
     names = {construction: pipeline_of(pattern, settings) for construction, pattern in patterns.items()}
-    job = MiningJob(source, settings.longest_line, patterns, names, settings.most_words, settings.reference, output="")
+    job = MiningJob(source, settings.longest_line, patterns, names, settings.most_words, output="")
     contents = []  # of folders; an installed package is known by its name
     for folder in map(Path, sorted(set(names.values()))):
         files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
@@ -212,7 +209,7 @@ def _start_process() -> None:
 
 
 def table_path(job: MiningJob, rank: int, table: str, construction: str = "") -> Path:
-    """Return the path of a shard's table: of a construction, or of the corpus (counts, faults, words)."""
+    """Return the path of a shard's table: of a construction, or of the corpus (counts, faults)."""
     suffix = "json" if table == "counts" else "parquet"
     return Path(job.output) / ".".join(filter(None, (f"{rank:05d}", construction, table, suffix)))
 
@@ -231,8 +228,6 @@ def _mine(job: MiningJob, rank: int) -> dict[str, Counter[str]]:
     """Mine one shard; return the counts of each construction and, under the name "", those of the corpus."""
     counts = {"": Counter(shards=1), **{name: Counter() for name in job.patterns}}
     looking = _matchers(tuple((name, job.pipelines[name], one.model_dump_json()) for name, one in job.patterns.items()))
-    parser = next((one.nlp for one in looking.values() if one.pattern.has_trees), None)
-    words: Counter[tuple[str, str]] = Counter()
     with ExitStack() as stack:
         faults = stack.enter_context(growing_table(table_path(job, rank, "faults"), SCHEMAS["faults"]))
         tables = {
@@ -244,15 +239,10 @@ def _mine(job: MiningJob, rank: int) -> dict[str, Counter[str]]:
             faults.write_batch(_rows([one._asdict() for one in unreadable], "faults"))
             size = sum(len(record.text.encode()) for record in records)
             counts[""] += Counter(faults=len(unreadable), documents=len(records), bytes_of_text=size)
-            if parser is not None:
-                words.update(count_words(records, parser, job.reference, job.most_words))
             for name, findings in search(records, looking, job.most_words).items():
                 counts[name].update(findings.counts)
                 tables[name, "candidates"].write_batch(_rows(findings.candidates, "candidates"))
                 tables[name, "rejects"].write_batch(_rows(findings.rejects, "rejects"))
-    counted = [(*word, number) for word, number in sorted(words.items())]
-    table = pd.DataFrame(counted, columns=["word", "class", "number"]).astype({"number": "int64"})
-    write_table(table, table_path(job, rank, "words"))
     return counts
 
 

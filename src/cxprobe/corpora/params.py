@@ -114,8 +114,6 @@ class Mining(Closed):
     most_faults: Annotated[float, Field(ge=0, le=1)]
     """The largest share of records that may be unreadable; more is an error, since the corpus's settings are wrong."""
     duplicates: Duplicates
-    reference: Annotated[float, Field(gt=0, le=1)]
-    """The share of a corpus's records whose words are counted, so that those in slots can be compared with them."""
     engine: Engine
 
     def mined_in(self, corpus: str) -> list[str]:

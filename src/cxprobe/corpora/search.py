@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -298,35 +297,6 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     for _, _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[f"rejected: {why}"] for why in _AFTER_TAGGING)
     return findings
-
-
-def in_reference(url: str, share: float) -> bool:
-    """Return whether the words of a record are counted as reference; of many records, a ``share`` in (0, 1] is."""
-    return crc32(url.encode()) < share * 2**32
-
-
-def class_of(tag: str) -> str:
-    """Return the class of a word with a tag: VB of all verbs."""
-    return tag[:2]
-
-
-def count_words(
-    records: Sequence[CorpusRecord], nlp: Language, share: float, most_words: int
-) -> Counter[tuple[str, str]]:
-    """Return how often each word stands in the reference: (its lemma in lower case as in `Found`, its class) -> number.
-
-    Args:
-        records: The records.
-        nlp: The pipeline that reads the sentences in which slots are filled, with the same lemmas and tags.
-        share: Of the records, see `in_reference`.
-        most_words: A longer sentence is left out, as it is no candidate.
-    """
-    taken = (record.text for record in records if in_reference(record.url, share))
-    sentences = _sentences(line for text in taken for line in _lines(0, text))
-    texts = (sentence.text for sentence in sentences if _fits(sentence.text, most_words, nlp.max_length))
-    # Lemmas and tags do not need the parser, which takes half of the time.
-    docs = nlp.pipe(texts, batch_size=BATCH, disable=["parser"])
-    return Counter((_word(token), class_of(token.tag_)) for doc in docs for token in doc)
 
 
 def _word(token: Token) -> str:

@@ -198,38 +198,6 @@ def dots_of_run(table: pd.DataFrame, title: str, *, value: str = "accuracy", cha
     return figure
 
 
-def ranked_dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, value: str) -> Figure:
-    """Draw rates as dots with their intervals on a logarithmic scale, with panels that have rows of their own.
-
-    Args:
-        table: Columns rows and panels (their names), value, low (above 0), high and n; rows are in the table's order.
-        title: Of the figure.
-        rows: The column whose values are the rows' names.
-        panels: The column whose values have a panel each.
-        value: The column of the rates, in [0, 1].
-    """
-    groups = {str(name): part for name, part in table.groupby(panels, sort=False)}
-    lines = -(-len(groups) // 3)
-    columns = -(-len(groups) // lines)
-    line, label = ROW * 0.6, table[rows].str.len().max() * SMALL_LETTER + 0.2  # a row, and the space for rows' names
-    panel = max(map(len, groups.values())) * line + 0.85
-    ends = (table["low"].min() / 1.2, 1.2)
-    ticks = {tick: f"{100 * tick:g}%" for tick in log_ticks([table["low"].min(), 1])}
-    figure = Figure(figsize=(columns * (label + PANEL), lines * panel + 0.4))
-    for number, (name, part) in enumerate(groups.items()):
-        down, across = divmod(number, columns)
-        left, top, height = label + across * (label + PANEL), (lines - down) * panel - 0.3, len(part) * line
-        axes = add_panel(figure, left, top - height, PANEL - 0.3, height, readable(name))
-        draw_dots(axes, part, value, np.arange(len(part)), "", 0)
-        axes.set_xscale("log")
-        axes.set_xlim(*ends)
-        axes.set_ylim(len(part) - 0.5, -0.5)
-        draw_x_scale(axes, ticks, readable(value), grid=True)
-        draw_y_scale(axes, dict(enumerate(part[rows])))
-    write_title(figure, title)
-    return figure
-
-
 def curves(
     table: pd.DataFrame,
     title: str,

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
-from cxprobe.corpora.params import Mining
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.report.params import LineParams
@@ -56,7 +54,6 @@ class ReportInputs:
         sections: Line of work -> what its stages read of params.yaml, of all lines.
         lines: Name -> a line that ran.
         constructions: Folder -> its files: those that most lines of work ask about first.
-        slots: Construction -> the table, relative to results/, of the words that corpora have in its slots.
     """
 
     stage: Stage[Any]
@@ -64,7 +61,6 @@ class ReportInputs:
     every_line: Sequence["Line"]
     lines: "dict[str, Line]" = field(init=False)
     constructions: dict[str, ConstructionFiles] = field(init=False)
-    slots: dict[str, Path] = field(init=False)
     _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,9 +73,6 @@ class ReportInputs:
             asked += dict.fromkeys(params.construction_of(entry) for entry in params.of_line.constructions)
         ordered = sorted(dict.fromkeys(asked), key=lambda name: -asked.count(name))
         self.constructions = {name: self._files_of(name) for name in ordered}
-        mined = self.stage.params.section(Mining).constructions
-        paths = {name: Path("mine_sentences", mined[name], name, "slots.csv") for name in ordered if name in mined}
-        self.slots = {name: path for name, path in paths.items() if (RESULTS / path).exists()}
 
     @property
     def settings(self) -> dict[str, str]:

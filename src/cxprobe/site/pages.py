@@ -92,7 +92,6 @@ def render_pages(inputs: ReportInputs, models: ReportModels, findings: Sequence[
     }
     for slug in inputs.constructions:
         content = _construction(slug, [finding for finding in findings if finding.construction == slug], inputs, models)
-        content["slots"] = inputs.slots[slug].as_posix() if slug in inputs.slots else ""
         content["pictures"] = [picture for picture in pictures if picture.construction == slug]
         pages[f"constructions/{slug}.html"] = page("construction.html", "../", slug=slug, **content)
     for slug in models.with_pages:
