@@ -13,7 +13,6 @@ from toy_pairs import load_toy
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.benchmarks import (
-    read_aann,
     read_benchmark,
     read_blimp,
     read_generic,
@@ -145,30 +144,6 @@ def test_a_broken_paired_focus_table_is_told_with_its_line(tmp_path, spoil, mess
     assert message in str(raised.value)
 
 
-AANN = "idx,sentence,prefixes,aann,default_ann,order_swap,no_article,no_modifier,no_numeral\n"
-
-
-def test_aann_s_sentences_are_compared_with_each_corruption(tmp_path):
-    path = tmp_path / "toy.csv.gz"
-    rows = (
-        '1,"She ate, I hear, a lovely two pies.","She ate, I hear,",a lovely two pies,two lovely pies,'
-        "a two lovely pies,lovely two pies,a two pies,a lovely pies\n"
-        "2,A lovely two men sang.,A lovely two men sang,A lovely two men,two lovely men,"
-        "a two lovely men,lovely two men,a two men,A lovely men\n"
-    )
-    path.write_bytes(gzip.compress((AANN + rows).encode()))
-    pairs = {pair.id: pair for pair in read_aann(path)}
-    assert len(pairs) == 8
-    assert pairs["1-order_swap"].context == "She ate, I hear,"
-    assert pairs["1-order_swap"].good == " a lovely two pies."
-    bad = [pairs[f"1-{name}"].bad for name in ("order_swap", "no_article", "no_modifier", "no_numeral")]
-    assert bad == [" a two lovely pies.", " lovely two pies.", " a two pies.", " a lovely pies."]
-    assert pairs["2-no_article"].context == ""
-    assert (pairs["2-no_article"].good, pairs["2-no_article"].bad) == ("A lovely two men sang.", "Lovely two men sang.")
-    assert pairs["2-no_article"].item == "2"
-    assert pairs["1-no_article"].clusters["noun"] == "pies"
-
-
 def test_the_generic_format_needs_an_id_and_two_texts_and_takes_what_else_there_is(tmp_path):
     (tmp_path / "a.tsv").write_text(
         'id\tgood\tbad\tcontext\titem\tconstruction\tcluster_frame\n1\tIt is "Ann".\tIt is Bo.\tWho?\tone\tx\tf\r\n'
@@ -297,10 +272,3 @@ def test_paired_focus_itself(benchmarks, name):
     assert len(pairs) == 14_184
     texts = Counter(pair.context + pair.good.replace("easier", "?").replace("harder", "?") for pair in pairs)
     assert sum(times - 1 for times in texts.values()) == 864
-
-
-def test_aann_itself(benchmarks):
-    pairs = read_aann(benchmarks / "aann" / "aanns_corruption.csv.gz")
-    assert len(pairs) == 4 * 12_960
-    assert not any(pair.good == pair.bad for pair in pairs)
-    assert all((pair.context + pair.good)[0].isupper() and (pair.context + pair.bad)[0].isupper() for pair in pairs)

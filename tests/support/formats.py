@@ -20,7 +20,7 @@ from cxprobe.corpora.sources import CorpusFiles, find_packages
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.asking import load_preference_prompts
-from cxprobe.pairs.benchmarks import read_aann, read_blimp, read_generic, read_paired_focus
+from cxprobe.pairs.benchmarks import read_blimp, read_generic, read_paired_focus
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.people.answers import read_answers, read_items
 from cxprobe.people.forms import form_table, items_table, make_forms
@@ -157,7 +157,6 @@ FORMATS = {
             ("others/pairs.csv", "csv", read_generic),
             ("others/pairs.jsonl", "jsonl", read_generic),
             ("others/focus.tsv", "tsv", read_paired_focus),
-            ("others/aann.csv", "csv", read_aann),
         )
     },
     **{

@@ -1,4 +1,4 @@
-"""Pairs from files of others: BLiMP, the paired-focus tables, AANN, and any file in the generic format.
+"""Pairs from files of others: BLiMP, the paired-focus tables, and any file in the generic format.
 
 **The generic format** is a table with a header: tab-separated (.tsv) without quoting, or one JSON object a line
 (.jsonl), in UTF-8, either compressed (.gz) or not. It is also what `pair_table` makes. Columns:
@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cxprobe.english import capitalise_first
 from cxprobe.errors import DataError
 from cxprobe.files.reading import shown
 from cxprobe.files.rows import check_filled, read_rows
@@ -36,8 +35,6 @@ BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "p
 PAIRED_FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun")
 BLOCK = 8  # rows of the paired-focus tables that belong together: two conditions x two stimuli x construction, control
 _MASK = "<MASK>"
-CORRUPTIONS = ("order_swap", "no_article", "no_modifier", "no_numeral")
-AANN = ("idx", "sentence", "aann", *CORRUPTIONS)
 _RESERVED = ("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times")
 _TEXTS = ("sentence_good", "sentence_bad", "context", "good", "bad")  # what models read; in JSON, strings and no others
 
@@ -153,45 +150,6 @@ def _paired_focus(row: Mapping[str, str], block: str, where: str) -> Pair:
     )
 
 
-def read_aann(path: Path) -> list[Pair]:
-    """Read AANN's ``aanns_corruption.csv``, compressed or not: each sentence against its four corruptions.
-
-    The corruptions begin with a small letter in the file; where the phrase begins the sentence they get a capital.
-    The column default_ann ("three beautiful days") is well-formed, so that it makes no pair.
-
-    Raises:
-        DataError: See `read_generic`; or the phrase does not occur exactly once in its sentence.
-
-    Source:
-        Misra & Mahowald 2024; the repository kanishkamisra/aannalysis, MIT.
-    """
-    pairs = []
-    for line, row in read_rows(path, AANN, _TEXTS):
-        before, _, after = row["sentence"].partition(row["aann"])
-        if row["sentence"].count(row["aann"]) != 1:
-            raise DataError(
-                f"{path}, line {line}: expected {shown(row['aann'])} once in {shown(row['sentence'])}; mend the one or "
-                "the other"
-            )
-        context = before.removesuffix(" ")
-        gap = before[len(context) :]
-        noun = row["aann"].split()[-1]
-        for corruption in CORRUPTIONS:
-            wrong = row[corruption] if context else capitalise_first(row[corruption])
-            pairs.append(
-                Pair(
-                    id=f"{row['idx']}-{corruption}",
-                    item=row["idx"],
-                    context=context,
-                    good=f"{gap}{row['aann']}{after}",
-                    bad=f"{gap}{wrong}{after}",
-                    groups={"corruption": corruption},
-                    clusters={"noun": noun, "frame": f"{before}...{after}"},
-                )
-            )
-    return _distinct(pairs, path)
-
-
 def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
     """Read the files of a benchmark, or a seeded draw of each.
 
@@ -254,6 +212,5 @@ def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
 READERS: Mapping[str, Callable[[Path], list[Pair]]] = {
     "blimp": read_blimp,
     "paired_focus": read_paired_focus,
-    "aann": read_aann,
     "pairs": read_generic,
 }

@@ -29,8 +29,8 @@ def called_pairs(name: str) -> str:
 class Benchmark(Closed):
     """Minimal pairs of others, in the files of data/benchmarks/<slug>, which `dvc import` brings."""
 
-    format: Literal["blimp", "paired_focus", "aann", "pairs"]
-    """BLiMP's <UID>.jsonl, the paired-focus .tsv, AANN's .csv, or the generic .tsv or .jsonl; each may end in .gz."""
+    format: Literal["blimp", "paired_focus", "pairs"]
+    """BLiMP's <UID>.jsonl, the paired-focus .tsv, or the generic .tsv or .jsonl; each may end in .gz."""
     files: str
     """Which files, such as "*.jsonl.gz"; the name is taken to match the folder's own files."""
     by: Annotated[list[str], Field(min_length=1)]
