@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from labelling_desk import mined
 from sklearn.metrics import cohen_kappa_score
 
-from conftest import ROOT
 from cxprobe.people.agreement import (
     conflicts,
     disputes,
@@ -16,7 +15,6 @@ from cxprobe.people.agreement import (
     kappas,
     load_ratings,
     mistaken_items,
-    read_published_agreement,
 )
 from cxprobe.people.labels import DECIDES, JUDGEMENTS, PersonLabel
 from cxprobe.people.mined import SentenceGroup, group_sentences
@@ -174,10 +172,3 @@ def test_items_that_most_people_get_wrong_are_told_in_words():
         ["wrong", "wrong", "The good one.", "2 x The bad one.; 1 x The good one."],
         ["tied", "tie", "The good one.", "2 x The good one.; 2 x The bad one."],
     ]
-
-
-def test_the_published_values_are_those_of_the_paper():
-    known = read_published_agreement(ROOT / "published" / "oba2026_human_validation.tsv").set_index("construction")
-    assert known.loc["overall", "published_accuracy"] == pytest.approx(0.9665)
-    assert known.loc["overall", "published_full_agreement"] == pytest.approx(0.8359)
-    assert known["published_n"].drop("overall").sum() == known.loc["overall", "published_n"]

@@ -73,7 +73,6 @@ def import_(
         typer.Argument(help="Saved answers and Prolific's export of submissions, in any order."),
     ],
     items: Annotated[Path, typer.Option(help="The items.csv of the export.")],
-    published: Annotated[bool, typer.Option("--published", help="Show published values beside these.")] = False,
     most_failed: Annotated[
         int, typer.Option(min=0, help="How many attention checks of a form may be wrong before it is left out.")
     ] = 0,
@@ -118,7 +117,7 @@ def import_(
             shown = pd.concat([shown, human_agreement(ratings.assign(construction="overall"))], ignore_index=True)
         if of_models:
             print("\nLanguage models, counted apart from people:")
-        _print_agreement(shown, published and not of_models)
+        _print_agreement(shown)
         mistaken = mistaken_items(ratings, asked)
         print(f"\n{len(mistaken)} items about which most people do not give the right answer")
         for row in mistaken.to_dict("records"):
@@ -172,16 +171,13 @@ def pattern(
             print(f"{what}: {row.text} ({row.id})")
 
 
-def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
+def _print_agreement(agreement: "pd.DataFrame") -> None:
     """Print a table by construction: how often the majority is right, and how far people agree."""
-    from cxprobe.people.agreement import read_published_agreement
-
     if agreement.empty:
         print("nobody has judged these constructions yet")
         return
     header = ["construction", "kind", "items", "raters", "ratings", "majority right", "all agree", "alpha"]
-    lines = [header + (["published: majority right", "all agree", "items"] if published else [])]
-    known = read_published_agreement().set_index("construction") if published else None
+    lines = [header]
     for row in agreement.to_dict("records"):
         cells = [
             *(row["construction"], row["kind"], str(row["n"]), str(row["raters"]), str(row["ratings"])),
@@ -189,12 +185,9 @@ def _print_agreement(agreement: "pd.DataFrame", published: bool) -> None:
             _rate(row["full_agreement"], row["full_low"], row["full_high"]) if row["full_n"] else "-",
             "-" if isnan(row["alpha"]) else f"{row['alpha']:.3f}",
         ]
-        if known is not None and row["kind"] == "pairs" and row["construction"] in known.index:
-            right, full, items = known.loc[row["construction"]]
-            cells += [f"{right:.2%}", f"{full:.2%}", f"{items:.0f}"]
-        lines.append([*cells, *["-"] * (len(lines[0]) - len(cells))])
+        lines.append(cells)
     print()
-    print_table(lines, texts=len(lines[0]))
+    print_table(lines, texts=len(header))
 
 
 def _rate(value: float, low: float, high: float) -> str:

@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import DataError
 from cxprobe.people.labels import JUDGEMENTS, PersonLabel, Said, Target, in_force, is_decision, judgements_on
 from cxprobe.people.mined import SentenceGroup
 from cxprobe.people.ratings import RATINGS_FILE, Rating, read_ratings
 from cxprobe.stats import CLUSTER, rate_by
 
-PUBLISHED_FILE = Path("published/oba2026_human_validation.tsv")
 _ITEM = ["construction", "kind", "item"]
 _BY = ["construction", "kind"]
 _AGREEMENT_COLUMNS = [
@@ -210,23 +208,6 @@ def mistaken_items(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         rows.append((share, construction, kind, item, verdict, row["text"], row["question"], shown[right], given))
     columns = ["construction", "kind", "item", "verdict", "text", "question", "right", "given"]
     return pd.DataFrame([row[1:] for row in sorted(rows)], columns=columns)
-
-
-def read_published_agreement(path: Path = PUBLISHED_FILE) -> pd.DataFrame:
-    """Return what has been published of people's judgements of minimal pairs (Oba & Sugawara 2026).
-
-    Returns:
-        construction ("overall" for all), published_accuracy and published_full_agreement in [0, 1], published_n.
-
-    Raises:
-        DataError: There is no such file.
-    """
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file; `git checkout {path}` brings it back")
-    table = pd.read_csv(path, sep="\t")
-    percent = {"published_accuracy": "majority_percent", "published_full_agreement": "full_agreement_percent"}
-    rates = {name: table[column] / 100 for name, column in percent.items()}
-    return table[["construction"]].assign(**rates, published_n=table["items"])
 
 
 def _alpha(ratings: pd.DataFrame) -> float:
