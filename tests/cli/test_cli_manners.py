@@ -137,7 +137,7 @@ def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(folder, 
     ("line", "completed"),
     [
         ("cxprobe ag", ["agreement"]),
-        ("cxprobe new construction mine --from t", ["toy"]),
+        ("cxprobe new frames t", ["toy"]),
         ("cxprobe preset sm", ["small"]),
         ("cxprobe init study --preset emb", ["embedded"]),
     ],

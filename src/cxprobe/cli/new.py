@@ -4,31 +4,20 @@ from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.cli.names import ConstructionName, complete_construction
+from cxprobe.cli.names import ConstructionName
 
 
 def construction(
     name: Annotated[str, typer.Argument(help="The name of its folder: small letters, digits, hyphens.")],
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            help="A construction whose files are copied.",
-            autocompletion=complete_construction,
-            metavar="NAME",
-        ),
-    ] = None,
 ) -> None:
-    """Begin a construction: commented files with an example that passes `cxprobe check`, or another one's files."""
+    """Begin a construction: commented files with an example that passes `cxprobe check`."""
     from cxprobe.cli.project import add_construction
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 
-    left = add_construction(name, source)
+    add_construction(name)
     folder = CONSTRUCTIONS_FOLDER / name
     files = ", ".join(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
     print(f"{folder}/ has {files}")
-    for line in left:
-        print(line)
     print("Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, and")
     print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
 

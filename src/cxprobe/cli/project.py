@@ -14,16 +14,10 @@ from cxprobe.files.reading import read_text
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.writing import write_bytes
 from cxprobe.project.carried import carried_files, carried_paths
-from cxprobe.project.folder import VERSION_FILE, installed_version, require_construction
+from cxprobe.project.folder import VERSION_FILE, installed_version
 from cxprobe.project.presets import preset_text
 
 _TEMPLATE = Path(__file__).parent / "templates" / "construction"
-# What people judged, and sentences that may be there once only.
-_NOT_COPIED = {
-    "items.yaml": "each of its premises may be in one construction only",
-    "labels.tsv": "people judged the sentences of the other construction",
-    "ratings.tsv": "people judged the items of the other construction",
-}
 _HEAD = f"""\
 # Written by `cxprobe init`: do not change it, since `cxprobe init --upgrade .` writes it anew. Stages depend on
 # {VERSION_FILE}, which names the version of cxprobe that the project was made for; in the repository of cxprobe they
@@ -51,53 +45,25 @@ def require_name(kind: str, name: str) -> None:
         )
 
 
-def add_construction(name: str, source: str | None) -> list[str]:
-    """Write the files of a new construction into the project in the working directory.
+def add_construction(name: str) -> None:
+    """Write the files of a new construction, commented and with an example, into the project in the working directory.
 
     Args:
         name: The name of its folder.
-        source: A construction whose files are copied, with its name replaced; None for commented files with an example.
-
-    Returns:
-        What was not copied, and why: a line each.
 
     Raises:
         ProjectError: The name is not allowed, or is taken.
-        ConstructionError: The source does not exist.
     """
     require_name("construction", name)
     if name == "all":
         raise ProjectError(f"'{name}' is the name of the runs over all constructions; take another name")
     folder = CONSTRUCTIONS_FOLDER / name
     if folder.exists():
-        raise ProjectError(f"{folder} is there already; take another name, or remove it first")
-    if source is None:
-        for file in _files(_TEMPLATE):
-            text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", _title(name))
-            write_bytes(text.encode(), folder / file.relative_to(_TEMPLATE))
-        return []
-    require_construction(source)
-    left = []
-    for file in _files(CONSTRUCTIONS_FOLDER / source):
-        path = file.relative_to(CONSTRUCTIONS_FOLDER / source)
-        if path.as_posix() in _NOT_COPIED:
-            left.append(f"{file} was not copied: {_NOT_COPIED[path.as_posix()]}")
-            continue
-        text = re.sub(rf"(?<![\w-]){re.escape(source)}(?![\w-])", name, read_text(file, ProjectError))
-        if path.name == "construction.yaml":
-            text = re.sub(r"^name:.*$", f'name: "{_title(name)}"', text, count=1, flags=re.MULTILINE)
-            text = f"# Copied from {source} by `cxprobe new construction`: replace what is about {source}.\n{text}"
-        write_bytes(text.encode(), folder / path)
-    return left
-
-
-def _title(name: str) -> str:
-    """Return the name of a folder as people may write it."""
-    return name.replace("-", " ").capitalize()
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        raise ProjectError(f"{folder} exists already; take another name, or remove it first")
+    title = name.replace("-", " ").capitalize()
+    for file in sorted(_TEMPLATE.rglob("*.*")):
+        text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", title)
+        write_bytes(text.encode(), folder / file.relative_to(_TEMPLATE))
 
 
 def create_project(folder: Path, preset: str) -> None:
