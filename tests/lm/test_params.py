@@ -125,7 +125,7 @@ def test_a_blind_model_is_refused_where_it_cannot_be_asked(tmp_path):
 def served(**changes) -> dict:
     given = {
         **{"kind": "served", "url": "http://127.0.0.1:8000/v1", "name": "big", "weights": "commit 1", "key": None},
-        **{"likelihoods": "echo", "tokenizer": "models/mini-clm", "revision": None, "max_tokens": 512},
+        **{"tokenizer": "models/mini-clm", "revision": None, "max_tokens": 512},
         **{"connections": 2, "retries": 1, "timeout": 10},
     }
     return given | changes
@@ -151,7 +151,6 @@ def test_a_served_model_is_refused_where_the_model_itself_is_needed(tmp_path, li
         ({"key": "sk-this-is-a-key-itself"}, "key"),
         ({"key": "MY_SERVER"}, "key"),
         ({"weights": ""}, "weights"),
-        ({"likelihoods": "guess"}, "likelihoods"),
         ({"dtype": "float32"}, "dtype"),
     ],
 )

@@ -40,7 +40,6 @@ PAIRS = [
     Pair("a", "a", "He does not read.", " She reads books.", " She read a books.", {}, {}),
     Pair("b", "b", "", "The man sleeps.", "The man sleep.", {}, {}),
 ]
-BOTH = pytest.mark.parametrize("likelihoods", ["echo", "prompt_logprobs"])
 BOS = pytest.mark.parametrize("bos", ["as_tokenizer", "add", "none"])
 
 
@@ -69,12 +68,11 @@ def stage_model(url: str, **changes):
     return measured("big", spec_of(url, **changes), load_language_model)
 
 
-@BOTH
 @BOS
-def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, likelihoods, bos):
+def test_scores_of_a_served_model_are_those_of_the_model_here(served, local, bos):
     url, _ = served
     texts = TEXTS if bos != "none" else TEXTS[:-1]
-    model = load(url, likelihoods=likelihoods)
+    model = load(url)
     found = causal_token_scores(model, texts, bos=bos, token_budget=1)
     expected = causal_token_scores(local, texts, bos=bos, token_budget=512)
     assert_alike(found, expected)
@@ -87,19 +85,16 @@ def measure_pairs(model, how, folder):
     return measure_texts(model, [texts_of_pairs(model.described, PAIRS)], how, folder)
 
 
-@BOTH
-def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_once(
-    served, local, tmp_path, likelihoods
-):
+def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_once(served, local, tmp_path):
     url, answers = served
     how = HowToScore(["pll"], 512)
-    model = stage_model(url, likelihoods=likelihoods)
+    model = stage_model(url)
     counts = measure_pairs(model, how, tmp_path / "served")
     measure_pairs(measured("mini-clm", spec(MINI), load_language_model), how, tmp_path / "local")
     one, other = (token_scores_of(read_table(tmp_path / f / "tokens.parquet")) for f in ("served", "local"))
     assert_alike(one, other)
     assert len(answers.requests) == counts["texts"] + 1  # the trial
-    measure_pairs(stage_model(url, likelihoods=likelihoods), how, tmp_path / "again")
+    measure_pairs(stage_model(url), how, tmp_path / "again")
     assert len(answers.requests) == counts["texts"] + 1  # which is left out where nothing is to be asked
     facts = read_model_facts(tmp_path / "served")
     assert (facts.name, facts.kind, facts.parameters, facts.precision) == ("mini-clm", "causal", None, "as served")
@@ -110,7 +105,7 @@ def test_a_stage_writes_what_it_writes_for_a_model_here_and_asks_for_each_text_o
 
 def test_answers_are_kept_under_server_model_weights_and_way_of_asking(served, local):
     url, _ = served
-    changes = ({}, {"name": "other"}, {"weights": "newer"}, {"likelihoods": "prompt_logprobs"}, {"bos": "add"})
+    changes = ({}, {"name": "other"}, {"weights": "newer"}, {"bos": "add"})
     with likelihood_server(local.model, local.tokenizer) as (elsewhere, _):
         models = [*(load(url, **change) for change in changes), load(elsewhere), local]
         folders = [answers_folder("big", model, "cpu") for model in models]
@@ -140,16 +135,13 @@ def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_k
     assert len(answers.requests) - before == 1 + len(TEXTS) - 2
 
 
-@BOTH
-def test_fewer_numbers_than_tokens_are_refused_and_nothing_is_guessed(served, likelihoods):
+def test_fewer_numbers_than_tokens_are_refused_and_nothing_is_guessed(served):
     url, answers = served
-    model = load(url, likelihoods=likelihoods)
+    model = load(url)
 
     def shorten(choice, ids):
-        if likelihoods == "echo":
-            kept = {key: values[: len(ids) - 1] for key, values in choice["logprobs"].items()}
-            return choice | {"logprobs": kept}
-        return choice | {"prompt_logprobs": choice["prompt_logprobs"][:-1]}
+        kept = {key: values[: len(ids) - 1] for key, values in choice["logprobs"].items()}
+        return choice | {"logprobs": kept}
 
     answers.damages = shorten
     with pytest.raises(
@@ -158,14 +150,12 @@ def test_fewer_numbers_than_tokens_are_refused_and_nothing_is_guessed(served, li
         causal_token_scores(model, TEXTS, bos="add", token_budget=1)
 
 
-@BOTH
-def test_a_gap_among_the_numbers_is_refused(served, likelihoods):
+def test_a_gap_among_the_numbers_is_refused(served):
     url, answers = served
-    model = load(url, likelihoods=likelihoods)
+    model = load(url)
 
     def leave_out(choice, ids):
-        numbers = choice["logprobs"]["token_logprobs"] if likelihoods == "echo" else choice["prompt_logprobs"]
-        numbers[2] = None
+        choice["logprobs"]["token_logprobs"][2] = None
         return choice
 
     answers.damages = leave_out
@@ -190,18 +180,11 @@ def test_a_number_that_is_no_log_probability_is_refused_with_its_text(served, nu
 def test_a_server_without_echo_is_refused_before_the_work_with_what_to_do(served):
     url, answers = served
     answers.echoes = False
-    with pytest.raises(
-        ModelError, match=r"no log-probabilities of what it was sent.*likelihoods: prompt_logprobs.*vLLM"
-    ):
+    with pytest.raises(ModelError, match=r"no log-probabilities of what it was sent.*echo: true.*vLLM"):
         load(url)
-    assert load(url, likelihoods="prompt_logprobs")
-    answers.echoes, answers.gives_prompt = True, False
-    with pytest.raises(ModelError, match=r"no log-probabilities of what it was sent.*likelihoods: echo"):
-        load(url, likelihoods="prompt_logprobs")
 
 
-@BOTH
-def test_a_server_with_other_tokens_under_the_same_ids_is_refused(served, local, likelihoods):
+def test_a_server_with_other_tokens_under_the_same_ids_is_refused(served, local):
     url, answers = served
 
     class Shifted:
@@ -210,7 +193,7 @@ def test_a_server_with_other_tokens_under_the_same_ids_is_refused(served, local,
 
     answers.tokenizer = Shifted()
     with pytest.raises(ModelError, match=r"for the server and .* for models\.big\.tokenizer"):
-        load(url, likelihoods=likelihoods)
+        load(url)
 
 
 def test_a_model_that_is_only_counted_is_described_without_its_server(served, monkeypatch):

@@ -18,7 +18,7 @@ class Answers:
         requests: Every request: its body and its Authorization header.
         refuses: Says by the number of a request whether it is refused, and with which status.
         damages: Changes an answer before it is sent.
-        echoes: Whether it supports echo; ``prompt_logprobs`` likewise.
+        echoes: Whether it supports echo.
     """
 
     def __init__(self, model, tokenizer):
@@ -26,7 +26,7 @@ class Answers:
         self.requests = []
         self.refuses = lambda number: 0
         self.damages = lambda choice, ids: choice
-        self.echoes = self.gives_prompt = True
+        self.echoes = True
         self.lock = threading.Lock()
 
     def choice(self, body):
@@ -42,19 +42,6 @@ class Answers:
             choice["logprobs"] = generated
         if body.get("echo") and self.echoes:
             choice["logprobs"] = {"token_logprobs": [*numbers, *generated["token_logprobs"]], "tokens": said}
-        if body.get("prompt_logprobs") is not None and self.gives_prompt:
-            best = [int(row.argmax()) for row in logs]
-            choice["prompt_logprobs"] = [None] + [
-                {
-                    str(one): {
-                        "logprob": float(logs[place, one]),
-                        "rank": 1,
-                        "decoded_token": self.tokenizer.decode([one]),
-                    }
-                    for one in (best[place], number)
-                }
-                for place, number in enumerate(ids[1:])
-            ]
         return self.damages(choice, ids)
 
 
@@ -91,6 +78,6 @@ def likelihood_server(model, tokenizer):
 
 def served_model(url: str, **changes: object) -> dict:
     """Return the entry of a model on such a server, as section ``models`` of params has it."""
-    given = {"kind": "served", "url": url, "name": "big", "weights": "those of clm", "likelihoods": "echo"}
+    given = {"kind": "served", "url": url, "name": "big", "weights": "those of clm"}
     given |= {"tokenizer": "models/clm", "revision": None, "max_tokens": 128, "connections": 4, "retries": 0}
     return given | {"timeout": 60, "key": None} | changes

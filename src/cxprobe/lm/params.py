@@ -87,9 +87,6 @@ class ServedModel(Closed):
     weights: Annotated[str, StringConstraints(min_length=1)]
     """What the server runs: commit, precision, its version. Nobody can see it from here, so say it. It is part of what
     answers are stored under: change it when the server changes, and the model is asked again."""
-    likelihoods: Literal["echo", "prompt_logprobs"]
-    """How the probabilities of what is sent are asked for: echo with logprobs, as in OpenAI's own completions, or
-    vLLM's prompt_logprobs, which name each token."""
     tokenizer: str
     """The model's tokenizer: a Hugging Face name or a local folder; weights are not needed. Texts are tokenised here,
     and the server gets the tokens' ids."""

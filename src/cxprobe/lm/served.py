@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 _TRIAL = "The more you look, the more you see."
 _REQUESTS = 512  # in a batch; several are on their way at a time
 _LOWEST = -9999.0  # what vLLM writes where a logarithm is minus infinity, which JSON does not have
-_HOW = {
-    "echo": "echo: true with logprobs and the prompt's tokens in its answer (vLLM has it; llama.cpp and many providers "
-    "do not)",
-    "prompt_logprobs": "prompt_logprobs (vLLM has it)",
-}
 
 
 @dataclass(frozen=True)
@@ -58,8 +53,8 @@ class ServedLM(CausalLM):
 
     @property
     def decisive(self) -> tuple[object, ...]:
-        """What decides on its answers beside its weights: how it is asked, and the code that asks."""
-        return (self.spec.likelihoods, computing_code(type(self).__module__), self.bos)
+        """What decides on its answers beside its weights: the code that asks, and what it reads before a text."""
+        return (computing_code(type(self).__module__), self.bos)
 
     def questions(self, portions: Sequence[Texts], how: HowToScore) -> Iterator["ServedQuestions"]:
         """Yield what the model is asked to score the tokens of texts, a portion at a time."""
@@ -89,13 +84,10 @@ class ServedLM(CausalLM):
         """Send a request, and return the only choice of the answer."""
         from openai import OpenAIError
 
-        how: dict[str, Any] = {"echo": True, "logprobs": 1}
-        if self.spec.likelihoods == "prompt_logprobs":
-            how = {"extra_body": {"prompt_logprobs": 1}}
         try:
             # Some servers refuse to generate nothing. A temperature of 1 changes no probability.
             answer = self.model.completions.create(
-                model=self.name, prompt=list(map(int, ids)), max_tokens=1, temperature=1.0, **how
+                model=self.name, prompt=list(map(int, ids)), max_tokens=1, temperature=1.0, echo=True, logprobs=1
             )
             [choice] = answer.model_dump()["choices"]
         except OpenAIError as error:
@@ -111,22 +103,14 @@ class ServedLM(CausalLM):
 
     def _read(self, choice: Mapping[str, Any], ids: Sequence[int]) -> NDArray[np.float64]:
         """Return the log-probabilities of an answer, one a token but the first."""
-        if self.spec.likelihoods == "echo":
-            numbers = (choice.get("logprobs") or {}).get("token_logprobs") or []
-            has_prompt = len(numbers) > min(2, len(ids) - 1)  # else there is the generated token alone, or nothing
-            numbers = numbers[: len(ids)] if len(numbers) == len(ids) + 1 else numbers
-        else:
-            numbers = choice.get("prompt_logprobs") or []
-            has_prompt = bool(numbers)
-            entries = [(entry or {}).get(str(id_)) for entry, id_ in zip(numbers, ids, strict=False)]
-            numbers = [entry["logprob"] if isinstance(entry, Mapping) else entry for entry in entries]
-        if not has_prompt:
-            other = {"echo": "prompt_logprobs", "prompt_logprobs": "echo"}[self.spec.likelihoods]
+        numbers = (choice.get("logprobs") or {}).get("token_logprobs") or []
+        if len(numbers) <= min(2, len(ids) - 1):  # the generated token alone, or nothing
             raise ModelError(
-                f"{self}: the server's answer has no log-probabilities of what it was sent; it must support "
-                f"{_HOW[self.spec.likelihoods]}: try models.{self.slug}.likelihoods: {other}, serve the model by vLLM, "
-                "or ask it in words (section llms)"
+                f"{self}: the server's answer has no log-probabilities of what it was sent, so it does not support "
+                "echo: true with logprobs (llama.cpp and many providers do not); serve the model by vLLM, or ask it in "
+                "words (section llms)"
             )
+        numbers = numbers[: len(ids)] if len(numbers) == len(ids) + 1 else numbers
         text = self.tokenizer.decode(list(ids))
         if len(numbers) != len(ids) or None in numbers[1:]:
             raise ModelError(
@@ -152,11 +136,7 @@ class ServedLM(CausalLM):
         """
         choice = self._ask(ids)
         self._read(choice, ids)
-        if self.spec.likelihoods == "echo":
-            named = (choice.get("logprobs") or {}).get("tokens") or []
-        else:
-            entries = [entry[str(id_)] for entry, id_ in zip(choice["prompt_logprobs"][1:], ids[1:], strict=True)]
-            named = ["", *(one.get("decoded_token") or "" for one in entries if isinstance(one, Mapping))]
+        named = choice["logprobs"].get("tokens") or []
         for id_, theirs in list(zip(ids, map(str, named), strict=False))[1:]:
             ours = self.tokenizer.decode([id_])
             if _letters(theirs) not in ("", _letters(ours)) and theirs != f"token_id:{id_}":
