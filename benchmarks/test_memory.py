@@ -22,5 +22,7 @@ def test_a_loop_of_loads_keeps_one_model_in_memory(name, capsys):
     size = sum(weights.nbytes for weights in lm.model.parameters())
     growth = memory[-1] - memory[SETTLED - 1]
     with capsys.disabled():
-        print(f"\nload(), {name}: {growth / 1e6:+.0f} MB from load {SETTLED} to load {LOADS}, each of {size / 1e6:.0f} MB")
+        print(
+            f"\nload(), {name}: {growth / 1e6:+.0f} MB from load {SETTLED} to load {LOADS}, each of {size / 1e6:.0f} MB"
+        )
     assert growth < size

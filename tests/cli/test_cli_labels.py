@@ -13,7 +13,6 @@ import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
-import psutil
 import pytest
 from labelling_desk import TAGS, mined
 from quick_python import quick_python
@@ -34,13 +33,6 @@ def project(tmp_path, monkeypatch):
     change_params(tmp_path, ROOT / "params.yaml", settings)
     save_toy_tagger(tmp_path / "tagger")
     table = mined(4)
-    records = [
-        {"url": row["url"], "text": f"It was late. {row['text']} They slept. They woke."} for _, row in table.iterrows()
-    ]
-    table["start"] += 13 - 4
-    table["end"] += 13 - 4
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "0.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n{broken\n")
     write_table(table, tmp_path / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -91,29 +83,10 @@ def test_precision_and_what_is_left_to_find_are_printed_after_a_session_and_with
     assert run("", "agreement", "toy").out.splitlines()[-3:] == lines
 
 
-def test_the_screen_has_definition_hits_and_the_sentences_around(project):
+def test_the_screen_has_definition_and_hits(project):
     shown = run("/mined-27-0\nq\n", "label", "toy", "--who", "Ann")
     assert "Positive: each half is a clause" in shown.out
-    assert "  1  **the red** cat runs, **the fast** dog sings.\n     before: It was late.\n" in shown.out
-    assert "     after: They slept. They woke.\n     https://example.org/0#0\n" in shown.out
-    assert "reading the corpus" in shown.err
-    assert "reading the corpus" not in run("q\n", "label", "toy", "--who", "Ann").err
-
-
-def test_where_the_corpus_is_not_read_or_is_not_there_this_is_said(project, monkeypatch):
-    with monkeypatch.context() as changed:
-        changed.setattr("cxprobe.cli.labels_desk._READ_UNASKED", 10)
-        shown = run("", "label", "toy", "--who", "Ann")
-        assert "corpus toys has 0.0 GB; --read-corpus reads it" in shown.err
-        assert "before: It was late." in run("", "label", "toy", "--who", "Ann", "--read-corpus").out
-    assert "the sentences around are not shown" in run("", "label", "toy", "--who", "Ann", "--no-corpus").err
-    (project / "corpus" / "0.jsonl").write_text('{"text": "Another.", "url": "u"}\n')
-    assert "of 8 of 8 sentences the corpus" in run("", "label", "toy", "--who", "Ann").err
-    (project / "corpus" / "0.jsonl").unlink()
-    shown = run("", "label", "toy", "--who", "Ann")
-    assert shown.code == 0
-    assert "the sentences around are not shown: corpora" in shown.err
-    assert run("", "label", "toy", "--who", "Ann", "--read-corpus").code == 2
+    assert "  1  **the red** cat runs, **the fast** dog sings.\n     https://example.org/0#0\n" in shown.out
 
 
 def test_a_third_person_decides_what_two_label_differently(project):
@@ -200,14 +173,9 @@ def read_until(terminal: int, expected: str) -> str:
 
 @pytest.mark.pipeline
 @pytest.mark.parametrize(("ends", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + signal.SIGTERM)])
-def test_the_browser_gets_an_address_and_a_signal_ends_the_program_and_what_it_has_started(project, ends, code):
-    def read_documentation(params: dict) -> None:  # by several processes
-        params["corpora"]["toys"] = {"kind": "installed", "packages": "packages.txt", "shards": 1}
-
-    change_params(project, project / "params.yaml", read_documentation)
-    (project / "packages.txt").write_text("filelock\n")
+def test_the_browser_gets_an_address_and_a_signal_ends_the_program(project, ends, code):
     process = subprocess.Popen(
-        [sys.executable, *command("label", "toy", "--who", "Ann", "--browser")[1:]],  # whose children are its own
+        [sys.executable, *command("label", "toy", "--who", "Ann", "--browser")[1:]],
         env=project_environment(ROOT),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -219,11 +187,8 @@ def test_the_browser_gets_an_address_and_a_signal_ends_the_program_and_what_it_h
     with urllib.request.urlopen(request) as reply:
         assert json.load(reply)["left"] == 3
     assert len(read_labels(project / LABELS)) == 1
-    started = psutil.Process(process.pid).children(recursive=True)
-    assert started
     process.send_signal(ends)
     out, err = process.communicate()
     assert process.returncode == code, err
     assert ("3 sequences left" in out) == (ends == signal.SIGINT)
     assert "Traceback" not in err
-    assert psutil.wait_procs(started, timeout=30)[1] == []

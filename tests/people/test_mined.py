@@ -7,15 +7,8 @@ from labelling_desk import BLANK, TAGS, toy_pattern
 
 from conftest import save_toy_tagger
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.corpora.search import Found, Matchers
-from cxprobe.people.mined import (
-    LONGEST_AROUND,
-    MinedSentence,
-    Surroundings,
-    find_surroundings,
-    piece_finder,
-)
+from cxprobe.people.mined import MinedSentence, piece_finder
 
 
 def hits(pattern, text: str, tags: str) -> list[tuple[int, int, str]]:
@@ -82,62 +75,3 @@ def test_words_that_fill_slots_are_marked_whatever_the_tags_say():
     pieces = piece_finder(toy_pattern(), BLANK)(sentence, "DT")
     assert [piece.text for piece in pieces] == ["She ", "gave", " ", "Ann", " a ", "book", "."]
     assert [piece.form for piece in pieces] == ["", "verb", "", "recipient", "", "theme", ""]
-
-
-TEXT = "One. Two  here. Three it is. Four. Five."
-
-
-def record(url: str, text: str, base: int = 0) -> CorpusRecord:
-    return CorpusRecord(text, url, base)
-
-
-def sentence(text: str, within: str = TEXT, url: str = "u", base: int = 0) -> MinedSentence:
-    start = within.index(text)
-    return MinedSentence(text, " ".join(text.split()), url, base + start, base + start + len(text))
-
-
-def around(one: MinedSentence, *records: CorpusRecord, paragraphs: bool = False) -> Surroundings | None:
-    return find_surroundings([one], records, paragraphs=paragraphs).get(one.id)
-
-
-@pytest.mark.parametrize(
-    ("text", "before", "after"),
-    [
-        ("One.", "", "Two here. Three it is."),
-        ("Two  here.", "One.", "Three it is. Four."),
-        ("Four.", "Two here. Three it is.", "Five."),
-        ("Five.", "Three it is. Four.", ""),
-    ],
-)
-def test_two_sentences_of_the_record_are_shown_on_each_side(text, before, after):
-    assert around(sentence(text), record("u", TEXT, 0)) == (before, after)
-
-
-def test_of_several_records_of_one_source_the_one_with_the_sentence_is_taken():
-    records = [record("u", "Nothing. Here.", 0), record("u", TEXT, 20), record("u", TEXT.upper(), 20)]
-    assert around(sentence("Four.", base=20), *records) == ("Two here. Three it is.", "Five.")
-
-
-def test_a_sentence_that_is_no_longer_there_has_no_surroundings():
-    assert around(sentence("Four."), record("u", "Another text altogether, it is.", 0)) is None
-    assert around(sentence("Four."), record("v", TEXT, 0)) is None
-
-
-def test_the_paragraphs_before_and_after_are_looked_at_where_there_are_paragraphs():
-    records = [record("p/a.py#9", "Nine.", 0), record("p/a.py#10", "Ten.", 0), record("p/a.py#11", "Eleven. More.", 0)]
-    one = MinedSentence("x", "Ten.", "p/a.py#10", 0, 4)
-    assert around(one, *records, paragraphs=True) == ("Nine.", "Eleven. More.")
-    assert around(one, *records) == ("", "")
-    first = MinedSentence("y", "Nine.", "p/a.py#0", 0, 5)
-    assert around(first, record("p/a.py#0", "Nine.", 0), record("p/a.py#1", "Ten.", 0), paragraphs=True) == ("", "Ten.")
-
-
-@given(st.integers(1, 2000))
-def test_long_surroundings_are_cut_at_a_word(length):
-    long = " ".join(["word"] * length)
-    text = f"{long} Middle {long}"
-    one = MinedSentence("x", "Middle", "u", len(long) + 1, len(long) + 7)
-    before, after = around(one, record("u", text, 0))
-    assert max(len(before), len(after)) <= LONGEST_AROUND + 4
-    assert set(f"{before} {after}".split()) <= {"word", "..."}
-    assert ("..." in before) == (len(long) > LONGEST_AROUND)

@@ -15,14 +15,13 @@ def lines(start, at=None, console=None) -> str:
     return console.file.getvalue()
 
 
-def test_lines_have_definition_progress_hits_surroundings_and_source():
+def test_lines_have_definition_progress_hits_and_source():
     start = apply_answer(session(), "/mined-27-0")
     text = lines(start)
     assert "Positive: each half is a clause" in text
     assert f"{start.position + 1} of 4   0 of 4 labelled, 4 left" in text
     assert "2 sentences of DT JJ NN NN , DT JJ NN NN ." in text
     assert "\n  1  **the red** cat runs, **the fast** dog sings.\n" in text
-    assert "\n     before: It was <late>.\n     after: They slept.\n" in text
     assert "\n     https://example.org/0#0\n" in text
     assert "\x1b" not in text
 

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from conftest import CONSTRUCTION, PATTERN
 from cxprobe.constructions.construction import Construction
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.people.mined import Surroundings, group_sentences, piece_finder
+from cxprobe.people.mined import group_sentences, piece_finder
 from cxprobe.people.page import LabelServer
 from cxprobe.people.sessions import Desk, SavedSession, Session, start_session
 
@@ -40,10 +40,9 @@ def session(labels=(), who="Ann", seed=1, table=None) -> Session:
     return start_session(group_sentences(mined() if table is None else table, seed), labels, who, "2026-01-31")
 
 
-def desk(surroundings=None, disputes=None) -> Desk:
-    around = {"mined-27-0": Surroundings("It was <late>.", "They slept.")} if surroundings is None else surroundings
+def desk(disputes=None) -> Desk:
     content = Construction.model_validate(YAML(typ="safe").load(CONSTRUCTION))
-    return Desk(content, piece_finder(toy_pattern(), BLANK), around, disputes or {})
+    return Desk(content, piece_finder(toy_pattern(), BLANK), disputes or {})
 
 
 @contextmanager

@@ -10,25 +10,18 @@ from cxprobe.project.folder import require_construction
 
 Who = Annotated[str, typer.Option(help="Your name in labels.tsv; by default the one that git knows.")]
 Browser = Annotated[bool, typer.Option("--browser", help="Label in the browser, on this machine.")]
-_ReadCorpus = Annotated[
-    bool | None,
-    typer.Option(
-        "--read-corpus/--no-corpus", help="Show the sentences around, from the corpus; by default if it is small."
-    ),
-]
 
 
 def label(
     construction: ConstructionName,
     who: Who = "",
     browser: Browser = False,
-    read_corpus: _ReadCorpus = None,
 ) -> None:
     """Label what was mined for a construction, sequence by sequence; it goes on where you stopped."""
     from cxprobe.cli import labels_desk as desk
 
     require_construction(construction)
-    desk.label_mined(construction, who, browser, read_corpus)
+    desk.label_mined(construction, who, browser)
 
 
 def agreement(
@@ -38,14 +31,13 @@ def agreement(
     ] = False,
     who: Who = "",
     browser: Browser = False,
-    read_corpus: _ReadCorpus = None,
 ) -> None:
     """List what people label differently, with kappa of every two, and estimate the pattern's precision."""
     from cxprobe.cli import labels_desk as desk
 
     require_construction(construction)
     if decide:
-        desk.decide_disputes(construction, who, browser, read_corpus)
+        desk.decide_disputes(construction, who, browser)
     elif browser:
         raise DataError("--browser goes with --decide; without it the conflicts are listed here")
     else:

@@ -1,4 +1,4 @@
-"""What the commands of labelling do: read what was mined and the text around it, let a person label, and compare."""
+"""What the commands of labelling do: read what was mined, let a person label, and compare."""
 
 import subprocess
 import sys
@@ -13,8 +13,7 @@ from rich.console import Console
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.errors import DataError
-from cxprobe.files.tables import keep_table, kept_table, read_table
-from cxprobe.files.writing import SCRATCH, digest, scratch_folder
+from cxprobe.files.tables import read_table
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.labels import (
     DECIDES,
@@ -29,31 +28,26 @@ from cxprobe.people.mined import (
     MOST_SHOWN,
     MinedSentence,
     SentenceGroup,
-    Surroundings,
-    find_surroundings,
     group_sentences,
     piece_finder,
 )
 from cxprobe.people.ranking import estimate_yield
 from cxprobe.people.screen import has_styles, show_definition, show_group
 from cxprobe.people.sessions import HELP, Desk, SavedSession, start_session
-from cxprobe.project.params import Params, load_params
-
-# A corpus of files that is larger is not read unasked: some 20 seconds.
-_READ_UNASKED = 2 << 30  # bytes
+from cxprobe.project.params import load_params
 
 
-def label_mined(construction: str, who: str, browser: bool, read_corpus: bool | None) -> None:
+def label_mined(construction: str, who: str, browser: bool) -> None:
     """Let a person label what was mined, and say what the labels tell of all of it."""
     groups, person = _mined_groups(construction), who or _git_user()
     if is_decision(person):
         raise DataError(f"--who '{person}': decisions are made by `cxprobe agreement {construction} --decide`")
-    desk = _desk(construction, groups, {}, read_corpus)
+    desk = _desk(construction, {})
     _run(construction, groups, person, desk, browser)
     _print_yield(groups, read_labels(labels_file(construction)))
 
 
-def decide_disputes(construction: str, who: str, browser: bool, read_corpus: bool | None) -> None:
+def decide_disputes(construction: str, who: str, browser: bool) -> None:
     """Let a third person decide what others have labelled differently."""
     open_disputes = disputes(_mined_groups(construction), read_labels(labels_file(construction)))
     if not open_disputes:
@@ -67,7 +61,7 @@ def decide_disputes(construction: str, who: str, browser: bool, read_corpus: boo
         )
     groups = [group for group, _ in open_disputes]
     disputed = {(group.kind, group.target): said for group, said in open_disputes}
-    desk = _desk(construction, groups, disputed, read_corpus)
+    desk = _desk(construction, disputed)
     _run(construction, groups, person.removesuffix(DECIDES) + DECIDES, desk, browser)
 
 
@@ -205,19 +199,15 @@ def _mined_groups(construction: str) -> tuple[SentenceGroup, ...]:
     return group_sentences(read_mined(construction), load_params().seed)
 
 
-def _desk(
-    construction: str, groups: Sequence[SentenceGroup], disputed: Mapping[Target, Said], read_corpus: bool | None
-) -> Desk:
-    """Return what is shown beside the sentences: definition, hits, the text around, labels to decide about.
+def _desk(construction: str, disputed: Mapping[Target, Said]) -> Desk:
+    """Return what is shown beside the sentences: definition, hits, labels to decide about.
 
     Args:
         construction: The construction's folder.
-        groups: What is labelled.
         disputed: The labels that a third person decides about.
-        read_corpus: Whether the text around the sentences is read from the corpus; None for: if it is small.
 
     Raises:
-        CxprobeError: The construction, its pattern, the tagger or the corpus has faults.
+        CxprobeError: The construction, its pattern or the tagger has faults.
     """
     from cxprobe.corpora.pattern import load_pattern
     from cxprobe.corpora.search import load_pipeline, pipeline_of
@@ -225,60 +215,7 @@ def _desk(
     params, content = load_params(), load_construction(construction)
     pattern = load_pattern(construction, content)
     finder = piece_finder(pattern, load_pipeline(pipeline_of(pattern, params.mining), pattern))
-    return Desk(content, finder, _surroundings(construction, groups, params, read_corpus), disputed)
-
-
-def _surroundings(
-    construction: str, groups: Sequence[SentenceGroup], params: Params, read_corpus: bool | None
-) -> Mapping[str, Surroundings]:
-    """Return the text around the sentences; where it is not known, a line says why."""
-    try:
-        around = _read_surroundings(construction, params, read_corpus)
-    except DataError as fault:
-        if read_corpus:
-            raise
-        _say(f"the sentences around are not shown: {fault}")
-        return {}
-    ids = [sentence.id for group in groups for sentence in group.sentences]
-    if absent := len(ids) - len(around.keys() & ids):
-        _say(f"of {absent} of {len(ids)} sentences the corpus as it is here has no source: nothing around them")
-    return around
-
-
-def _read_surroundings(construction: str, params: Params, read_corpus: bool | None) -> dict[str, Surroundings]:
-    """Return the text around all mined sentences, from the corpus or from what was kept when it was last read.
-
-    Raises:
-        DataError: The corpus is not to be read, or cannot be.
-    """
-    from cxprobe.corpora.readers import CorpusRecord, read_shard
-    from cxprobe.corpora.sources import list_corpus, open_corpus
-
-    slug = params.mining.constructions.get(construction, "")
-    if read_corpus is False:
-        raise DataError("--no-corpus")
-    if slug not in params.corpora:
-        raise DataError(f"mining in params.yaml names no corpus of {construction}")
-    corpus = params.corpora[slug]
-    is_installed = corpus.kind == "installed"  # its prose is small
-    size = 0 if is_installed or read_corpus else int(list_corpus(corpus)["size"].sum())
-    if size > _READ_UNASKED:
-        raise DataError(f"corpus {slug} has {size / 1e9:.1f} GB; --read-corpus reads it")
-    files = open_corpus(corpus, SCRATCH)
-    kept = scratch_folder(SCRATCH / "label", files.digest, digest(mined_file(construction))) / "surroundings.table"
-
-    known = kept_table(kept)
-    if known is None:
-        _say("reading the corpus for the sentences around; this is done once")
-        mined = [sentence for group in _mined_groups(construction) for sentence in group.sentences]
-        every = (one for shard in files.shards for one in read_shard(files, shard, params.mining.longest_line))
-        # What cannot be read was recorded when it was mined.
-        records = (record for record in every if isinstance(record, CorpusRecord))
-        around = find_surroundings(mined, records, paragraphs=is_installed)
-        rows = [(name, *texts) for name, texts in around.items()]
-        known = pd.DataFrame(rows, columns=["id", "before", "after"], dtype="string")
-        keep_table(known, kept)
-    return {name: Surroundings(*texts) for name, *texts in known.itertuples(index=False, name=None)}
+    return Desk(content, finder, disputed)
 
 
 def _git_user() -> str:
@@ -286,7 +223,3 @@ def _git_user() -> str:
     if not done.stdout.strip():
         raise DataError("who labels? Give --who NAME, or tell git your name: git config user.name NAME")
     return done.stdout.strip()
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)

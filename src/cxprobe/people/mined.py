@@ -1,28 +1,19 @@
-"""Mined sentences, in groups that are labelled at once, and what is shown with each.
+"""Mined sentences, in groups that are labelled at once, and which parts of each the pattern matched."""
 
-That is the parts that the pattern matched, and the sentences around it.
-"""
-
-import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
 from cxprobe.seeding import generator_for
-from cxprobe.segmentation import joined, sentence_spans
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from cxprobe.corpora.pattern import Pattern
-    from cxprobe.corpora.readers import CorpusRecord
 
 MOST_SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
-MOST_AROUND = 2  # sentences on each side
-LONGEST_AROUND = 400  # characters on each side
-_PARAGRAPH = re.compile(r"(.*#)([0-9]+)")
 
 
 class MinedSentence(NamedTuple):
@@ -154,56 +145,3 @@ def _cut_at(text: str, parts: Sequence[tuple[int, int, str]]) -> tuple[Piece, ..
         pieces += [Piece(text[done:start], ""), Piece(text[start:end], form)]
         done = end
     return tuple(piece for piece in (*pieces, Piece(text[done:], "")) if piece.text)
-
-
-class Surroundings(NamedTuple):
-    """The text before a sentence and after it; empty where the source begins or ends."""
-
-    before: str
-    after: str
-
-
-def find_surroundings(
-    candidates: Collection[MinedSentence], records: Iterable["CorpusRecord"], *, paragraphs: bool
-) -> dict[str, Surroundings]:
-    """Return the surroundings of each sentence, by its id; those whose record is not there are left out.
-
-    Args:
-        candidates: Mined sentences.
-        records: The records of the corpus.
-        paragraphs: Whether ``url#3`` is the paragraph after ``url#2``, as in the corpus of installed documentation; the
-            paragraphs before and after are then looked at too.
-    """
-
-    def beside(url: str, by: int) -> str:
-        match = _PARAGRAPH.fullmatch(url) if paragraphs else None
-        return f"{match[1]}{int(match[2]) + by}" if match else ""
-
-    urls = {candidate.url for candidate in candidates}
-    wanted = {name for url in urls for name in (url, beside(url, -1), beside(url, 1)) if name}
-    by_url: dict[str, list[CorpusRecord]] = {}
-    for record in records:
-        if record.url in wanted:
-            by_url.setdefault(record.url, []).append(record)
-    surroundings = {}
-    for candidate in candidates:
-        for record in by_url.get(candidate.url, []):
-            start, end = max(0, candidate.start - record.base), candidate.end - record.base
-            if joined(record.text[start:end]) == candidate.text:  # a url may name several records
-                before, after = ([text.text for text in by_url.get(beside(candidate.url, by), [])] for by in (-1, 1))
-                surroundings[candidate.id] = Surroundings(
-                    _cut([*before[-1:], record.text[:start]], from_end=True), _cut([record.text[end:], *after[-1:]])
-                )
-                break
-    return surroundings
-
-
-def _cut(texts: Iterable[str], *, from_end: bool = False) -> str:
-    """Return the first sentences of texts, or the last; if they are too long, up to a word."""
-    whole = [joined(text[span.start : span.end]) for text in texts for span in sentence_spans(text)]
-    text = " ".join(whole[-MOST_AROUND:] if from_end else whole[:MOST_AROUND])
-    if len(text) <= LONGEST_AROUND:
-        return text
-    if from_end:
-        return f"... {text[-LONGEST_AROUND:].partition(' ')[2]}"
-    return f"{text[:LONGEST_AROUND].rpartition(' ')[0]} ..."

@@ -47,9 +47,7 @@ def show_group(session: Session, desk: Desk, console: Console) -> None:
         _print(console, 2, text)
         if not any(piece.form for piece in sentence.pieces):
             _print(console, 5, Text("no hit is marked: it was mined with another pattern.yaml or tagger", "dim"))
-        for name, beside in (("before: ", sentence.before), ("after: ", sentence.after), ("", sentence.source)):
-            if beside:
-                _print(console, 5, Text(name + beside, "dim"))
+        _print(console, 5, Text(sentence.source, "dim"))
 
 
 def _print(console: Console, indent: int, text: Text) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
-from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup, Surroundings
+from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup
 from cxprobe.run.progress import duration
 
 _LABEL_OF_KEY: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
@@ -221,14 +221,12 @@ class Desk(NamedTuple):
     Attributes:
         construction: What is labelled, with what counts as positive.
         find_pieces: Marks the parts of the construction in a sentence.
-        surroundings: The id of a sentence -> the text around it, for the sentences where it is known.
         disputes: (kind, target) -> the labels that somebody decides about; empty where people label independently of
             each other, so that nobody sees the labels of others.
     """
 
     construction: Construction
     find_pieces: PieceFinder
-    surroundings: Mapping[str, Surroundings]
     disputes: Mapping[Target, Said]
 
 
@@ -239,16 +237,12 @@ class ShownSentence:
     Attributes:
         number: Its number in the group, from 1.
         pieces: Its text.
-        before: The text before it, or "".
-        after: The text after it, or "".
         source: Where it is from.
         label: The person's label of this sentence alone, if there is one.
     """
 
     number: int
     pieces: tuple[Piece, ...]
-    before: str
-    after: str
     source: str
     label: Judgement | None
 
@@ -260,10 +254,9 @@ def shown_sentences(session: Session, desk: Desk) -> list[ShownSentence]:
         return []
     shown = []
     for number, sentence in enumerate(group.shown, start=1):
-        around = desk.surroundings.get(sentence.id, Surroundings("", ""))
         label = given.get(("sentence", sentence.id)) if group.kind == "sequence" else None
         pieces = desk.find_pieces(sentence, group.tags)
-        shown.append(ShownSentence(number, pieces, around.before, around.after, sentence.url, label))
+        shown.append(ShownSentence(number, pieces, sentence.url, label))
     return shown
 
 
