@@ -34,7 +34,10 @@ def probe_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     )
     if counts is None:  # this process only helps to fill the store
         return None
-    features, regularisation = read_features(stage.data / "texts"), Regularisation(settings.C, 0.0, False)
+    features, regularisation = (
+        read_features(stage.data / "texts"),
+        Regularisation(settings.C, 0.0, settings.standardise),
+    )
     for name, table in pairs.items():
         fitting = Fitting(settings.max_iter, params.seed, f"{stage.item}, pairs of {name}")
         jobs = params.compute.jobs

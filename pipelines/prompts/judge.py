@@ -20,7 +20,7 @@ from cxprobe.prompts.judge import (
 from cxprobe.prompts.make import questions_for
 from cxprobe.prompts.params import PromptsStage
 from cxprobe.prompts.runs import prompt_runs
-from cxprobe.report.judging import judge_members
+from cxprobe.report.judging import judge_members, rates_of_runs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -63,8 +63,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
     write_table(judged, stage.data / "items.parquet")
     write_table(pd.concat(scores, ignore_index=True), stage.data / "scores.parquet")
     settings = stage.settings("prompts.make")
-    runs = []
-    headline = {}
+    runs, headline = [], {}
     for member, fields in prompt_runs(judged, judging.members.values(), section):
         name, slug = fields["construction"], member.slug
         stem = "questions" if member.is_asked else "items" if member.is_blind else "choices"
@@ -73,6 +72,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
         runs.append(judging.run(slug, **run_fields))
         if name == ALL_CONSTRUCTIONS:
             headline[slug] = prompt_headline(fields["metrics"])
+    judging.show(rates_of_runs(runs))
     return Outcome(headline=headline, runs=runs, faults=judging.faults)
 
 

@@ -11,11 +11,9 @@ from cxprobe.lm.params import Member
 from cxprobe.recognition.judge import Credited, credit_predictions, judge_predictions
 from cxprobe.recognition.params import RecognitionStage
 from cxprobe.recognition.runs import recognition_tables, run_fields
-from cxprobe.report.judging import judge_members
+from cxprobe.report.judging import RATE, judge_members, rates_of_runs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
-
-SHOWN = ("accuracy", "low", "high", "n")
 
 
 def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
@@ -50,7 +48,7 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
             settings += ["recognition.tune"] if section.tune is not None else []
             runs.append(judging.run(slug, **fields, settings=stage.settings(*settings)))
             metrics = fields["metrics"]
-            headline.setdefault(slug, {})[f"{name}, {source}"] = {key: metrics[key] for key in SHOWN}
+            headline.setdefault(slug, {})[f"{name}, {source}"] = {key: metrics[key] for key in RATE}
             summary.append({"model": slug, **metrics})
         for stem, table in {**recognition_tables(judged), "recognition": pd.DataFrame(summary)}.items():
             tables.setdefault(stem, []).append(table.assign(construction=name, source=source))
@@ -58,6 +56,8 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         table = pd.concat(parts, ignore_index=True).dropna(axis="columns")  # metrics that some sources lack
         columns = ["construction", "source", "model"]
         write_table(table[[*columns, *table.columns.drop(columns)]], stage.data / f"{stem}.parquet")
+    if runs:
+        judging.show(rates_of_runs(runs))
     return Outcome(headline=headline, runs=runs, faults=judging.faults)
 
 

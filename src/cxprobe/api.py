@@ -14,12 +14,13 @@ says what to do.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from itertools import product
-from math import log
+from math import log, nan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -31,7 +32,7 @@ from tqdm.auto import tqdm
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
-from cxprobe.errors import ConstructionError, DataError, ModelError
+from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.schema import suggest
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
@@ -65,7 +66,7 @@ from cxprobe.stats import (
 )
 
 _DIGITS = "0123456789"  # cluster_ADJ1 and cluster_ADJ2 hold clusters of one kind
-_MOST_ITERATIONS = 1000  # of the fit of a probe
+_MANY = 500  # texts, from which on a progress bar says at once how many they are
 
 
 @dataclass(frozen=True)
@@ -557,7 +558,8 @@ def sentences(
 
     Args:
         construction: Its name, see `list_constructions`.
-        per_label: Sentences for each value of each feature, per label and lexical half.
+        per_label: Sentences for each value of each feature, per label and lexical half. So 20 are 2,400 balanced
+            sentences of the comparative correlative.
         source: "generated" for the first pair of grammars; "balanced" for the second, whose two labels differ in
             nothing that is spelling.
         seed: Of the draw.
@@ -626,7 +628,8 @@ def probe(
     *,
     folds: int = 5,
     C: float = 1.0,
-    standardise: bool = False,
+    standardise: bool = True,
+    max_iter: int = 1000,
     seed: int = 0,
     jobs: int = 1,
 ) -> pd.DataFrame:
@@ -646,18 +649,21 @@ def probe(
             are in one fold, and intervals take groups into account. None where every sentence stands for itself.
         folds: The number of folds; fewer where a label has fewer groups.
         C: Inverse strength of the regularisation (L2).
-        standardise: Whether vectors are scaled to mean 0 and variance 1 of the sentences that train.
+        standardise: Whether vectors are scaled to variance 1 of the sentences that train. The probes of Weissweiler et
+            al. (2022) are not; on most real models a few large dimensions then decide.
+        max_iter: The most iterations of the solver.
         seed: Of the folds and of the permuted labels.
         jobs: Layers at the same time.
 
     Returns:
         One row a layer: layer, accuracy, low and high (95 % interval), n (sentences), permuted, permuted_low,
-        permuted_high, and majority, all but layer and n in [0, 1].
+        permuted_high, and majority, all but layer and n in [0, 1]. Where a layer's probe did not converge, its rate is
+        NaN, and a warning says what to do.
 
     Raises:
         DataError: The shapes do not fit, a number is not finite, there are not two labels, or a label has fewer than
             two groups.
-        ProbeError: A probe did not converge; set ``standardise=True``, or lower ``C``.
+        ProbeError: The probes of no layer converged.
 
     Source:
         Weissweiler et al. 2022, §3 (probes by layer); Hewitt & Liang 2019 (controls).
@@ -690,14 +696,23 @@ def probe(
     positive = np.array(texts) == values[1]  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
-    regularisation, fitting = Regularisation(C, 0.0, standardise), Fitting(_MOST_ITERATIONS, seed, "probe")
+    regularisation, fitting = Regularisation(C, 0.0, standardise), Fitting(max_iter, seed, "probe", "standardise=True")
     rates = []  # of the labels, and of the permuted ones, each with one row a layer
-    with tqdm(total=2 * len(vectors), unit=" layers", delay=2, leave=False) as bar:
+    faults: list[str] = []
+    with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
-            how: dict[str, Any] = {"folds": folds, "jobs": jobs, "progress": bar.update}
+            how: dict[str, Any] = {"folds": folds, "jobs": jobs, "progress": progress, "faults": faults}
             predicted = cross_validate(list(vectors), expected, of_group, regularisation, fitting, **how)
-            estimates = [estimate_rate(credit(layer, expected), of_group[:, None]) for layer in predicted]
+            unknown = Estimate(nan, nan, nan, len(texts))
+            estimates = [
+                unknown if np.isnan(layer).any() else estimate_rate(credit(layer, expected), of_group[:, None])
+                for layer in predicted
+            ]
             rates.append(pd.DataFrame(map(asdict, estimates)))
+    if len(faults) == 2 * len(vectors):
+        raise ProbeError(faults[0])
+    if faults:
+        warnings.warn("\n".join(faults), stacklevel=2)
     names = {"value": "permuted", "low": "permuted_low", "high": "permuted_high"}
     permuted = rates[1].rename(columns=names)[[*names.values()]]
     table = rates[0].rename(columns={"value": "accuracy"}).join(permuted).reset_index(names="layer")
@@ -737,8 +752,8 @@ def _listed(texts: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _bar(total: int, unit: str) -> Iterator[Callable[..., Any]]:
-    """Show a progress bar for work that takes more than two seconds, in a terminal or a notebook."""
-    with tqdm(total=total, unit=f" {unit}", delay=2, leave=False) as bar:
+    """Show a progress bar, in a terminal or a notebook: at once for much work, else if it takes two seconds."""
+    with tqdm(total=total, unit=f" {unit}", delay=0 if total > _MANY else 2, leave=False) as bar:
         yield lambda finished, **_: bar.update(finished)
 
 

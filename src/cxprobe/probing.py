@@ -55,8 +55,9 @@ class Regularisation:
 
     Attributes:
         C: Inverse strength, above 0.
-        l1_ratio: Share of the L1 penalty, in [0, 1]; above 0 the solver is saga instead of lbfgs.
-        standardise: Whether vectors are scaled to mean 0 and variance 1 of the training part.
+        l1_ratio: Share of the L1 penalty, in [0, 1].
+        standardise: Whether vectors are scaled to variance 1 of the training part. In real models a few dimensions are
+            hundreds of times larger than the others, so that without it C regularises hardly any of the rest.
     """
 
     C: float
@@ -70,13 +71,15 @@ class Fitting:
 
     Attributes:
         max_iter: The most iterations of the solver; if it has not converged then, that is an error.
-        seed: Seed of the solver saga, which draws samples; lbfgs draws nothing.
+        seed: Seed of the solver saga, which draws samples; the others draw nothing.
         place: What is fitted, for messages.
+        to_standardise: What the user writes to have vectors standardised, for messages.
     """
 
     max_iter: int
     seed: int
     place: str
+    to_standardise: str = "standardise: true"
 
     def of(self, part: str) -> "Fitting":
         """Return the same for a part of what is fitted, such as a layer."""
@@ -92,6 +95,10 @@ def fit_and_predict(
 ) -> NDArray[np.float64]:
     """Train one probe and return its probability of "positive" for each test sentence.
 
+    Vectors are centred, which changes no prediction, since the intercept is not regularised; the solver needs it where
+    a dimension's mean is thousands of times the others' spread. On vectors that are not standardised lbfgs stops far
+    from the optimum, or not at all; Newton's method reaches it.
+
     Args:
         train: Shape (n_train, dimensions), an array or a sparse matrix.
         labels: Shape (n_train,), True for positive.
@@ -105,25 +112,27 @@ def fit_and_predict(
     Raises:
         ProbeError: The solver did not converge, so the numbers would depend on where it stopped.
     """
+    standardise, sparse = regularisation.standardise, issparse(train)
+    solver = "saga" if regularisation.l1_ratio > 0 else "lbfgs" if standardise or sparse else "newton-cholesky"
     probe = LogisticRegression(
         C=regularisation.C,
         l1_ratio=regularisation.l1_ratio,
-        solver="saga" if regularisation.l1_ratio > 0 else "lbfgs",
+        solver=solver,
+        tol=1e-8 if solver == "newton-cholesky" else 1e-4,  # one step more
         max_iter=fitting.max_iter,
         random_state=fitting.seed,
     )
-    # Counts stay sparse. The intercept is free and takes up the mean, so what is predicted does not depend on it.
-    scaler = StandardScaler(with_mean=not issparse(train))
-    model = make_pipeline(scaler, probe) if regularisation.standardise else probe
+    # Counts stay sparse, and have no large means.
+    model = make_pipeline(StandardScaler(with_mean=not sparse, with_std=standardise), probe)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
-            model.fit(train, labels)
+            model.fit(train if sparse else train.astype(np.float64), labels)
         except ConvergenceWarning as warning:
             raise ProbeError(
                 f"{fitting.place}: {probe.solver} did not converge in {fitting.max_iter} iterations "
-                f"(C = {regularisation.C:g}, l1_ratio = {regularisation.l1_ratio:g}); raise max_iter, set "
-                "standardise: true, or lower C"
+                f"(C = {regularisation.C:g}, l1_ratio = {regularisation.l1_ratio:g}); raise max_iter, or lower C"
+                + ("" if standardise else f", or set {fitting.to_standardise}")
             ) from warning
     probabilities: NDArray[np.float64] = model.predict_proba(test)[:, 1].astype(np.float64)
     return probabilities
@@ -186,6 +195,7 @@ def cross_validate(
     folds: int,
     jobs: int = 1,
     progress: Callable[[int], object] = lambda _: None,
+    faults: list[str] | None = None,
 ) -> NDArray[np.float64]:
     """Predict every sentence on every layer by a probe that has seen no sentence of its group.
 
@@ -198,14 +208,15 @@ def cross_validate(
         folds: The number of folds; fewer where a label has fewer groups.
         jobs: Layers at the same time.
         progress: Called with the number of finished layers, 1 at a time.
+        faults: Gets why a layer has no probabilities, if its probe did not converge; None to raise this as an error.
 
     Returns:
-        Shape (layers, sentences): the probability of "positive".
+        Shape (layers, sentences): the probability of "positive", NaN on layers with a fault.
 
     Raises:
         DataError: The sentences cannot be divided: a label has fewer than two groups, or a fold would train on one
             label alone.
-        ProbeError: A probe did not converge.
+        ProbeError: A probe did not converge, and there is no list of faults.
     """
     cuts = cut_folds(labels, groups, folds, fitting.seed)
     held_out = sum(len(test) for _, test in cuts)
@@ -217,11 +228,20 @@ def cross_validate(
             "more sentences, or groups that both labels have"
         )
 
-    def predict(layer: int, matrix: Any) -> NDArray[np.float64]:
-        probabilities = np.empty(len(labels))
-        for train, test in cuts:
-            place = fitting.of(f"layer {layer}")
-            probabilities[test] = fit_and_predict(matrix[train], labels[train], matrix[test], regularisation, place)
-        return probabilities
+    def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], ProbeError | None]:
+        probabilities, of_layer = np.full(len(labels), np.nan), fitting.of(f"layer {layer}")
+        try:
+            for train, test in cuts:
+                of_fold = fit_and_predict(matrix[train], labels[train], matrix[test], regularisation, of_layer)
+                probabilities[test] = of_fold
+        except ProbeError as fault:
+            return np.full(len(labels), np.nan), fault
+        return probabilities, None
 
-    return np.stack(for_each_layer(vectors, predict, jobs=jobs, progress=progress))
+    by_layer = for_each_layer(vectors, predict, jobs=jobs, progress=progress)
+    found = [fault for _, fault in by_layer if fault is not None]
+    if found and faults is None:
+        raise found[0]
+    if faults is not None:
+        faults += map(str, found)
+    return np.stack([probabilities for probabilities, _ in by_layer])

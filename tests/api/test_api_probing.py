@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 
 import cxprobe
 from cxprobe.api import _permuted
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, ProbeError
 
 pytestmark = pytest.mark.pipeline
 
@@ -24,10 +24,12 @@ def vectors(seed=0, layers=2, n=80, dimensions=5):
 
 def test_accuracies_are_those_of_scikit_learn_on_the_same_folds():
     features, labels, groups = vectors()
-    found = cxprobe.probe(features, labels, groups, folds=4, seed=3)
+    found = cxprobe.probe(features, labels, groups, folds=4, seed=3, standardise=False)
     folds = StratifiedGroupKFold(4, shuffle=True, random_state=3)
     for layer, matrix in enumerate(features):
-        predicted = cross_val_predict(LogisticRegression(max_iter=1000), matrix, labels, groups=groups, cv=folds)
+        predicted = cross_val_predict(
+            LogisticRegression(tol=1e-10), matrix.astype(np.float64), labels, groups=groups, cv=folds
+        )
         assert found.loc[layer, "accuracy"] == pytest.approx((predicted == labels).mean())
     assert (found["low"] < found["accuracy"]).all()
     assert (found["accuracy"] < found["high"]).all()
@@ -70,3 +72,14 @@ def test_permuted_labels_are_the_same_labels_in_another_order(rows, seed):
 def test_what_cannot_be_probed_is_refused(change, message):
     with pytest.raises(DataError, match=message):
         cxprobe.probe(*change(*vectors()))
+
+
+def test_layers_that_converge_are_kept_where_another_does_not():
+    features, labels, groups = vectors()
+    features[0] *= 1e-3  # needs few steps
+    with pytest.warns(UserWarning, match=r"probe, layer 1: newton.* in 4 it.*raise max_iter.*standardise=True"):
+        found = cxprobe.probe(features, labels, groups, standardise=False, max_iter=4)
+    assert found["accuracy"].isna().tolist() == [False, True]
+    assert found["n"].tolist() == [80, 80]
+    with pytest.raises(ProbeError, match="probe, layer 0: lbfgs did not converge in 1 iterations"):
+        cxprobe.probe(features, labels, groups, max_iter=1)

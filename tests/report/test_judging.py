@@ -12,9 +12,9 @@ from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import write_json
 from cxprobe.lines import LINES
-from cxprobe.lm.params import Member, ModelSpec
+from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.project.params import load_params
-from cxprobe.report.judging import judge_members
+from cxprobe.report.judging import Judging, judge_members
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Stage
 
@@ -95,3 +95,21 @@ def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(line):
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})
+
+
+def test_the_rates_of_models_are_printed_beside_the_best_blind_model(capsys):
+    specs = {"sound": MODELS["sound"], "other-state": MODELS["other-state"]}
+    specs |= {slug: Rule(kind="first_mentioned") for slug in ("low", "high")}
+    judging = Judging({slug: Member(slug, spec, slug) for slug, spec in specs.items()})
+    rates = [(slug, "form", rate, 100) for slug, rate in zip(specs, (0.9, 0.5, 0.6, 0.7), strict=True)]
+    rates.append(("sound", "meaning", 0.25, 48.0))
+    table = pd.DataFrame(rates, columns=["model", "part", "accuracy", "n"])
+    judging.show(table.assign(low=table["accuracy"] - 0.1, high=table["accuracy"] + 0.1))
+    head, *rows = (line.split("  ") for line in capsys.readouterr().out.splitlines())
+    shown = [[cell.strip() for cell in row if cell] for row in (head, *rows)]
+    assert shown == [
+        ["form", "meaning"],
+        ["sound", "90 % [80, 100], n = 100", "25 % [15, 35], n = 48"],
+        ["other-state (random weights)", "50 % [40, 60], n = 100", "-"],
+        ["best blind", "70 % [60, 80], n = 100 (high)", "-"],
+    ]

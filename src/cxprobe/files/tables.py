@@ -1,12 +1,14 @@
 """Tables: .parquet for data, .csv for results."""
 
+import csv
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,13 +32,18 @@ def write_table(table: pd.DataFrame, path: Path, types: Mapping[str, pa.DataType
     Raises:
         DataError: A cell is empty, or a number is not finite.
     """
-    empty = [str(column) for column in table.columns if table[column].isna().any()]
+    empty = [str(column) for column in table.columns[table.isna().any().to_numpy(bool)]]
     numbers = table.select_dtypes("number")
-    infinite = [str(column) for column in numbers if not np.isfinite(numbers[column]).all()]
+    finite = np.isfinite(numbers.to_numpy(np.float64, na_value=np.nan)).all(axis=0)
+    infinite = [str(column) for column in numbers.columns[~finite]]
     if empty or infinite:
         raise DataError(f"{path}: empty cells in {empty}, infinite numbers in {infinite}; nothing was written")
     if path.suffix == ".csv":
-        write_bytes(_rounded(table).to_csv(index=False, lineterminator="\n").encode(), path)
+        written_rows = StringIO()
+        writer = csv.writer(written_rows, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows(zip(*(_rounded(table[name].tolist()) for name in table), strict=True))
+        write_bytes(written_rows.getvalue().encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table
         schema = pa.Schema.from_pandas(table, preserve_index=False)
@@ -101,14 +108,5 @@ def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> int:
     return rows
 
 
-def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose floating-point numbers are rounded, also those among other objects in a column."""
-    rounded = table.copy()
-    for name in rounded:
-        match rounded[name].dtype.kind:
-            case "f":
-                rounded[name] = rounded[name].astype("float64").map(significant)
-            case "O":
-                cells = [significant(cell) if isinstance(cell, float) else cell for cell in rounded[name]]
-                rounded[name] = pd.Series(cells, index=rounded.index, dtype=rounded[name].dtype)
-    return rounded
+def _rounded(cells: Iterable[Any]) -> list[Any]:
+    return [significant(cell) if isinstance(cell, float) else cell for cell in cells]

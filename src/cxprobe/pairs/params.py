@@ -104,6 +104,8 @@ class ProbePairs(Closed):
     """Whether special tokens count in the mean of a text's vectors."""
     C: Annotated[float, Field(gt=0)]
     """Inverse strength of the regularisation."""
+    standardise: bool
+    """Whether the differences of vectors are brought to variance 1 on the frames that train."""
     folds: Annotated[int, Field(ge=2)]
     """Into how many parts the frames are divided; each is predicted by probes that were trained on the others."""
     max_iter: Annotated[int, Field(ge=1)]

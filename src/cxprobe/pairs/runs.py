@@ -49,13 +49,12 @@ from cxprobe.pairs.ways import (
     ways_metrics,
 )
 from cxprobe.report.dots import curves, dots_of_run
-from cxprobe.report.judging import Judging, judge_members
+from cxprobe.report.judging import RATE, Judging, judge_members
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import JudgedRun, Stage
 from cxprobe.stats import rate_by, with_tie_rate
 
-RATE = ("accuracy", "low", "high", "n")
 OF_REPLIES = ("consistency", "position_bias", "unparsed", "failed")
 """Metrics of replies in metrics.json."""
 
@@ -153,8 +152,11 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
             headline.setdefault(slug, _part(numbers, ("accuracy", "n")))
         else:
             headline.setdefault(slug, {})[kind] = _part(numbers, RATE)
-    for row in both_orders(pooled(real), ["model"])["both"].to_dict("records"):
-        headline[row["model"]]["both_orders"] = _part({**row, "accuracy": row["both"]}, RATE)
+    both = both_orders(pooled(real), ["model"])["both"].rename(columns={"both": "accuracy"})
+    for row in both.to_dict("records"):
+        headline[row["model"]]["both_orders"] = _part(row, RATE)
+    of_kinds = pd.DataFrame({"model": slug, "part": kind, **numbers} for (slug, kind), numbers in by_kind.items())
+    source.judging.show(pd.concat([of_kinds, both.assign(part="meaning, both orders")]))
     of_runs = {name: with_pair_runs(table, meaning) for name, table in tables.items()}
     if replies is not None:
         of_real = replies[replies["words"] == "real"]
@@ -199,6 +201,8 @@ def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
         tables["asked"] = asked_rates(groups_of_runs(replies, benchmark), [*BY_RUN, "group"])
     # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
     sizes = pooled(runs.items).groupby(BY_RUN, sort=False).size()
+    of_all = groups[(groups["run"] == "all") & (groups["group"] == "all")]
+    source.judging.show(of_all.assign(part=source.name))
     along = with_series(groups[groups["group"] == "all"].drop(columns="group"), _series(source))
     return RunParts(sizes, metrics, groups, tables, along)
 
@@ -232,7 +236,11 @@ def _experiment(source: JudgedSource) -> str:
 
 def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
     """Yield a run for each model and run."""
-    of_runs = {name: dict(iter(table.groupby(BY_RUN, sort=False))) for name, table in parts.tables.items()}
+    of_runs, none = {}, {}  # name -> (model, run) -> its rows, and the table without rows
+    for name, table in parts.tables.items():
+        without_run = table.drop(columns=BY_RUN)
+        of_runs[name] = dict(iter(without_run.groupby([table[column] for column in BY_RUN], sort=False)))
+        none[name] = without_run.head(0)
     drawn, items = dict(iter(parts.groups.groupby(BY_RUN, sort=False))), source.judged.items
     for slug, run in sorted(parts.sizes.index, key=lambda key: list(source.judging.facts).index(key[0])):
         member = source.judging.members[slug]
@@ -249,8 +257,8 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
             metrics=parts.metrics.get((slug, run), {}),
             settings=_settings(source, member),
             tables={
-                name: of_runs[name].get((slug, run), table.head(0)).drop(columns=BY_RUN)
-                for name, table in parts.tables.items()
+                name: of_run.get((slug, run), none[name])
+                for name, of_run in of_runs.items()
                 if name != "asked" or member.is_asked
             },
             figures={"accuracy": dots_of_run(drawn[slug, run], title)},

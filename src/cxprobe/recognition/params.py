@@ -94,7 +94,8 @@ class Probe(Closed):
     l1_ratio: Annotated[float, Field(ge=0, le=1)]
     """Share of the L1 penalty. Above 0, the solver is saga, which is slower."""
     standardise: bool
-    """Whether features are brought to mean 0 and variance 1 on the training part."""
+    """Whether features are brought to variance 1 on the training part. The paper's design is false: scikit-learn's own
+    values."""
     max_iter: Annotated[int, Field(ge=1)]
     """The most iterations of the solver; a probe that has not converged by then is an error."""
     controls: Controls

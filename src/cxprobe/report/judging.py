@@ -1,19 +1,25 @@
 """Judge all models of a line of work; a model that cannot be judged does not stop the others."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+import pandas as pd
 
 from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import Member, members_of
+from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.params import LineParams
+from cxprobe.report.words import in_full
 from cxprobe.run.record import ModelFacts
-from cxprobe.run.stage import JudgedRun, Stage
+from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Stage
+from cxprobe.stats import Estimate
 
 T = TypeVar("T")
+RATE = ("accuracy", "low", "high", "n")
 
 
 @dataclass
@@ -35,6 +41,38 @@ class Judging(Generic[T]):
     def run(self, slug: str, **fields: Any) -> JudgedRun:
         """Return a run of a model; the fields are those of `JudgedRun`."""
         return JudgedRun(model=slug, facts=self.facts[slug], **fields)
+
+    def show(self, rates: pd.DataFrame) -> None:
+        """Print the rates of all models and of the best blind model, so that they are known before the report is made.
+
+        Args:
+            rates: Columns model (a slug), part (what the rate is about), accuracy, low, high and n. Models are the rows
+                of what is printed, or its columns if there are more parts than models.
+        """
+        labels = {slug: member.label for slug, member in self.members.items() if not member.is_blind}
+        best = best_blind(rates, ["part"], [*self.members.values()])
+        seeing = rates[rates["model"].isin(labels)].replace({"model": labels}).assign(added="")
+        shown = pd.concat([seeing, best.assign(added=" (" + best["model"] + ")", model=BEST_BLIND)])
+        shown = shown.dropna(subset="accuracy")
+        numbers = zip(*(shown[column] for column in ("accuracy", "low", "high")), shown["n"].astype(int), strict=True)
+        shown["rate"] = [in_full(Estimate(*row)).replace("\u00a0", " ") for row in numbers] + shown["added"]
+        table = shown.pivot(index="model", columns="part", values="rate").fillna("-")
+        table = table.loc[shown["model"].unique(), shown["part"].unique()].rename_axis(index=None, columns=None)
+        wide = len(table.columns) > len(table)
+        print((table.T if wide else table).to_string(), flush=True)
+
+
+def rates_of_runs(runs: Iterable[JudgedRun]) -> pd.DataFrame:
+    """Return the rates of runs as `Judging.show` takes them: a part is a construction and a source of items."""
+    return pd.DataFrame(
+        {
+            "model": run.model,
+            "part": run.construction if run.source == ONE_SOURCE else f"{run.construction}, {run.source}",
+            **{name: run.metrics[name] for name in RATE},
+        }
+        for run in runs
+        if "accuracy" in run.metrics
+    )
 
 
 def line_members(params: LineParams) -> list[Member]:
