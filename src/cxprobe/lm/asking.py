@@ -13,11 +13,14 @@ import pandas as pd
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
+from cxprobe.lm.checkpoints import Source
+from cxprobe.lm.folders import PACKAGED, path_of
 from cxprobe.lm.params import Llm
 from cxprobe.run.progress import progress
 from cxprobe.secrets import blot, blot_all, blot_error
 
 MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
+_LOCAL = "hf/"  # inspect's provider of models that transformers runs on this machine
 TRIED = 3  # questions that are put before the others; a single one may be refused because of its content
 NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one that is cut by max_tokens is a reply
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
@@ -76,6 +79,12 @@ def open_llm(llm: Llm) -> Any:
             return output
 
         arguments["custom_outputs"] = say
+    if llm.name.startswith(_LOCAL):
+        arguments.setdefault("do_sample", False)  # inspect's provider would draw, whatever the temperature is
+        if spec := PACKAGED.get(llm.name.removeprefix(_LOCAL)):
+            from cxprobe.lm.gguf import dequantised  # which brings torch
+
+            arguments["model_path"] = dequantised(Source(llm.name, spec, path_of(llm.name, spec.name))).path
     try:
         model = get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
     except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
