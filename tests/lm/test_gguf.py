@@ -19,8 +19,10 @@ from transformers import AutoModelForCausalLM
 import cxprobe
 from cxprobe.cli.entries import describe_model, entry_of, with_document_start
 from cxprobe.errors import ModelError
+from cxprobe.lm.asking import put_questions
 from cxprobe.lm.embedding import load_encoder
 from cxprobe.lm.folders import PACKAGED, pin_faults
+from cxprobe.lm.params import Llm
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.store import answers_folder
 from cxprobe.lm.texts import HowToScore
@@ -221,3 +223,16 @@ def test_a_short_name_is_loaded_with_what_its_documents_began_with(tmp_path, mon
     assert lm.score(TEXTS)["sum"].tolist() == lm.score(TEXTS, bos="<|endoftext|>")["sum"].tolist()
     assert lm.score(TEXTS)["tokens"].gt(lm.score(TEXTS, bos="as_tokenizer")["tokens"]).all()
     assert "tiny_package" not in sys.modules
+
+
+@pytest.mark.pipeline
+def test_a_model_of_a_package_is_asked_in_words_without_a_network(tmp_path, monkeypatch):
+    pytest.importorskip("inspect_ai")
+    file, _ = write_gguf(tmp_path)
+    monkeypatch.setitem(PACKAGED, "tiny", spec(file))
+    llm = {"name": "hf/tiny", "base_url": None, "arguments": {"device": "cpu"}, "max_tokens": 3, "connections": 2}
+    asked = Llm.model_validate(llm | {"retries": 0, "timeout": 60})
+    questions = {name: f"Is {name} even?" for name in ("one", "two", "three", "four")}
+    first, again = (put_questions(questions, asked, tmp_path / scratch) for scratch in ("a", "b"))
+    assert [(reply.id, reply.error) for reply in first] == [(name, "") for name in questions]
+    assert first == again

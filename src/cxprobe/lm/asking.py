@@ -59,7 +59,7 @@ def open_llm(llm: Llm) -> Any:
     if find_spec("inspect_ai") is None:
         raise ModelError(f"{llm.name}: inspect_ai is not installed; pip install 'cxprobe[prompting]'")
     from inspect_ai._util.error import PrerequisiteError  # it has no public name
-    from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
+    from inspect_ai.model import GenerateConfig, ModelInfo, ModelOutput, ModelUsage, get_model, set_model_info
     from rich.text import Text
 
     config = GenerateConfig(
@@ -85,6 +85,7 @@ def open_llm(llm: Llm) -> Any:
             from cxprobe.lm.gguf import dequantised  # which brings torch
 
             arguments["model_path"] = dequantised(Source(llm.name, spec, path_of(llm.name, spec.name))).path
+            set_model_info(llm.name, ModelInfo())  # or inspect would look for the name on the hub
     try:
         model = get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
     except (PrerequisiteError, ValueError, ImportError, OSError) as fault:

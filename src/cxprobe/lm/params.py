@@ -335,8 +335,8 @@ class Llm(Closed):
     """A model that is asked in words, through inspect_ai."""
 
     name: str
-    """As inspect_ai names it: openai/<model>, openai-api/<service>/<model>, hf/<model>, vllm/<model>, mockllm/model. For
-    a model of a package, hf/ and the name that `cxprobe.load` takes, such as hf/smollm2-135m."""
+    """As inspect_ai names it: openai/<model>, openai-api/<service>/<model>, hf/<model>, vllm/<model>, mockllm/model.
+    hf/smollm2-135m is a model of a package, by the name that `cxprobe.load` takes."""
     base_url: str | None
     """Where its server is; null for the provider's own, or for none."""
     arguments: dict[str, str | int | float | bool]
