@@ -55,7 +55,7 @@ def test_what_is_loaded_from_a_folder_is_hashed(tmp_path, tiny_bert, monkeypatch
     found = describe_model("new", str(tiny_bert), None, "float32")
     assert found.sha256 == digest_of(tiny_bert)
     assert found.revision is None
-    with pytest.raises(ProjectError, match="is a folder and has no revision"):
+    with pytest.raises(ProjectError, match="is on this machine and has no revision"):
         describe_model("new", str(tiny_bert), "main", "float32")
 
 
