@@ -75,7 +75,8 @@ def models_in(folder: Path) -> dict[str, Model]:
         **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
     }
     series = SeriesEntry(kind="series", axis="training_tokens", checkpoints=checkpoints)
-    return {"training": series, "blind": Panel(kind="blind", members=members), "clm": ModelSpec(**spec)}
+    single = {"clm": ModelSpec(**spec), "bare": ModelSpec(**spec, bos="none")}
+    return {"training": series, "blind": Panel(kind="blind", members=members), **single}
 
 
 def run_script(name: str, item: str = "", **changes: object) -> Outcome:
@@ -169,9 +170,8 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
 def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
     del outcomes
     monkeypatch.setattr("cxprobe.lm.scoring.answer", lambda *_: pytest.fail("the model was asked"))
-    score = ScorePairs(schemes=["pll"], token_budget=64, fewer={})
     with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: add"):
-        run_script("score_pairs", "clm", score=score)
+        run_script("score_pairs", "bare")
     path = Path("data/make_pairs/toy.parquet")
     before, table = path.read_bytes(), read_table(path)
     write_table(table.assign(good=table["context"] + table["good"], context=""), path)
