@@ -170,7 +170,7 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
 def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
     del outcomes
     monkeypatch.setattr("cxprobe.lm.scoring.answer", lambda *_: pytest.fail("the model was asked"))
-    with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: add"):
+    with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: "):
         run_script("score_pairs", "bare")
     path = Path("data/make_pairs/toy.parquet")
     before, table = path.read_bytes(), read_table(path)
