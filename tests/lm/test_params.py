@@ -108,6 +108,10 @@ def test_every_kind_of_blind_model_has_a_line_of_work():
             {"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=0), "b": twin(at=1)}},
             "models.new.checkpoints.a.at: 0 is not allowed",
         ),
+        (
+            {"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=1), "b": twin(at=1)}},
+            "models.new: checkpoints.b.at: 1 is that of 'a' too",
+        ),
     ],
 )
 def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, message):

@@ -45,6 +45,12 @@ def test_blimp_s_pairs_are_whole_sentences_under_their_paradigm(tmp_path):
     assert [pair.good == pair.bad for pair in (first, second)].count(True) == 1
 
 
+def test_blimp_s_paradigms_of_s_selection_count_as_argument_structure_as_in_its_paper(tmp_path):
+    rows = [blimp_row(n, "a", "b", linguistics_term=term) for n, term in enumerate(["s-selection", "argument_structure"])]
+    (tmp_path / "one.jsonl").write_text("\n".join(rows) + "\n")
+    assert {pair.groups["phenomenon"] for pair in read_blimp(tmp_path / "one.jsonl")} == {"argument_structure"}
+
+
 def blimp_folder(folder, paradigms=("one", "two"), pairs=6):
     for name in paradigms:
         rows = [blimp_row(n, f"Ann{n} sees herself.", f"Ann{n} sees himself.", UID=name) for n in range(pairs)]
@@ -254,12 +260,14 @@ def benchmarks():
 def test_blimp_itself(benchmarks):
     paths = sorted((benchmarks / "blimp").glob("*.jsonl*"))
     assert paths
-    identical = {}
+    identical, phenomena = {}, set()
     for path in paths:
         pairs = read_blimp(path)
+        phenomena |= {pair.groups["phenomenon"] for pair in pairs}
         assert len(pairs) == 1000
         assert {pair.groups["paradigm"] for pair in pairs} == {path.name.split(".")[0]}
         identical[path.name.split(".")[0]] = sum(pair.good == pair.bad for pair in pairs)
+    assert len(phenomena) == 12  # Warstadt et al. 2020, Table 4
     known = {"passive_1": 2, "principle_A_case_2": 5}
     assert {name: number for name, number in identical.items() if number} == {
         name: number for name, number in known.items() if name in identical

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Member, ModelSpec, Rule
-from cxprobe.recognition.figures import accuracy_by_layer, accuracy_by_value, smoothed
+from cxprobe.recognition.figures import accuracy_by_layer, accuracy_by_value
 
 FEATURES = ["length", "distance", "first_start"]
 SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
@@ -64,9 +64,8 @@ def test_each_layer_has_a_line_by_value_and_the_panel_says_what_was_trained_on()
     assert found == {f"layer {layer}": pytest.approx([0.2 + layer / 10] * 3) for layer in range(5)}
 
 
-def test_lines_over_many_values_are_means_over_neighbours_and_those_over_few_stay_as_they_are():
-    line = pd.DataFrame({"value": range(20), "accuracy": [0.0, 1.0] * 10, "n": 10})
-    assert smoothed(line).iloc[2:-2].tolist() == pytest.approx([0.4, 0.6] * 8)
-    assert smoothed(line.assign(n=[0, 10] * 10)).tolist() == pytest.approx([1.0] * 20)  # weighted by n
-    few = line[:8]
-    assert smoothed(few).tolist() == few["accuracy"].tolist()
+def test_accuracies_over_many_values_are_drawn_as_they_are():
+    by_value = table(feature=["length"], value=range(20), layer=[0])
+    by_value["accuracy"] = by_value["value"] % 2
+    splits = table(feature=["length"], split=["train"], value=[0, 5])
+    assert lines(accuracy_by_value(by_value, splits, "toy").axes[0])["layer 0"] == [0, 1] * 10

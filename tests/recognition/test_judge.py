@@ -176,6 +176,11 @@ def test_a_code_is_at_most_a_bit_longer_than_that_of_the_probe_and_than_coin_fli
     assert code["compression"] == pytest.approx(n / code["bits"])
 
 
+def test_where_there_is_nothing_to_know_compression_falls_short_of_1_by_the_bit_of_the_mixture():
+    assert code_of([0.5] * 20)["compression"] == pytest.approx(1)
+    assert code_of([1e-9] * 20)["compression"] == pytest.approx(20 / 21)
+
+
 def test_code_lengths_of_features_add_up():
     found = judge_toy(credited(code=coded([0.9] * 20)))
     by_feature = found.code_length.query("layer == 2").set_index("feature")

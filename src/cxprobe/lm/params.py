@@ -312,6 +312,17 @@ class SeriesEntry(Closed):
     checkpoints: Annotated[dict[Slug, SeriesCheckpoint], Field(min_length=2)]
     """Slug -> a model and its quantity. Each has rows and runs under its own slug."""
 
+    @model_validator(mode="after")
+    def _differ_in_their_quantity(self) -> "SeriesEntry":
+        named: dict[float, str] = {}
+        for slug, checkpoint in self.checkpoints.items():
+            if (other := named.setdefault(checkpoint.at, slug)) != slug:
+                raise ValueError(
+                    f"checkpoints.{slug}.at: {checkpoint.at:g} is that of '{other}' too, so that both would stand at one "
+                    "place of the axis; make them two series, or correct one"
+                )
+        return self
+
 
 def _kind_of(entry: Any) -> str:
     """Return the tag of an entry of the section models; one that has a wrong kind is read as a panel, and refused."""

@@ -32,6 +32,10 @@ from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
 BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
+PHENOMENA = {"s-selection": "argument_structure"}
+"""BLiMP's linguistics_term -> the phenomenon, where they differ: the paradigms animate_subject_passive and
+animate_subject_trans have a term of their own, and are among the 9 of argument structure in Table 4 of Warstadt et al.
+2020, whose phenomena are 12."""
 PAIRED_FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun")
 BLOCK = 8  # rows of the paired-focus tables that belong together: two conditions x two stimuli x construction, control
 _MASK = "<MASK>"
@@ -80,21 +84,21 @@ def read_generic(path: Path) -> list[Pair]:
 def read_blimp(path: Path) -> list[Pair]:
     """Read a paradigm of BLiMP: ``<UID>.jsonl``, compressed or not.
 
-    The pairs are reported under field, phenomenon (BLiMP's linguistics_term) and paradigm (its UID); the one field that
-    is spelt in two ways, with "_" and with "/", is spelt in one.
+    The pairs are reported under field, phenomenon (one of 12, see `PHENOMENA`) and paradigm (BLiMP's UID); the one field
+    that is spelt in two ways, with "_" and with "/", is spelt in one.
 
     Raises:
         DataError: See `read_generic`.
 
     Source:
-        Warstadt et al. 2020.
+        Warstadt et al. 2020, Table 4.
     """
     pairs = []
     for _, row in read_rows(path, BLIMP, _TEXTS):
         id_ = f"{row['UID']}-{row['pairID']}"
         groups = {
             "field": row["field"].replace("/", "_"),
-            "phenomenon": row["linguistics_term"],
+            "phenomenon": PHENOMENA.get(row["linguistics_term"], row["linguistics_term"]),
             "paradigm": row["UID"],
         }
         pairs.append(Pair(id_, id_, "", row["sentence_good"], row["sentence_bad"], groups, {"pair": id_}))

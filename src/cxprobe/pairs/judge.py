@@ -417,13 +417,12 @@ def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         The rows of `bias_by` with the column compares: "order" for bias (i), from constructions that have a switched
-        form; "variant" for bias (ii), from those that have two variants of the published design.
+        form; "variant" for bias (ii), from those that have two variants of the published design, without
+        sentences that this project has added.
     """
     meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
-    variants = pd.MultiIndex.from_frame(meaning[["construction", "variant"]])
-    published = variants.isin(variants[meaning["origin"] == "paper"])  # with their rivals, of whichever origin
     parts = []
-    for column, part in (("order", meaning), ("variant", meaning[published])):
+    for column, part in (("order", meaning), ("variant", meaning[meaning["origin"] == "paper"])):
         two_ways = part[part.groupby("construction")[column].transform("nunique") == 2]
         parts.append(bias_by(two_ways, column, by).assign(compares=column))
     return pd.concat(parts, ignore_index=True)

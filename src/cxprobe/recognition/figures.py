@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 from cxprobe.lm.params import Member
 from cxprobe.report.dots import curves
 
-RUNNING = 5  # values, over whose sentences lines of accuracy by value are means
 _LAYER = "layer (0 = embeddings)"
 
 
@@ -40,7 +39,7 @@ def accuracy_by_layer(by_layer: pd.DataFrame, members: Sequence[Member], title: 
 
 
 def accuracy_by_value(by_value: pd.DataFrame, splits: pd.DataFrame, title: str) -> Figure:
-    """Draw the accuracies of one model on one source of sentences by value, a panel for each feature.
+    """Draw the accuracies of one model on one source of sentences by value, as they are, a panel for each feature.
 
     Args:
         by_value: Columns feature, value, layer, accuracy, low, high, n.
@@ -48,29 +47,12 @@ def accuracy_by_value(by_value: pd.DataFrame, splits: pd.DataFrame, title: str) 
         title: Of the figure.
 
     Source:
-        Weissweiler et al. 2022, Figures 2 to 4.
+        Weissweiler et al. 2022, Figures 2 to 7.
     """
-    lines = [line.assign(accuracy=smoothed(line)) for _, line in by_value.groupby(["feature", "layer"], sort=False)]
     trained = splits[splits["split"] == "train"].groupby("feature")["value"].agg(["min", "max"]).to_dict("index")
     panels = {name: f"{name}, trained on {ends['min']} to {ends['max']}" for name, ends in trained.items()}
     half_width = 50 * float((by_value["high"] - by_value["low"]).median())
-    note = f"means over {RUNNING} neighbouring values; the 95 % interval of a value is about ± {half_width:.0f} points"
-    shown = pd.concat(lines, ignore_index=True)
-    shown = shown.assign(panel=shown["feature"].map(panels), low=shown["accuracy"], high=shown["accuracy"])
+    note = f"the 95 % interval of a value is about ± {half_width:.0f} points"
+    accuracy = by_value["accuracy"]  # intervals of all layers would hide the lines
+    shown = by_value.assign(panel=by_value["feature"].map(panels), low=accuracy, high=accuracy)
     return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
-
-
-def smoothed(line: pd.DataFrame) -> "pd.Series[float]":
-    """Return the accuracies by value as means over neighbouring values; few values as they are.
-
-    Args:
-        line: Columns accuracy and n, in the order of the values.
-    """
-    if len(line) < 3 * RUNNING:
-        return line["accuracy"]
-    right, n = (
-        numbers.rolling(window=RUNNING, center=True, min_periods=1).sum()
-        for numbers in (line["accuracy"] * line["n"], line["n"])
-    )
-    mean: pd.Series[float] = right / n
-    return mean

@@ -317,8 +317,8 @@ def code_length(code: pd.DataFrame) -> pd.DataFrame:
         code: Of `Credited`.
 
     Returns:
-        See `Recognition.code_length`. Compression is n, the bits of a uniform code of two labels, by bits: 1 where
-        there is nothing to know.
+        See `Recognition.code_length`. Compression is n, the bits of a uniform code of two labels, by bits. Where there
+        is nothing to know it is from n / (n + 1), since the mixture costs up to a bit, to 1.
 
     Source:
         Voita & Titov 2020, §2.3; Grünwald 2007, §6 and §9, for Bayesian mixtures as prequential codes.
