@@ -123,7 +123,7 @@ def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_fo
             assert shown[row.gold] == right
             assert "\n".join(f"{letter}. {option}" for letter, option in shown.items()) in row.question
             (unsure,) = (letter for letter, option in shown.items() if option == neither)
-            assert (f"If you are not sure, choose {unsure}." in row.question) == (prompt == "paper-4")
+            assert (f"the answer is {unsure}." in row.question) == (prompt == "paper-4")
     assert table["id"].is_unique
     paper = questions(material, reasoning_prompts=["paper-2", "paper-4"])
     pd.testing.assert_frame_equal(paper, table[table["order"].isin(["", "ABC"])].reset_index(drop=True))
