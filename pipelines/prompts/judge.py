@@ -46,7 +46,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
         if member.is_asked:
             replies = read_table(stage.use(folder / "replies.parquet"))
             questions = questions_for(made["questions"], member.slug, section)
-            return Answered(judge_reply_table(questions, replies), NO_SCORES)
+            return Answered(judge_reply_table(questions, replies, section.judge.reader), NO_SCORES)
         if member.is_blind:
             answers = read_table(stage.use(folder / "answers.parquet"))
             return Answered(judge_blind_answers(made["items"], answers), NO_SCORES)

@@ -46,7 +46,9 @@ def test_blimp_s_pairs_are_whole_sentences_under_their_paradigm(tmp_path):
 
 
 def test_blimp_s_paradigms_of_s_selection_count_as_argument_structure_as_in_its_paper(tmp_path):
-    rows = [blimp_row(n, "a", "b", linguistics_term=term) for n, term in enumerate(["s-selection", "argument_structure"])]
+    rows = [
+        blimp_row(n, "a", "b", linguistics_term=term) for n, term in enumerate(["s-selection", "argument_structure"])
+    ]
     (tmp_path / "one.jsonl").write_text("\n".join(rows) + "\n")
     assert {pair.groups["phenomenon"] for pair in read_blimp(tmp_path / "one.jsonl")} == {"argument_structure"}
 

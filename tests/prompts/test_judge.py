@@ -258,6 +258,13 @@ GIVEN = pd.DataFrame({"id": list("dcba"), "reply": ["A says so.", "", "Answer: 1
 GIVEN = GIVEN.assign(failed=[False, True, False, False], error=["", "no connection", "", ""])
 
 
+def test_a_reader_that_compares_strings_exactly_takes_a_digit_or_letter_alone():
+    replies = GIVEN.assign(reply=["C", "", "Answer: 1", "1"])
+    judged = judge_reply_table(QUESTIONS, replies, "exact")
+    assert judged["outcome"].tolist() == ["right", "unparsed", "failed", "right"]
+    assert judge_reply_table(QUESTIONS, replies, "stated")["outcome"].tolist() == ["right", "wrong", "failed", "right"]
+
+
 def test_every_question_is_judged_by_its_own_reply_in_whatever_order_they_came():
     judged = judge_reply_table(QUESTIONS, GIVEN)
     assert judged["id"].tolist() == QUESTIONS["id"].tolist()

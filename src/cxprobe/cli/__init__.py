@@ -20,6 +20,7 @@ from cxprobe.cli import (
     download,
     export,
     files,
+    import_,
     init,
     labels,
     measure,
@@ -108,6 +109,7 @@ for _panel, _commands in _COMMANDS.items():
 
 _BEGIN = "Begin a part of a project: a construction, its frames, a model."
 _group("new", _PROJECT, _BEGIN, new.construction, new.frames, new.model)
+_group("import", _PROJECT, "Take over texts of others.", import_.prompts)
 _JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
 _group("validate", _PEOPLE, _JUDGE, validate.export, validate.import_, validate.pattern)
 _GIVE = "Give data, tasks and results to other tools."

@@ -318,8 +318,8 @@ class SeriesEntry(Closed):
         for slug, checkpoint in self.checkpoints.items():
             if (other := named.setdefault(checkpoint.at, slug)) != slug:
                 raise ValueError(
-                    f"checkpoints.{slug}.at: {checkpoint.at:g} is that of '{other}' too, so that both would stand at one "
-                    "place of the axis; make them two series, or correct one"
+                    f"checkpoints.{slug}.at: {checkpoint.at:g} is that of '{other}' too, at one place of the "
+                    "axis; make them two series, or correct one"
                 )
         return self
 

@@ -84,8 +84,8 @@ def read_generic(path: Path) -> list[Pair]:
 def read_blimp(path: Path) -> list[Pair]:
     """Read a paradigm of BLiMP: ``<UID>.jsonl``, compressed or not.
 
-    The pairs are reported under field, phenomenon (one of 12, see `PHENOMENA`) and paradigm (BLiMP's UID); the one field
-    that is spelt in two ways, with "_" and with "/", is spelt in one.
+    The pairs are reported under field, phenomenon (one of 12, see `PHENOMENA`) and paradigm (BLiMP's UID); the one
+    field that is spelt in two ways, with "_" and with "/", is spelt in one.
 
     Raises:
         DataError: See `read_generic`.

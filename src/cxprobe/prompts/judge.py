@@ -10,6 +10,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.replies import REPLY, judge_reply
 from cxprobe.lm.scores import ScoredTexts, no_score
 from cxprobe.prompts.items import RELATIONS
+from cxprobe.prompts.params import Reader
 from cxprobe.prompts.wording import PAPER
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.stage import MOST_METRICS
@@ -34,7 +35,7 @@ _FIRST = ("accuracy", "low", "high", "n", "accuracy_parsed", "chance", "unparsed
 _SAME_BUT_ORDER = ["item", "asked", "prompt", "shots", "examples", "chain_of_thought"]
 
 
-def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
+def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader: Reader = "stated") -> pd.DataFrame:
     """Judge the reply to every question.
 
     Args:
@@ -42,6 +43,7 @@ def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.Data
             columns, which are kept; and, if known, option_a, option_b and option_c, the texts shown with the letters.
             With them "Ida" is read as "A", and "A. Marek" has no answer if Marek is not option A.
         replies: One row per question: id, reply, and failed, whether the request failed.
+        reader: How replies are read, see `cxprobe.prompts.params.JudgePrompts`.
 
     Returns:
         The questions with the columns asked ("reply"), reply, answer ("" if there is none), outcome, and credit (1 for
@@ -65,6 +67,8 @@ def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.Data
         options = {letter: str(row.get(f"option_{letter.lower()}", "")) for letter in PAPER}
         answers = relations if row["kind"] == "inference" else options
         text = None if row["failed"] else str(row["reply"])
+        if reader == "exact" and text is not None and text not in answers:
+            text = ""
         judged.append(judge_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
     outcomes = pd.DataFrame(judged, columns=["answer", "outcome"], index=replied.index)
     credit = (outcomes["outcome"] == "right").astype(float)

@@ -6,10 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from ruamel.yaml import YAML
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.files.writing import DATA
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import validate
+from cxprobe.files.writing import DATA, replacing
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.lm.replies import REPLY
 from cxprobe.people.forms import RatedItem
@@ -106,6 +109,22 @@ class PromptsLine(Line):
         from cxprobe.prompts.checks import lint_items
 
         faults.read(folder / ITEMS_FILE, lambda: load_items(folder.name), lint_items)
+
+    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
+        """Write prompts/verbatim.yaml, see `cxprobe.prompts.verbatim.verbatim_prompts`."""
+        from cxprobe.prompts.verbatim import verbatim_prompts
+        from cxprobe.prompts.wording import VERBATIM, Verbatim
+
+        path = PROMPTS_FOLDER / VERBATIM
+        if path.exists():
+            raise PromptError(f"{path}: there is one already, perhaps with changes; remove it first")
+        sections = verbatim_prompts(files)
+        validate(Verbatim, sections, path, PromptError)
+        yaml: Any = YAML(typ="safe")
+        yaml.width = 120
+        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            yaml.dump(sections, file)
+        return {path: [name for section in sections.values() for name in section["prompts"]]}
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check premises of several constructions, the files of prompts, and every question that is asked for."""

@@ -12,6 +12,7 @@ from cxprobe.lm.terms import SchemeName
 from cxprobe.report.params import LineParams
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
+Reader = Literal["stated", "exact"]
 Wording = Literal["own", "verbatim"]
 IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
@@ -194,8 +195,12 @@ class ScorePrompts(Closed):
 
 
 class JudgePrompts(Closed):
-    """How the scores of the answers are compared."""
+    """How replies are read, and how the scores of the answers are compared."""
 
+    reader: Reader
+    """How a reply is read: stated, the answer that is stated last, in whatever words (`cxprobe.lm.replies`); exact, a
+    reply that is the digit or letter alone, as the release of Scivetti et al. 2025 compares strings. All else is
+    unparsed."""
     score: AnswerScore
     """The score that decides in figures; one of scores."""
     scores: SomeDistinct[AnswerScore]

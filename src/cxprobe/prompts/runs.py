@@ -36,9 +36,11 @@ def prompt_runs(
     """
     members, judge, score = list(members), section.judge, section.score
     settings = {
-        member.slug: {"asked": str(judge.score), "scheme": str(score.scheme), "bos": member.spec.bos}
+        member.slug: {"asked": str(judge.score), "scheme": str(score.scheme), "bos": member.spec.bos, "reader": "none"}
         if isinstance(member.spec, ModelSpec | ServedModel)
-        else {"asked": REPLY if member.is_asked else RULE, "scheme": "none", "bos": "none"}
+        else {"asked": REPLY, "scheme": "none", "bos": "none", "reader": str(judge.reader)}
+        if member.is_asked
+        else {"asked": RULE, "scheme": "none", "bos": "none", "reader": "none"}
         for member in members
     }
     deciding = {slug: how["asked"] for slug, how in settings.items()}

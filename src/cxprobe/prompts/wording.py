@@ -17,6 +17,8 @@ PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
 the options by these letters: in "BCA" the option that is shown as A is the item's B."""
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
+VERBATIM = "verbatim.yaml"
+"""The file of the folder of prompts that has the words of others; git ignores it."""
 PromptFile = TypeVar("PromptFile", bound="_Prompts")
 
 
@@ -45,6 +47,9 @@ class Prompt(Closed):
     """The prompt of the same file that this one paraphrases; null if it is not a paraphrase."""
     text: Annotated[str, StringConstraints(min_length=1)]
     """The text, used as it is."""
+    reasoned: str | None = None
+    """The text in its place, with how to answer, where the model is to reason first; absent for the same text, followed
+    by the file's `reasoned`."""
 
 
 class ReasoningPrompt(Prompt):
@@ -56,9 +61,10 @@ class ReasoningPrompt(Prompt):
 
     @model_validator(mode="after")
     def _names_the_letter(self) -> "ReasoningPrompt":
-        if self.unsure != (self.text.count("{unsure}") == 1):
-            wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
-            raise ValueError(f"text: {self.text!r} must have {{unsure}} {wanted}")
+        for key, text in {"text": self.text, "reasoned": self.reasoned}.items():
+            if text is not None and self.unsure != (text.count("{unsure}") == 1):
+                wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
+                raise ValueError(f"{key}: {text!r} must have {{unsure}} {wanted}")
         return self
 
 
@@ -71,7 +77,7 @@ class _Prompts(Closed):
     direct: str
     """How to answer at once; "" if the prompts say so themselves."""
     reasoned: str
-    """How to answer after a chain of thought."""
+    """How to answer after a chain of thought; "" if the prompts say so themselves."""
 
     @model_validator(mode="after")
     def _rephrase_what_is_there(self) -> "_Prompts":
@@ -227,8 +233,10 @@ def load_prompts(model: type[PromptFile], folder: Path = PROMPTS_FOLDER, wording
     """
     if wording == "own":
         return read_prompt_file(model, folder / f"{model.kind}.yaml")
-    if not (path := folder / "verbatim.yaml").is_file():
-        raise PromptError(f"{path}: there is no such file; write it, or set prompts.make.wording to own")
+    if not (path := folder / VERBATIM).is_file():
+        raise PromptError(
+            f"{path}: there is no such file; `cxprobe import prompts` writes it, or set prompts.make.wording to own"
+        )
     prompts: PromptFile = getattr(read_prompt_file(Verbatim, path), model.kind)
     return prompts
 
@@ -264,10 +272,10 @@ def ask_item(
         order: The order in which options are shown; see `PAPER`.
 
     Raises:
-        PromptError: There is no such prompt.
+        PromptError: There is no such prompt, or it is not said how to reason.
 
     Source:
-        Scivetti et al. 2025, experiments 1 to 3; all words are this project's own.
+        Scivetti et al. 2025, experiments 1 to 3; all words are this project's own, but for those of verbatim.yaml.
     """
     prompts: InferencePrompts | ReasoningPrompts
     if isinstance(item, Inference):
@@ -280,10 +288,17 @@ def ask_item(
         prompts, options = reasoning, shown_options(item.a, item.b, reasoning.neither, order)
         fields = {letter.lower(): option for letter, option in options.items()}
         parts = [reasoning.item.format(text=item.text, question=item.question, **fields)]
-    before = named(prompts.prompts, name, "prompt").text
+    prompt = named(prompts.prompts, name, "prompt")
+    before, after = prompt.text, prompts.direct
+    if chain_of_thought:
+        before, after = (prompt.reasoned, "") if prompt.reasoned else (prompt.text, prompts.reasoned)
+        if not prompt.reasoned and not after:
+            raise PromptError(
+                f"prompt '{name}' has no `reasoned`; give it one, or leave out prompts.make.chain_of_thought"
+            )
     if prompts is reasoning:
         before = before.replace("{unsure}", shown_letter("C", order))
-    return "\n\n".join(filter(None, [before, *parts, prompts.reasoned if chain_of_thought else prompts.direct]))
+    return "\n\n".join(filter(None, [before, *parts, after]))
 
 
 @dataclass(frozen=True)

@@ -191,6 +191,14 @@ class Line:
         """
         return ""
 
+    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
+        """Write the prompts of others from their files of code; return each file that was written, and what it names.
+
+        Raises:
+            PromptError: The files are not such, or there are such prompts already.
+        """
+        return {}
+
     # ---- people
 
     rated_kinds: ClassVar[Sequence[RatedKind]] = ()
