@@ -3,6 +3,7 @@
 No page of the reference is written by hand, so none can differ from the code. `generated_pages` has all of them.
 """
 
+import csv
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,6 +31,8 @@ TAKEN = {
     "about/changelog.md": "CHANGELOG.md",
     "about/security.md": "SECURITY.md",
 }
+# The columns of docs/reproduced/*.tsv, in which people send what they have measured.
+SENT = ["paper", "table", "model", "items", "ours", "low", "high", "theirs", "same", "date", "who", "version"]
 NOTEBOOK_PAGES = {
     "score_your_sentences.ipynb": "tutorials/score-your-sentences.md",
     "probe_a_construction.ipynb": "tutorials/probe-a-construction.md",
@@ -67,7 +70,30 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         page.meta["hide"] = ["navigation", "toc"]  # its tables are wide
     if page.file.src_uri == "tutorials/report.md":
         markdown = markdown.replace("<!-- verdicts -->", describe_verdicts())
+    if page.file.src_uri == "reproduced.md":
+        markdown = markdown.replace("<!-- results -->", describe_results(ROOT / "docs" / "reproduced"))
     return fill_rates(markdown, ROOT)
+
+
+def describe_results(folder: Path) -> str:
+    """Return the numbers that people have sent, a file each, as one table.
+
+    Raises:
+        ValueError: A file has other columns, or a number that is none.
+    """
+    rows = []
+    for path in sorted(folder.glob("*.tsv")):
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                if list(row) != SENT or not all(re.fullmatch(r"[\d.]+", row[name]) for name in ("ours", "low", "high")):
+                    raise ValueError(
+                        f"{path}: expected the columns {', '.join(SENT)}, with ours, low and high in percent"
+                    )
+                shown = f"{row['ours']} [{row['low']}, {row['high']}]"
+                cells = {name: cell for name, cell in row.items() if name not in ("low", "high")} | {"ours": shown}
+                rows.append("| " + " | ".join(cells.values()) + " |")
+    head = [name for name in SENT if name not in ("low", "high")]
+    return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *rows])
 
 
 def describe_verdicts() -> str:

@@ -134,7 +134,7 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
         ("constructions/toy/items.yaml", "{OBJ} {OBJ:was}"),
         ("constructions/toy/labels.tsv", "Ann"),
         ("lexicon/people.yaml", "the cook"),
-        ("prompts/inference.yaml", "How is the"),
+        ("prompts/inference.yaml", "You are an"),
         ("prompts/validation.yaml", "Which text"),
     ],
 )
@@ -356,7 +356,7 @@ def test_all_files_to_import_are_told_at_once(folder):
 
     change(folder, ask)
     absent = [
-        f"data/benchmarks/{file}: there is no such file; the README says how to import it"
+        f"data/benchmarks/{file}: there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
         for file in ("one.tsv", "shots.csv")
     ]
     assert check() == (2, [*absent, absent[0].replace("one", "two"), "3 faults"])

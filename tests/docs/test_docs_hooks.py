@@ -15,7 +15,7 @@ from cxprobe.report.words import in_full
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from formats_in_markdown import describe_formats
 from models_in_markdown import as_markdown, describe_model
-from pages import describe_verdicts, generated_pages
+from pages import SENT, describe_results, describe_verdicts, generated_pages
 from picture import FORM, PICTURE, describe, read_panel, write
 from rates import fill_rates
 from stages_in_markdown import describe_pipeline
@@ -177,3 +177,20 @@ def texts_of(path: Path) -> list[str]:
     return [
         line.split(">")[1].split("<")[0] for line in path.read_text().splitlines() if line.strip().startswith("<text")
     ]
+
+
+def test_numbers_that_people_have_sent_make_one_table_and_a_file_with_a_fault_is_named(tmp_path):
+    row = ["oba2026", "Table 2", "RoBERTa-base", "ours, 90", "51.2", "40.1", "62.3", "57.3", "items differ"]
+    row += ["2026-01-31", "Ann", "0.1.0"]
+    (tmp_path / "one.tsv").write_text("\t".join(SENT) + "\n" + "\t".join(row) + "\n")
+    *_, shown = describe_results(tmp_path).splitlines()
+    assert shown.startswith("| oba2026 | Table 2 | RoBERTa-base | ours, 90 | 51.2 [40.1, 62.3] | 57.3 | items differ |")
+    (tmp_path / "two.tsv").write_text("\t".join(SENT) + "\n" + "\t".join([*row[:4], "half", *row[5:]]) + "\n")
+    with pytest.raises(ValueError, match=r"two\.tsv: expected the columns paper, table"):
+        describe_results(tmp_path)
+
+
+def test_what_was_sent_can_be_shown_and_claims_to_reproduce_nothing_that_it_does_not():
+    text, table = (ROOT / "docs" / "reproduced.md").read_text(), describe_results(ROOT / "docs" / "reproduced")
+    same = [line for line in table.splitlines() if "| yes |" in line]
+    assert ("**No published number has been reproduced yet" in text) == (not same)

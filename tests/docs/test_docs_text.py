@@ -125,7 +125,7 @@ def test_files_of_the_project_that_are_named_exist(page):
     for text in code(page):
         for path in re.findall(rf"(?<![\w/<]){FOLDERS}/[\w./-]*(?![\w<*{{])", text):
             mine = re.match(r"constructions/benefactive|docs/?$", path)
-            assert mine or "<" in text or "*" in text or (ROOT / path).exists(), (path, text)
+            assert mine or "<" in text or "https://" in text or "*" in text or (ROOT / path).exists(), (path, text)
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
@@ -140,4 +140,4 @@ def test_pages_written_by_hand_stay_short():
     # Without the numbers of tables.
     words = {page: len(re.findall(r"\S*[A-Za-z]\S*", page.read_text())) for page in by_hand}
     assert words[ROOT / "docs" / "papers.md"] <= 3_500
-    assert sum(words.values()) <= 14_240
+    assert sum(words.values()) <= 15_600

@@ -1,12 +1,15 @@
-"""docs/papers.md: the presets, models and published files that it names are there."""
+"""docs/papers.md: the presets, models and published files that it names are there; and the page of each paper."""
 
 import csv
 import re
 
 import pytest
+from preset_project import write_imports
 from ruamel.yaml import YAML
+from typer.testing import CliRunner
 
 from conftest import ROOT
+from cxprobe.cli import app
 
 PAGE = (ROOT / "docs" / "papers.md").read_text()
 READ = YAML(typ="safe", pure=True)
@@ -41,3 +44,64 @@ def test_published_names_of_models_are_in_the_published_tables():
     names = re.findall(r"^- `([\w-]+)`: (.+)$", table, re.M)
     assert len(names) > 10
     assert {published for _, published in names} <= cells
+
+
+HOW_TO = ("weissweiler2022", "scivetti2025", "oba2026")
+every_paper = pytest.mark.parametrize("name", HOW_TO)
+
+
+def commands_of(name: str) -> list[str]:
+    return re.findall(r"^ {4}(.*?)(?: {2,}#.*)?$", (ROOT / "docs" / "howto" / f"{name}.md").read_text(), re.M)
+
+
+def imports_of(name: str) -> list[dict[str, str]]:
+    """Return the options of each `dvc import` of a page."""
+    pattern = r"dvc import (?P<url>https://\S+) (?P<path>\S+) --rev (?P<rev>\S+) --out (?P<out>\S+)"
+    return [re.fullmatch(pattern, line).groupdict() for line in commands_of(name) if line.startswith("dvc import")]
+
+
+@every_paper
+def test_a_page_begins_with_a_project_and_imports_what_its_preset_reads_before_anything_is_made(name):
+    commands = commands_of(name)
+    assert [line.split()[0] for line in commands[:3]] == ["pip", "cxprobe", "cd"]
+    assert commands[1].startswith("cxprobe init ")
+    assert commands[1].endswith(f" --preset {name}")
+    first = next(number for number, line in enumerate(commands) if line.startswith("dvc repro"))
+    late = [line for line in commands[first:] if line.startswith(("dvc import", "dvc get", "cxprobe import"))]
+    assert late == []
+    made = [line for line in commands if line.startswith("dvc repro")]
+    assert next(n for n, line in enumerate(commands) if line == "cxprobe plan") > commands.index(made[0])
+    assert all(re.fullmatch("[0-9a-f]{12}", one["rev"]) for one in imports_of(name))
+
+
+@every_paper
+def test_every_table_and_figure_of_the_ledger_that_has_a_file_is_on_the_page_of_its_paper(name):
+    page = (ROOT / "docs" / "howto" / f"{name}.md").read_text()
+    (ledger,) = [paper for paper in PAPERS if f"presets/{name}.yaml" in paper]
+    for stage in set(re.findall(r"`(report_\w+)`", ledger)):
+        assert f"dvc repro {stage}" in page
+    files = set(re.findall(r"`results/report_\w+/([\w/-]+\.(?:csv|png))`", ledger))
+    shown = {file for file in files if file.split("/")[-1] in page}
+    assert len(shown) >= min(len(files), 3), files
+
+
+@every_paper
+def test_a_reader_who_follows_the_page_has_a_project_without_fault_before_the_first_stage(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke
+    for line in commands_of(name):
+        match line.split():
+            case ["cxprobe", "init", *words]:
+                assert run(app, ["init", *words]).exit_code == 0
+            case ["cd", folder]:
+                monkeypatch.chdir(tmp_path / folder)
+            case ["dvc", "repro", *_]:
+                break
+    params = READ.load((tmp_path / folder / "params.yaml").read_text())
+    write_imports(tmp_path / folder, params)  # small files in the places of those that the page imports
+    imported = [path for path in (tmp_path / folder / "data" / "benchmarks").rglob("*.*") if path.name != ".gitignore"]
+    outs = tuple(f"{tmp_path / folder / one['out']}/" for one in imports_of(name))
+    assert [path for path in imported if not str(path).startswith(outs)] == []
+    done = run(app, ["check"])
+    faults = [line for line in done.output.splitlines() if "wuggy" not in line and not line.endswith("fault")]
+    assert not faults or done.exit_code == 0, done.output

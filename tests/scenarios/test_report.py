@@ -1,11 +1,13 @@
 import io
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from conftest import ROOT
+from cxprobe.lines import LINES
 from cxprobe.scenarios.figures import scenario_figure
 from cxprobe.scenarios.report import published_rates, scenario_words, scenarios_beside_published
 from cxprobe.scenarios.rules import load_scenarios
@@ -112,3 +114,19 @@ def test_the_words_of_scenarios_say_where_the_right_one_stands_and_how_often_eac
     words = tables["card_words"].set_index(["dataset", "label", "word"])["count"]
     assert words["toy, S1", "right", "wiser"] == words["toy, S1", "wrong", "wiser"] == 1
     assert words["toy, S2", "right", "duller"] == 0
+
+
+def test_numbers_of_deberta_beside_published_ones_say_that_its_decoder_is_left_out():
+    def titles(*models):
+        table = scenarios_beside_published(rates().replace("mine", models[0]), "accuracy", published(), "A paper")
+        of_run = {
+            "toy": SimpleNamespace(
+                items={"scenarios": load_scenarios("comparative-correlative", ROOT / "constructions")}
+            )
+        }
+        inputs = SimpleNamespace(constructions=of_run, table=lambda _: table)
+        shown = LINES["scenarios"].published("toy", inputs, SimpleNamespace(mocks=(), earlier=()))
+        return [one.title for one in shown]
+
+    assert all("without its enhanced mask decoder" in title for title in titles("deberta-base"))
+    assert not any("decoder" in title for title in titles("roberta-base"))

@@ -361,7 +361,10 @@ def _check_questions(params: ReportParams, prompts: Mapping[str, Any], faults: F
         absent = [path for path in material_files(name, settings) if not path.is_file()]
         if absent:
             imported = [path for path in absent if CONSTRUCTIONS_FOLDER not in path.parents]
-            faults.lines += [f"{path}: there is no such file; the README says how to import it" for path in imported]
+            faults.lines += [
+                f"{path}: there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
+                for path in imported
+            ]
             continue
         material = faults.attempt(load_material, name, settings, seed=seed)
         if material is None:
