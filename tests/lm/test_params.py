@@ -110,7 +110,7 @@ def test_every_kind_of_blind_model_has_a_line_of_work():
         ),
         (
             {"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=1), "b": twin(at=1)}},
-            "models.new: checkpoints.b.at: 1 is that of 'a' too",
+            "models.new: checkpoints: at is [1.0, 1.0]; each must have a place of its own on the axis",
         ),
     ],
 )

@@ -174,7 +174,7 @@ def test_settings_that_contradict_each_other_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         settings(**({"shots": SHOTS} | changes))
     with pytest.raises(ValueError, match="score 'pmi' is not in scores, which has sum"):
-        JudgePrompts.model_validate({"score": "pmi", "scores": ["sum"]})
+        JudgePrompts.model_validate({"reader": "stated", "score": "pmi", "scores": ["sum"]})
 
 
 # Three hypotheses to a premise, as in the release; four premises to each of two constructions.
@@ -329,7 +329,7 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
         make = settings(variation=VARIATION, **settings_of_run)
         params = {"models": [], "llms": ["one", "other"], "constructions": ["toy"], "make": make, "ask": {"one": entry}}
         score = {"scheme": "pll", "token_budget": 1}
-        section = PromptsParams(**params, score=score, judge={"score": "sum", "scores": ["sum"]})
+        section = PromptsParams(**params, score=score, judge={"reader": "stated", "score": "sum", "scores": ["sum"]})
         pd.testing.assert_frame_equal(questions_for(table, "other", section), table)
         return questions_for(table, "one", section)
 

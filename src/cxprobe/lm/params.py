@@ -314,13 +314,11 @@ class SeriesEntry(Closed):
 
     @model_validator(mode="after")
     def _differ_in_their_quantity(self) -> "SeriesEntry":
-        named: dict[float, str] = {}
-        for slug, checkpoint in self.checkpoints.items():
-            if (other := named.setdefault(checkpoint.at, slug)) != slug:
-                raise ValueError(
-                    f"checkpoints.{slug}.at: {checkpoint.at:g} is that of '{other}' too, at one place of the "
-                    "axis; make them two series, or correct one"
-                )
+        at = sorted(checkpoint.at for checkpoint in self.checkpoints.values())
+        if len(set(at)) < len(at):
+            raise ValueError(
+                f"checkpoints: at is {at}; each must have a place of its own on the axis, so make two series"
+            )
         return self
 
 

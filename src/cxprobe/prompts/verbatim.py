@@ -54,19 +54,17 @@ def verbatim_prompts(files: Sequence[Path]) -> dict[str, Any]:
                 f"{path}: {len(plain)} prompts about {kind}; expected {CONTENTS} or more, name another file"
             )
         names = {text: f"paper-{number}" for number, text in enumerate(plain[:CONTENTS], start=1)}
-        prompts: dict[str, dict[str, Any]] = {names[text]: {"rephrases": None} for text in names}
+        rephrased = dict.fromkeys(names.values())
         for text in plain[CONTENTS:]:
-            says_c = bool(_UNSURE.search(text))  # what to choose where it is not clear is a content, too
-            contents = [one for one in plain[:CONTENTS] if bool(_UNSURE.search(one)) == says_c]
-            content = names[_most_alike(text, contents or plain[:CONTENTS])]
-            number = sum(prompt["rephrases"] == content for prompt in prompts.values()) + 1
-            names[text] = f"{content}-rephrased-{number}"
-            prompts[names[text]] = {"rephrases": content}
-        for text, name in names.items():
-            prompts[name] |= {"text": _before(text, kind), "reasoned": None}
-        for text in texts:
-            if _STEPS.search(text):
-                prompts[names[_most_alike(text, plain)]]["reasoned"] = _before(text, kind)
+            content = names[_most_alike(text, plain[:CONTENTS])]
+            names[text] = f"{content}-rephrased-{[*rephrased.values()].count(content) + 1}"
+            rephrased[names[text]] = content
+        prompts: dict[str, dict[str, Any]] = {
+            name: {"rephrases": rephrased[name], "text": _before(text, kind), "reasoned": None}
+            for text, name in names.items()
+        }
+        for text in filter(_STEPS.search, texts):
+            prompts[names[_most_alike(text, plain)]]["reasoned"] = _before(text, kind)
         if kind == ReasoningPrompts.kind:
             for prompt in prompts.values():
                 prompt["unsure"] = "{unsure}" in prompt["text"]
@@ -91,7 +89,9 @@ def _listed(path: Path) -> list[str]:
 
 
 def _most_alike(text: str, others: Sequence[str]) -> str:
-    return max(others, key=lambda other: SequenceMatcher(None, text, other, autojunk=False).ratio())
+    """Return the one of others that is most alike, among those that say, as the text does or not, when to choose C."""
+    same = [other for other in others if bool(_UNSURE.search(other)) == bool(_UNSURE.search(text))]
+    return max(same or others, key=lambda other: SequenceMatcher(None, text, other, autojunk=False).ratio())
 
 
 def _before(text: str, kind: str) -> str:
