@@ -103,7 +103,10 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             lambda p: p["prompts"].update(constructions=[]),
             "prompts.constructions: must not be empty, since models or llms",
         ),
-        (lambda p: p["prompts"].update(llms=[], models=[], ask={}), "prompts.models and llms: must not be empty, since"),
+        (
+            lambda p: p["prompts"].update(llms=[], models=[], ask={}),
+            "prompts.models and llms: must not be empty, since",
+        ),
         (
             lambda p: p["mining"].update(constructions={}),
             "recognition.constructions (mined): mining.constructions does not have causative-with, caused-motion, ",
@@ -143,7 +146,10 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             ),
             "shots has 1 of ['challenge', 'templatic'] more",
         ),
-        (lambda p: p["prompts"].update(llms=["mokc"], ask={}), "prompts.llms[0]: 'mokc' is not in llms; did you mean 'mock'?"),
+        (
+            lambda p: p["prompts"].update(llms=["mokc"], ask={}),
+            "prompts.llms[0]: 'mokc' is not in llms; did you mean 'mock'?",
+        ),
         (
             lambda p: (p["llms"].update({"mini-clm": p["llms"]["mock"]}), p["pairs"].update(llms=["mini-clm"])),
             "pairs.llms[0]: 'mini-clm' is a model in pairs.models too, and tables tell models by their names",
