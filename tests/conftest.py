@@ -159,7 +159,7 @@ def shrink(params: dict) -> None:
     params["pairs"]["make"]["per_cell"] = {"meaning": 4, "form": 4}
     params["pairs"]["score"]["fewer"] = {}
     params["pairs"]["probe"]["constructions"] = ["toy"]
-    params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"]}
+    params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "ask": {}}
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")

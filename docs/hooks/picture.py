@@ -9,51 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import pandas as pd
 from matplotlib.figure import Figure
-from rates import estimate, read_rate
 
-from cxprobe.report.words import interval, number, percent
-from cxprobe.stats import Estimate
+from cxprobe.report.words import percent
 
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")
-CONSTRUCTION = "comparative-correlative"
-# Panel -> its title, where the rates of a model are, models in the order of the panel (trained, twin, blind), the
-# columns of a rate, and what guessing gives.
-RATE, BOTH = ("accuracy", "low", "high", "n"), ("both", "both_low", "both_high", "both_n")
-FORM = (
-    "Trained probe: the construction,\nor two noun phrases",
-    ("results/judge_recognition/metrics.json", f"{{}}/{CONSTRUCTION}, balanced"),
-    ("mini-mlm", "minilm", "minilm-random"),
-    ("bag-of-words", "word-ngrams", "character-ngrams", "positions", "tag-unigrams", "tag-ngrams"),
-    RATE,
-    50,
+RATES = Path("results/report_pairs/accuracy.csv")
+# How the models of a kind are drawn: real language models large, the carried ones small, in these colours.
+REAL = {"smollm2-135m": ("SmolLM2 135M", "#4053d3", 9.0)}
+CARRIED = {"mini-clm": ("mini-clm", "#b51d14", 4.0)}
+BLIND = (
+    *("unigrams", "ngrams", "first-mentioned", "last-mentioned", "shorter", "second-sentence-alone"),
+    *("trained-bag-of-words", "trained-tags"),
 )
-MEANING = (
-    "Likelihood of minimal pairs of meaning:\nright in both orders of two people",
-    ("results/report_pairs/accuracy.csv", f"model={{}}, construction={CONSTRUCTION}, words=real"),
-    ("mini-mlm", "mini-clm", "mini-clm-random"),
-    (
-        *("unigrams", "ngrams", "first-mentioned", "last-mentioned", "shorter", "second-sentence-alone"),
-        *("trained-bag-of-words", "trained-tags"),
-    ),
-    BOTH,
-    25,
-)
-NAMES = {
-    "minilm": "MiniLM",
-    "minilm-random": "random MiniLM",
-    "mini-clm-random": "random mini-clm",
-    "word-ngrams": "word n-grams",
-    "character-ngrams": "character n-grams",
-    "tag-unigrams": "tags",
-    "tag-ngrams": "tag n-grams",
-    "trained-bag-of-words": "trained bag of words",
-    "trained-tags": "trained tag n-grams",
-    "unigrams": "word frequencies",
-    "ngrams": "trigrams",
-}
-COLOURS = ("#4053d3", "#4053d3", "#8a8a8a", "#ddb310")  # trained, trained, twin, blind
+BAND, CHANCE = "#ddb310", 0.5
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, sharp, and found by a search
     "svg.hashsalt": "cxprobe",  # the same file every time
@@ -65,56 +36,71 @@ STYLE: Any = {
 }
 
 
-def read_panel(root: Path, panel: tuple[Any, ...]) -> dict[str, Estimate]:
-    """Return name -> rate of the models of a panel, the best blind one last.
+def read_rates(root: Path) -> pd.DataFrame:
+    """Return the rates of constructions whose pairs of meaning have two people, and whose form was asked about too.
 
     Args:
         root: The project's folder.
-        panel: `FORM` or `MEANING`.
+
+    Returns:
+        model, construction (of meaning), form, meaning: shares of right pairs, in [0, 1].
     """
-    _, (file, key), models, blind, columns, _ = panel
-    rates = {}
-    for slug in (*models, *blind):
-        row = read_rate(root / file, key.format(slug))
-        rates[slug] = estimate(dict(zip(RATE, (row[name] for name in columns), strict=True)))
-    best = max(blind, key=lambda slug: rates[slug].value)
-    return {NAMES.get(slug, slug): rates[slug] for slug in models} | {
-        f"best blind that ran ({NAMES.get(best, best)})": rates[best]
-    }
+    table = pd.read_csv(root / RATES)
+    table = table[table["words"] == "real"]
+    exchanged = table[(table["tests"] == "meaning") & table["both"].notna()]
+    meaning = exchanged[["model", "construction", "accuracy"]].rename(columns={"accuracy": "meaning"})
+    form = table[table["tests"] == "form"][["model", "construction", "accuracy"]].rename(columns={"accuracy": "form"})
+    form["construction"] = form["construction"].str.removesuffix("-form")
+    return meaning.merge(form, on=["model", "construction"])
+
+
+def blind_bands(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Return for form and meaning the least and the greatest rate of the best blind model of a construction."""
+    best = rates[rates["model"].isin(BLIND)].groupby("construction")[["form", "meaning"]].max()
+    return {name: (float(best[name].min()), float(best[name].max())) for name in ("form", "meaning")}
 
 
 def describe(root: Path) -> str:
     """Return the text alternative of the picture: what it shows, in words with numbers."""
+    rates = read_rates(root)
     said = []
-    for panel in (FORM, MEANING):
-        rates = read_panel(root, panel)
-        listed = ", ".join(f"{name} {percent(rate.value)} {interval(rate)}" for name, rate in rates.items())
-        sizes = sorted({rate.n for rate in rates.values()})
-        said.append(f"{listed}; {' to '.join(map(number, sizes))}")
+    for slug, (name, *_) in (REAL | CARRIED).items():
+        rows = rates[rates["model"] == slug]
+        listed = ", ".join(
+            f"{row['construction']} {percent(row['form'])} and {percent(row['meaning'])}" for _, row in rows.iterrows()
+        )
+        said.append(f"{name}: {listed}")
+    bands = [f"{percent(low)} to {percent(high)} of {question}" for question, (low, high) in blind_bands(rates).items()]
     text = (
-        "Two panels about the comparative correlative, of different items and methods. Left: how often a probe tells "
-        f"the construction from two noun phrases: {said[0]}. Right: pairs of meaning of "
-        f"which the likelihood is right in both orders of two people: {said[1]}. Guessing gives 50 % and 25 %."
+        f"For each construction, the share of right pairs of form and of meaning. {'. '.join(said)}. The best blind "
+        f"model of a construction gets {' and '.join(bands)}. Guessing gives 50 %."
     )
     return text.replace("\u00a0", " ")
 
 
 def draw(root: Path) -> Figure:
-    """Return the picture."""
+    """Return the picture: a dot for each construction, form against meaning, the best blind models as bands."""
+    rates = read_rates(root)
+    bands = blind_bands(rates)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(8.4, 2.6), layout="constrained")
-        for axis, panel in zip(figure.subplots(1, 2), (FORM, MEANING), strict=True):
-            rates = read_panel(root, panel)
-            for place, (rate, colour) in enumerate(zip(rates.values(), COLOURS, strict=True)):
-                axis.plot([100 * rate.low, 100 * rate.high], [place, place], color=colour, linewidth=2)
-                axis.plot(100 * rate.value, place, "o", color=colour, markersize=7)
-                axis.annotate(percent(rate.value), (100 * rate.high, place), (6, -3), textcoords="offset points")
-            axis.axvline(panel[-1], color="#8a8a8a", linestyle=":")
-            sizes = " to ".join(map(str, sorted({rate.n for rate in rates.values()})))
-            axis.set(xlabel=f"right, % (n = {sizes})", xlim=(-3, 105), ylim=(len(rates) - 0.5, -0.6))
-            axis.set_title(panel[0], fontsize=11)
-            names = [name.replace(" (", "\n(") for name in rates]
-            axis.set_yticks(range(len(rates)), names, multialignment="right")
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        axis = figure.subplots()
+        axis.axvspan(100 * bands["form"][0], 100 * bands["form"][1], color=BAND, alpha=0.25, linewidth=0)
+        axis.axhspan(
+            *(100 * rate for rate in bands["meaning"]), color=BAND, alpha=0.25, linewidth=0, label="best blind models"
+        )
+        for slug, (name, colour, size) in (CARRIED | REAL).items():
+            rows = rates[rates["model"] == slug]
+            axis.plot(100 * rows["form"], 100 * rows["meaning"], "o", color=colour, markersize=size, label=name)
+            if slug in REAL:
+                for _, row in rows.iterrows():
+                    at = (100 * row["form"], 100 * row["meaning"])
+                    axis.annotate(row["construction"], at, (7, 4), textcoords="offset points", fontsize=8)
+        axis.axhline(100 * CHANCE, color="#8a8a8a", linestyle=":")
+        axis.axvline(100 * CHANCE, color="#8a8a8a", linestyle=":")
+        axis.set(xlabel="pairs of form that are right, %", ylabel="pairs of meaning that are right, %")
+        axis.set(xlim=(35, 112), ylim=(35, 100))
+        axis.legend(loc="upper left", frameon=False)
     return figure
 
 

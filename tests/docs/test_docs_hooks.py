@@ -10,14 +10,13 @@ from pydantic import Field
 
 from conftest import ROOT
 from cxprobe.files.schema import Closed
-from cxprobe.report.words import in_full
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from formats_in_markdown import describe_formats
 from models_in_markdown import as_markdown, describe_model
 from pages import SENT, describe_results, describe_verdicts, generated_pages
-from picture import FORM, PICTURE, describe, read_panel, write
-from rates import fill_rates
+from picture import PICTURE, describe, read_rates, write
+from rates import fill_rates, read_rate
 from stages_in_markdown import describe_pipeline
 
 
@@ -159,17 +158,16 @@ def test_the_picture_and_its_text_are_what_the_results_say(tmp_path):
     how = "the results have changed; `python docs/hooks/picture.py` draws the picture anew"
     assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text(), how
     assert texts_of(tmp_path / PICTURE) == texts_of(ROOT / PICTURE), how
-    assert "n = " in describe(ROOT)
+    assert "SmolLM2 135M: " in describe(ROOT)
 
 
-def test_the_picture_the_findings_and_the_report_have_one_number_for_one_question():
-    """The report takes its rates from the tables of the run that metrics.json sums up."""
-    form = read_panel(ROOT, FORM)["mini-mlm"]
-    place = "{{ results/judge_recognition/metrics.json: mini-mlm/comparative-correlative, balanced }}"
-    assert place in (ROOT / "docs/explanation/findings.md").read_text()
-    assert fill_rates(place, ROOT) == in_full(form)
-    shown = in_full(form).replace("\u00a0", " ").rpartition(", n")[0]
-    assert shown.replace("[", "(").replace("]", ")") in (ROOT / "README.md").read_text()
+def test_a_dot_of_the_picture_is_the_rate_of_the_report():
+    rates = read_rates(ROOT).set_index(["model", "construction"])
+    dot = rates.loc["smollm2-135m", "ditransitive"]
+    for name, construction in (("meaning", "ditransitive"), ("form", "ditransitive-form")):
+        key = f"model=smollm2-135m, construction={construction}, words=real"
+        assert dot[name] == float(read_rate(ROOT / "results/report_pairs/accuracy.csv", key)["accuracy"])
+    assert "way-manner" not in rates.index.get_level_values("construction"), "it has no two people"
 
 
 def texts_of(path: Path) -> list[str]:
