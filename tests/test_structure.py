@@ -21,7 +21,7 @@ LAYERS = (
     {"run"},
     {"lm"},
     {"people", "report"},
-    {"recognition", "scenarios", "pairs", "prompts"},
+    {"recognition", "scenarios", "pairs", "prompts", "interventions"},
     {"lines"},
     {"project"},
     {"site", "exports", "api"},

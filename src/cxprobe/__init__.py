@@ -6,6 +6,7 @@ There is one package for each line of work, and none of them imports another:
     scenarios/      masked scenarios, biases, calibration
     pairs/          minimal pairs, of this project and of others
     prompts/        inference and reasoning, asked in words or by likelihood
+    interventions/  vectors exchanged between sentences: is what a probe reads used?
 
 Inside a line, data are made, models are measured (raw answers, kept as they come), answers are judged (rates with
 intervals), and all models are reported side by side. The other packages are shared: ``constructions`` and ``corpora``

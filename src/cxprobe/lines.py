@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from cxprobe.interventions.line import InterventionsLine
 from cxprobe.pairs.line import PairsLine
 from cxprobe.prompts.line import PromptsLine
 from cxprobe.recognition.line import RecognitionLine
@@ -10,7 +11,7 @@ from cxprobe.run.experiments import Experiments
 from cxprobe.scenarios.line import ScenariosLine
 
 LINES: Mapping[str, Line] = {
-    line.name: line for line in (RecognitionLine(), ScenariosLine(), PairsLine(), PromptsLine())
+    line.name: line for line in (RecognitionLine(), ScenariosLine(), PairsLine(), PromptsLine(), InterventionsLine())
 }
 """Name of a line, of its section of params.yaml, and of its package -> the line."""
 

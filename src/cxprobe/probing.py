@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cxprobe.errors import DataError, ProbeError
@@ -86,14 +86,8 @@ class Fitting:
         return replace(self, place=f"{self.place}, {part}")
 
 
-def fit_and_predict(
-    train: Any,
-    labels: NDArray[np.bool_],
-    test: Any,
-    regularisation: Regularisation,
-    fitting: Fitting,
-) -> NDArray[np.float64]:
-    """Train one probe and return its probability of "positive" for each test sentence.
+def fit_probe(train: Any, labels: NDArray[np.bool_], regularisation: Regularisation, fitting: Fitting) -> Pipeline:
+    """Train one probe; the last step of what is returned is the logistic regression.
 
     Vectors are centred, which changes no prediction, since the intercept is not regularised; the solver needs it where
     a dimension's mean is thousands of times the others' spread. On vectors that are not standardised lbfgs stops far
@@ -102,12 +96,8 @@ def fit_and_predict(
     Args:
         train: Shape (n_train, dimensions), an array or a sparse matrix.
         labels: Shape (n_train,), True for positive.
-        test: Shape (n_test, dimensions), of the same kind.
         regularisation: How the probe is regularised.
         fitting: How the probe is fitted.
-
-    Returns:
-        Shape (n_test,), in [0, 1]. Exactly 0.5 is a tie, not a decision.
 
     Raises:
         ProbeError: The solver did not converge, so the numbers would depend on where it stopped.
@@ -127,13 +117,38 @@ def fit_and_predict(
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
-            model.fit(train if sparse else train.astype(np.float64), labels)
+            return model.fit(train if sparse else train.astype(np.float64), labels)
         except ConvergenceWarning as warning:
             raise ProbeError(
                 f"{fitting.place}: {probe.solver} did not converge in {fitting.max_iter} iterations "
                 f"(C = {regularisation.C:g}, l1_ratio = {regularisation.l1_ratio:g}); raise max_iter, or lower C"
                 + ("" if standardise else f", or set {fitting.to_standardise}")
             ) from warning
+
+
+def fit_and_predict(
+    train: Any,
+    labels: NDArray[np.bool_],
+    test: Any,
+    regularisation: Regularisation,
+    fitting: Fitting,
+) -> NDArray[np.float64]:
+    """Train one probe (`fit_probe`) and return its probability of "positive" for each test sentence.
+
+    Args:
+        train: See `fit_probe`; so are labels, regularisation and fitting.
+        labels: Shape (n_train,), True for positive.
+        test: Shape (n_test, dimensions), of the same kind.
+        regularisation: How the probe is regularised.
+        fitting: How the probe is fitted.
+
+    Returns:
+        Shape (n_test,), in [0, 1]. Exactly 0.5 is a tie, not a decision.
+
+    Raises:
+        ProbeError: See `fit_probe`.
+    """
+    model = fit_probe(train, labels, regularisation, fitting)
     probabilities: NDArray[np.float64] = model.predict_proba(test)[:, 1].astype(np.float64)
     return probabilities
 

@@ -28,7 +28,7 @@ def plugged(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) ->
     text = lines.read_text().replace(
         "from cxprobe.pairs.line", "from cxprobe.greetings.line import GreetingsLine\nfrom cxprobe.pairs.line"
     )
-    lines.write_text(text.replace("PromptsLine())", "PromptsLine(), GreetingsLine())"))
+    lines.write_text(text.replace("InterventionsLine())", "InterventionsLine(), GreetingsLine())"))
     yaml = YAML()
     for name, change in (("dvc.yaml", add_stages), ("params.yaml", add_section)):
         content = yaml.load(folder / name)

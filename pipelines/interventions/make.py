@@ -1,0 +1,29 @@
+"""make_interventions: labelled sentences and their frames -> pairs of a base and a source sentence."""
+
+import pandas as pd
+
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.files.tables import write_table
+from cxprobe.interventions.make import draw_base_and_source
+from cxprobe.interventions.names import TEST, TRAIN
+from cxprobe.interventions.params import InterventionsStage
+from cxprobe.interventions.sentences import interventions_file, load_labelled
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+
+
+def make_interventions(stage: Stage[InterventionsStage]) -> Outcome:
+    section, people = stage.params.interventions, load_people(stage.use(PEOPLE_FILE))
+    sizes = {TRAIN: section.make.train, TEST: section.make.test}
+    tables = []
+    for name in section.constructions:
+        stage.use(interventions_file(name))
+        labelled = load_labelled(name, people)
+        tables.append(draw_base_and_source(name, labelled, people, sizes, stage.params.seed))
+    items = pd.concat(tables, ignore_index=True)
+    write_table(items, stage.data / "items.parquet")
+    return Outcome(counts={"constructions": len(tables), "items": len(items)})
+
+
+if __name__ == "__main__":
+    run_stage(make_interventions, InterventionsStage)

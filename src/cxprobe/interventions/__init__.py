@@ -1,0 +1,1 @@
+"""Interventions: does a model use what a probe reads? Arora et al. (2024)."""

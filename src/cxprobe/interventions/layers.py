@@ -1,0 +1,94 @@
+"""All layers of one model: divided among processes, kept, and found again when a stage runs anew."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from cxprobe.files.code import computing_code
+from cxprobe.files.tables import keep_table, kept_table, write_table
+from cxprobe.files.writing import scratch_folder
+from cxprobe.interventions.measure import measure_layer, prompt_items, spaced_layers
+from cxprobe.interventions.names import EFFECTS_FILE
+from cxprobe.interventions.params import MeasureInterventions
+from cxprobe.lm.causal import CausalLM
+from cxprobe.lm.intervening import Prompt, answers_in_batches, blocks_of
+from cxprobe.lm.language_models import write_model_facts
+from cxprobe.lm.masked import MaskedLM
+from cxprobe.lm.measuring import MeasuredModel
+from cxprobe.probing import Fitting
+from cxprobe.run.processes import AnswerCount
+from cxprobe.run.progress import progress
+
+_MOST_ITERATIONS = 1000  # of the fit of a probe
+
+
+def measure_model(
+    model: MeasuredModel[MaskedLM | CausalLM],
+    made: Mapping[str, pd.DataFrame],
+    settings: MeasureInterventions,
+    kept: Path,
+    folder: Path,
+) -> dict[str, float] | None:
+    """Measure a model on all constructions, and write ``effects.parquet`` and ``model.json``.
+
+    Args:
+        model: The model.
+        made: Construction -> its items.
+        settings: The section measure of params.yaml.
+        kept: The folder that keeps what was measured of each layer.
+        folder: Where the files are written: what `measure_layer` returns, with the column construction.
+
+    Returns:
+        The numbers of items that were asked and left out, and see `MeasuredModel.check`. None if this process writes no
+        files.
+    """
+    described, seed, processes = model.described, model.seed, model.processes
+    asked = {
+        name: prompt_items(described, items, settings.bos, seed, f"models.{model.slug}, {name}")
+        for name, items in made.items()
+    }
+    numbers = spaced_layers(len(blocks_of(described)), settings.layers)
+    decisive = described.fingerprint, described.decisive, computing_code(__name__, "cxprobe.lm.intervening"), settings
+    work = {
+        (name, layer): scratch_folder(kept, *decisive, seed, processes.kind_of_device, items.to_csv(), layer)
+        / "effects.table"
+        for name, items in made.items()
+        for layer in numbers
+    }
+    if processes.counts:
+        there = sum(path.is_file() for path in work.values())
+        processes.job.counted.append(AnswerCount("layers", there, len(work)))
+        return None
+    prompts = [row for of in asked.values() for row in zip(of.base, of.targets, strict=True)]
+    texts = [text for items in made.values() for text in items["base_before"]]
+
+    def effects_of(name: str, layer: int) -> pd.DataFrame:
+        table = kept_table(work[name, layer])
+        if table is None:
+            fitting = Fitting(_MOST_ITERATIONS, seed, f"{model.what}, {name}")
+            table = measure_layer(model.loaded, asked[name], layer, settings, fitting)
+            keep_table(table, work[name, layer])
+        return table.assign(construction=name)
+
+    def answer(loaded: MaskedLM | CausalLM, sample: Sequence[tuple[Prompt, Tensor]]) -> list[NDArray[np.float64]]:
+        targets = torch.stack([row for _, row in sample])
+        return [answers_in_batches(loaded, [prompt for prompt, _ in sample], targets, settings.token_budget)]
+
+    checked = model.check(texts, prompts, answer)
+    with progress(len(work), "layers", model.what, kept=f"kept in {kept}") as shown:
+        for number, (name, layer) in enumerate(work):
+            if processes.share.has(number):
+                effects_of(name, layer)
+                shown.update(1)
+    processes.wait()
+    if not processes.writes:
+        return None
+    write_table(pd.concat([effects_of(*key) for key in work], ignore_index=True), folder / EFFECTS_FILE)
+    write_model_facts(model.facts, folder)
+    counts = {"items": sum(len(of.items) for of in asked.values())}
+    return counts | {"dropped_items": sum(of.dropped for of in asked.values())} | checked

@@ -1,0 +1,53 @@
+"""The section of params.yaml for interventions: items, and vectors that are exchanged in models."""
+
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from cxprobe.files.schema import Closed, Distinct, Slug
+from cxprobe.lm.terms import Bos
+from cxprobe.report.params import LineParams
+
+
+class MakeInterventions(Closed):
+    """Items: a base and a source sentence each."""
+
+    train: Annotated[int, Field(ge=8)]
+    """Items of each construction by which directions are found; 400 in CausalGym."""
+    test: Annotated[int, Field(ge=4)]
+    """Items of each construction on which they are evaluated; 100 in CausalGym."""
+
+
+class MeasureInterventions(Closed):
+    """Vectors that are exchanged."""
+
+    layers: Annotated[int, Field(ge=1)] | None
+    """How many layers, evenly spaced, the last one among them; null for all."""
+    draws: Annotated[int, Field(ge=1)]
+    """Random directions."""
+    bos: Bos
+    """What a causal model reads before a text: as_tokenizer, add or none."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch that is evaluated."""
+
+
+class InterventionsParams(Closed):
+    """Interventions: in which models vectors are exchanged, between sentences of which constructions."""
+
+    models: Distinct[Slug]
+    """Slugs of the section models."""
+    constructions: Distinct[Slug]
+    """Those with an interventions.yaml."""
+    make: MakeInterventions
+    measure: MeasureInterventions
+
+
+class InterventionsStage(LineParams):
+    """What the stages of interventions read of params.yaml."""
+
+    line: ClassVar[str] = "interventions"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
+
+    interventions: InterventionsParams
+    """Interventions."""

@@ -1,0 +1,164 @@
+"""Sentences with two labels as data: ``constructions/<name>/interventions.yaml``, read and checked.
+
+The words come from the frames of the construction's minimal pairs. The slots of a sentence, and what stands between
+them, are its regions.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, StringConstraints
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.people import People, Row, SlotName
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+
+_Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$")]
+
+
+class AskedSentence(Closed):
+    """A sentence whose label decides which answer is right."""
+
+    before: _Template
+    """What stands before the answer."""
+    answer: _Template
+    """The answer of a label."""
+    after: str
+    """What follows the answer; a masked model reads it too."""
+
+
+class _Rows(Closed):
+    """Rows of words, as files of minimal pairs have them."""
+
+    frames: Annotated[list[Row], Field(min_length=2)]
+    fillers: dict[str, Annotated[list[Row], Field(min_length=2)]] = Field(default_factory=dict)
+
+
+class InterventionsFile(Closed):
+    """The sentences of a construction in which vectors are exchanged."""
+
+    tests: Literal["meaning", "form"]
+    """What the label is about."""
+    rows: Literal["pairs.yaml", "form_pairs.yaml"]
+    """The file of the same construction whose frames and fillers fill the slots."""
+    people: dict[SlotName, str] = Field(default_factory=dict)
+    """Slot -> a noun type of lexicon/people.yaml; absent for none."""
+    labels: Annotated[dict[str, dict[SlotName, _Template]], Field(min_length=2, max_length=2)]
+    """Two labels, each with the words of the slots in which they differ; both have the same slots."""
+    sentences: Annotated[dict[str, AskedSentence], Field(min_length=1)]
+    """The sentences, which have equally many regions."""
+
+
+class LabelledSentences(NamedTuple):
+    """The sentences of a construction with the words that fill them.
+
+    Attributes:
+        content: The file.
+        groups: "frames", and each group of fillers -> its rows.
+        first: Slot -> its first words.
+        regions: The names of the regions, those of the first sentence, from the first one on in which labels differ.
+    """
+
+    content: InterventionsFile
+    groups: Mapping[str, list[Row]]
+    first: Mapping[str, str]
+    regions: tuple[str, ...]
+
+
+class Piece(NamedTuple):
+    """A region of a filled sentence.
+
+    Attributes:
+        name: Its slot, or its words where it has none; with a number where it occurs again.
+        text: Its words.
+        end: The character after its last.
+    """
+
+    name: str
+    text: str
+    end: int
+
+
+class FilledSentence(NamedTuple):
+    """A sentence with its words: up to the answer, the regions of that part, the answer, and what follows."""
+
+    before: str
+    pieces: list[Piece]
+    answer: str
+    after: str
+
+
+def interventions_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
+    """Return the file of a construction's sentences for interventions."""
+    return constructions / name / "interventions.yaml"
+
+
+def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS_FOLDER) -> LabelledSentences:
+    """Read and check the sentences of a construction.
+
+    Raises:
+        ConstructionError: The file does not fit the schema; a slot has no words; a noun type is unknown; sentences
+            differ in the number of their regions; or two labels have the same answer.
+    """
+    path = interventions_file(name, constructions)
+    content = validate(InterventionsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    listed = constructions / name / content.rows
+    read = {key: value for key, value in read_yaml(listed, ConstructionError).items() if key in _Rows.model_fields}
+    rows = validate(_Rows, read, listed, ConstructionError)
+    groups = {"frames": rows.frames, **rows.fillers}
+    for slot, kind in content.people.items():
+        if kind not in people.types:
+            raise ConstructionError(
+                f"{path}: people.{slot}: '{kind}' is no noun type of the people{suggest(kind, list(people.types))}"
+            )
+    values = {slot: words for listed_rows in groups.values() for slot, words in listed_rows[0].items()}
+    values |= {slot: people.types[kind].nouns[number] for number, (slot, kind) in enumerate(content.people.items())}
+    names = dict[str, tuple[str, ...]]()
+    for key, sentence in content.sentences.items():
+        place = f"{path}: sentences.{key}"
+        try:
+            filled = [fill_labelled(content, sentence, label, values) for label in content.labels]
+        except (KeyError, ValueError) as fault:
+            raise ConstructionError(
+                f"{place}: no words fill the slot {fault}; name one of {', '.join(values)}"
+            ) from None
+        first, second = filled
+        if first.answer == second.answer:
+            raise ConstructionError(
+                f"{place}: both labels have the answer {first.answer!r}; let the answer depend on the label"
+            )
+        both = zip(first.pieces, second.pieces, strict=True)
+        differ = [number for number, (one, other) in enumerate(both) if one.text != other.text]
+        if not differ:
+            raise ConstructionError(f"{place}: what stands before the answer is the same with both labels")
+        names[key] = tuple(piece.name for piece in first.pieces[differ[0] :])
+    if len({len(regions) for regions in names.values()}) > 1:
+        raise ConstructionError(
+            f"{path}: the sentences have {', '.join(str(len(regions)) for regions in names.values())} regions from the "
+            "first one on in which the labels differ; let all have equally many"
+        )
+    return LabelledSentences(content, groups, values, next(iter(names.values())))
+
+
+def fill_labelled(
+    content: InterventionsFile, sentence: AskedSentence, label: str, values: Mapping[str, str]
+) -> FilledSentence:
+    """Fill a sentence with one label.
+
+    Raises:
+        KeyError: A slot has no words.
+    """
+    words = dict(values) | {slot: text.format_map(values) for slot, text in content.labels[label].items()}
+    pieces, before, seen = list[Piece](), "", Counter[str]()
+    for literal, slot, _, _ in Formatter().parse(sentence.before):
+        for name, part in ((literal.strip(), literal), (slot or "", words[slot] if slot else "")):
+            before += part
+            if name:
+                seen[name] += 1
+                called = name if seen[name] == 1 else f"{name} ({seen[name]})"
+                pieces.append(Piece(called, part.strip(), len(before.rstrip())))
+    return FilledSentence(before, pieces, sentence.answer.format_map(words), sentence.after.format_map(words))
