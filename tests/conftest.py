@@ -160,6 +160,8 @@ def shrink(params: dict) -> None:
     params["pairs"]["score"]["fewer"] = {}
     params["pairs"]["probe"]["constructions"] = ["toy"]
     params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "ask": {}}
+    params["interventions"] |= {"models": ["clm"], "constructions": ["toy"], "make": {"train": 8, "test": 8}}
+    params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")

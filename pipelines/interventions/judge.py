@@ -6,6 +6,7 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.interventions.figures import heat_map
 from cxprobe.interventions.judge import (
+    base_accuracy,
     effect_by_place,
     metrics_of_run,
     selectivity,
@@ -20,7 +21,9 @@ from cxprobe.report.judging import judge_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
-TABLES = {"effects": sum_up, "effect_by_place": effect_by_place, "selectivity": selectivity}
+TABLES = {"accuracy": base_accuracy, "effects": sum_up, "effect_by_place": effect_by_place, "selectivity": selectivity}
+
+HEADLINE = ("accuracy", "n", "effect.whole", "effect.das", "effect.das_low", "effect.das_high", "effect.random")
 
 
 def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
@@ -42,7 +45,7 @@ def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         shown = {
             stem: table[(table["model"] == model) & (table["construction"] == name)] for stem, table in tables.items()
         }
-        metrics = metrics_of_run(shown["effects"], shown["selectivity"])
+        metrics = metrics_of_run(shown["accuracy"], shown["effects"], shown["selectivity"])
         title = f"{judging.members[model].label}: {name}, effect by layer and region"
         runs.append(
             judging.run(
@@ -58,7 +61,7 @@ def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
                 figures={"effect_by_place": heat_map(shown["effect_by_place"], title)},
             )
         )
-        headline.setdefault(model, {})[name] = {key: metrics[key] for key in ("effect", "low", "high", "changed", "n")}
+        headline.setdefault(model, {})[name] = {key: metrics[key] for key in HEADLINE}
     return Outcome(headline=headline, runs=runs, faults=judging.faults)
 
 

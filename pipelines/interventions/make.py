@@ -14,7 +14,7 @@ from cxprobe.run.stage import Outcome, Stage
 
 def make_interventions(stage: Stage[InterventionsStage]) -> Outcome:
     section, people = stage.params.interventions, load_people(stage.use(PEOPLE_FILE))
-    sizes = {TRAIN: section.make.train, TEST: section.make.test}
+    sizes = {TEST: section.make.test, TRAIN: section.make.train}  # the first part has the most frames
     tables = []
     for name in section.constructions:
         stage.use(interventions_file(name))

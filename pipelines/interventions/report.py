@@ -9,18 +9,18 @@ from cxprobe.report.judging import line_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
+TABLES = ("effects", "effect_by_place", "selectivity")
+
 
 def report_interventions(stage: Stage[InterventionsStage]) -> Outcome:
     folder = stage.use(DATA / "judge_interventions")
-    effects, by_place, selective = (
-        read_table(folder / f"{stem}.parquet") for stem in ("effects", "effect_by_place", "selectivity")
-    )
+    judged = {stem: read_table(folder / f"{stem}.parquet") for stem in ("accuracy", *TABLES)}
     labels = {member.slug: member.label for member in line_members(stage.params)}
     figures = {
         f"figures/{name}_{model}": heat_map(table, f"{labels[model]}: {name}, effect by layer and region")
-        for (model, name), table in grouped_rows(by_place, "model", "construction")
+        for (model, name), table in grouped_rows(judged["effect_by_place"], "model", "construction")
     }
-    tables = {"accuracy": effects, "tables/effect_by_place": by_place, "tables/selectivity": selective}
+    tables = {"accuracy": judged["accuracy"], **{f"tables/{stem}": judged[stem] for stem in TABLES}}
     return Outcome(tables=tables, figures=figures)
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "CxprobeError",
     "Encoder",
     "LanguageModel",
+    "intervene",
     "list_constructions",
     "load",
     "load_encoder",

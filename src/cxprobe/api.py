@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.schema import suggest
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
@@ -539,8 +539,7 @@ def minimal_pairs(
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
-    lexicon = constructions.parent / PEOPLE_FILE  # beside another folder there may be none
-    people = load_people(lexicon if lexicon.is_file() else carried_files() / PEOPLE_FILE)
+    people = _people_beside(constructions)
     content = load_pairs(construction, people, constructions)
     settings = MakePairs(per_cell=PerCell(meaning=per_cell, form=per_cell), pseudowords=pseudowords)
     return build_pairs(construction, content, people, settings, seed).pairs
@@ -719,6 +718,81 @@ def probe(
     return table.assign(majority=max(positive.mean(), 1 - positive.mean()))
 
 
+def intervene(
+    lm: LanguageModel,
+    construction: str,
+    *,
+    by: Literal["intervention", "place"] = "intervention",
+    layers: int | None = None,
+    train: int = 400,
+    test: int = 100,
+    steps: int = 100,
+    draws: int = 20,
+    bos: Bos = "as_tokenizer",
+    seed: int = 0,
+    folder: str | Path | None = None,
+) -> pd.DataFrame:
+    """Return what a model answers after vectors were exchanged between sentences: does it use what a probe reads?
+
+    Args:
+        lm: The model.
+        construction: Its name; it has an interventions.yaml.
+        by: "intervention" for one effect each: mean over items, maximum over the regions of a layer, mean over layers;
+            "place" for each layer and region.
+        layers: How many layers, evenly spaced; None for all.
+        train: Items by which directions are found.
+        test: Items on which they are evaluated, of other frames and other words.
+        steps: How many steps DAS trains, with 4 items each.
+        draws: Random directions.
+        bos: See `LanguageModel`.
+        seed: Of all draws.
+        folder: The folder of all constructions; None for those that cxprobe carries.
+
+    Returns:
+        One row an intervention (whole vector, direction by DAS, difference of means, a probe, erasure, random) and kind
+        of labels (true, or control words): effect, low and high, in nats, over frames; and more, see
+        `cxprobe.interventions.judge.sum_up` and `cxprobe.interventions.judge.effect_by_place`.
+
+    Raises:
+        ConstructionError: There is no such construction, or it has no interventions.yaml.
+        DataError: Too few items are left for the model's tokenizer.
+
+    Source:
+        Arora et al. 2024 (CausalGym).
+
+    Example:
+        >>> import cxprobe
+        >>> lm = cxprobe.load("mini-clm")
+        >>> table = cxprobe.intervene(lm, "subject-verb-agreement", layers=1, train=20, test=20, steps=2, draws=1)
+        >>> table["intervention"].unique().tolist()
+        ['whole', 'das', 'difference-of-means', 'probe', 'erase', 'random']
+    """
+    from cxprobe.interventions import judge, make, measure  # scikit-learn, which only probes need
+    from cxprobe.interventions.names import TEST, TRAIN
+    from cxprobe.interventions.params import MeasureInterventions
+    from cxprobe.interventions.sentences import interventions_file, load_labelled
+    from cxprobe.lm.intervening import blocks_of
+    from cxprobe.probing import Fitting
+
+    _check_option("by", by, Literal["intervention", "place"])
+    constructions = _constructions(folder)
+    _check_file(constructions, construction, interventions_file(construction).name)
+    people = _people_beside(constructions)
+    labelled = load_labelled(construction, people, constructions)
+    items = make.draw_base_and_source(construction, labelled, people, {TEST: test, TRAIN: train}, seed)
+    loaded, place = lm._loaded, f"{lm.name}, {construction}"
+    asked = measure.prompt_items(loaded, items, bos, seed, place)
+    settings = MeasureInterventions(layers=layers, steps=steps, draws=draws, bos=bos, token_budget=lm._budget)
+    fitting, parts = Fitting(_MOST_ITERATIONS, seed, place), []
+    numbers = measure.spaced_layers(len(blocks_of(loaded)), layers)
+    with _bar(len(numbers), "layers") as progress:
+        for layer in numbers:
+            parts.append(measure.measure_layer(loaded, asked, layer, settings, fitting))
+            progress(1)
+    effects = judge.with_effects(pd.concat(parts).assign(model=lm.name, construction=construction))
+    return judge.sum_up(effects) if by == "intervention" else judge.effect_by_place(effects)
+
+
 def _permuted(labels: NDArray[np.bool_], groups: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
     """Return labels that were permuted: among groups where each has one label, else within each group."""
     generator = generator_for(seed, "permuted labels")
@@ -824,6 +898,11 @@ def _counted(clusters: int) -> str:
 
 def _constructions(folder: str | Path | None) -> Path:
     return carried_files() / CONSTRUCTIONS_FOLDER if folder is None else Path(folder)
+
+
+def _people_beside(constructions: Path) -> People:
+    lexicon = constructions.parent / PEOPLE_FILE  # beside another folder there may be none
+    return load_people(lexicon if lexicon.is_file() else carried_files() / PEOPLE_FILE)
 
 
 def _check_file(constructions: Path, construction: str, file: str) -> None:

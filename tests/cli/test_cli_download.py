@@ -46,7 +46,7 @@ def folder(hub, tmp_path, monkeypatch):
             "rules": {"kind": "blind", "members": {"first-mentioned": {"kind": "first_mentioned"}}},
         }
         params["models"]["along"]["checkpoints"] = {"early": early | {"at": 1.0}, "late": late | {"at": 2.0}}
-        for line in ("recognition", "scenarios", "prompts"):
+        for line in ("recognition", "scenarios", "prompts", "interventions"):
             params[line] |= {"models": [], "constructions": {} if line == "recognition" else []}
         params["prompts"]["llms"] = []
         params["pairs"] |= {"models": ["along", "twin", "old", "here", "rules"], "probed": []}

@@ -23,6 +23,7 @@ MEASURING = {
     "scenarios": {"score": "models"},
     "pairs": {"score": "models", "ask": "llms", "probe": "probed"},
     "prompts": {"score": "models", "ask": "llms"},
+    "interventions": {"measure": "models"},
 }
 
 

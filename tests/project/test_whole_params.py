@@ -32,7 +32,7 @@ def shots(*sources: str) -> dict:
 
 def test_a_line_of_work_may_be_empty(tmp_path):
     def change(params):
-        for line in ("recognition", "scenarios", "pairs", "prompts"):
+        for line in ("recognition", "scenarios", "pairs", "prompts", "interventions"):
             for key in ("models", "llms", "probed", "constructions"):
                 if key in params[line]:
                     params[line][key] = type(params[line][key])()

@@ -114,7 +114,7 @@ def test_modules_without_effect_change_no_output(tmp_path, empty_store):
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_script_reaches_its_own_line_of_work_and_no_other(script):
-    lines = {"recognition", "scenarios", "pairs", "prompts"}
+    lines = {*LINES}
     reached = {name.split(".")[1] for name in reached_files(script) if name.startswith("cxprobe.")}
     if script.parent.name in lines:
         assert reached & lines <= {script.parent.name}

@@ -26,11 +26,15 @@ def heat_map(by_place: pd.DataFrame, title: str) -> Figure:
     panels = figure.subplots(1, len(INTERVENTIONS), sharey=True, squeeze=False)[0]
     for axes, name in zip(panels, INTERVENTIONS, strict=True):
         part = true[true["intervention"] == name]
-        effects = part.pivot_table(index="layer", columns="region", values="effect").reindex(layers, columns=regions)
+        effects = (
+            part.pivot_table(index="layer", columns="region", values="effect")
+            .reindex(index=layers, columns=regions)
+            .to_numpy()
+        )
         image = axes.imshow(effects, cmap="RdBu_r", vmin=-most, vmax=most, origin="lower", aspect="auto")
-        for row, layer in enumerate(layers):
-            for column, region in enumerate(regions):
-                value = float(effects[region][layer])
+        for row in range(len(layers)):
+            for column in range(len(regions)):
+                value = float(effects[row, column])
                 colour = "white" if abs(value) > 0.6 * most else "black"
                 axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=7, color=colour)
         above = part[part["low"] > 0]

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
-from cxprobe.interventions.names import CONTROL, DAS, FRAME_OF_ITEM, INTERVENTIONS, TRUE
-from cxprobe.stats import mean_by, rate_by
+from cxprobe.interventions.names import CONTROL, FRAME_OF_ITEM, INTERVENTIONS, TRUE
+from cxprobe.stats import credits_of_margins, mean_by, rate_by
 
 OF_INTERVENTION = ["model", "construction", "intervention", "labels"]
 _PLACE = ["layer", "region"]
@@ -84,18 +85,35 @@ def selectivity(effects: pd.DataFrame) -> pd.DataFrame:
     return mean_by(items, "selectivity", FRAME_OF_ITEM, OF_INTERVENTION[:3]).drop(columns="standardised")
 
 
-def metrics_of_run(summary: pd.DataFrame, selective: pd.DataFrame) -> dict[str, float]:
-    """Return the numbers of one model on one construction by name, those of DAS first.
+def base_accuracy(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return how often a model prefers the right answer to a base sentence as it is, with its interval over frames.
 
     Args:
+        effects: What `with_effects` returns, with model and construction.
+
+    Returns:
+        One row a model and construction: these, accuracy, low, high and n.
+    """
+    once = effects[effects["labels"] == TRUE].drop_duplicates(["model", "construction", "id"])
+    right = once.assign(accuracy=credits_of_margins(once["before"].to_numpy(dtype=np.float64)))
+    return rate_by(right, "accuracy", OF_INTERVENTION[:2]).drop(columns="ties")
+
+
+def metrics_of_run(accuracy: pd.DataFrame, summary: pd.DataFrame, selective: pd.DataFrame) -> dict[str, float]:
+    """Return the numbers of one model on one construction by name.
+
+    Args:
+        accuracy: Its row of `base_accuracy`.
         summary: Its rows of `sum_up`.
         selective: Its rows of `selectivity`.
     """
-    true = summary[summary["labels"] == TRUE].set_index("intervention")
-    first = {name: float(true[name][DAS]) for name in ("effect", "low", "high", "changed", "n", "frames", "before")}
-    others = {f"effect.{name}": float(value) for name, value in true["effect"].items()}
+    metrics = {name: float(accuracy[name].iloc[0]) for name in ("accuracy", "low", "high", "n")}
+    for row in summary[summary["labels"] == TRUE].to_dict("records"):
+        name = f"effect.{row['intervention']}"
+        metrics |= {name: row["effect"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
+        metrics[f"changed.{row['intervention']}"] = row["changed"]
     differences = selective.set_index("intervention")["selectivity"]
-    return first | others | {f"selectivity.{name}": float(value) for name, value in differences.items()}
+    return metrics | {f"selectivity.{name}": float(value) for name, value in differences.items()}
 
 
 def series_by_layer(effects: pd.DataFrame) -> Mapping[str, list[tuple[int, float]]]:

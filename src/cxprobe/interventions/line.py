@@ -60,17 +60,19 @@ class InterventionsLine(Line):
             faults.require("interventions.constructions", name, interventions_file(name))
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield what each model reads, where "all layers" counts as `USUAL_LAYERS`: each sentence, and each exchange."""
+        """Yield what each model reads, each sentence and each exchange; all layers count as `USUAL_LAYERS`."""
         section = params.section(InterventionsParams)
         layers, texts = section.measure.layers or USUAL_LAYERS, list[str]()
-        exchanges = {TRAIN: 2, TEST: len(INTERVENTIONS) + section.measure.draws}  # DAS has two kinds of labels
+        of_das = 8 * section.measure.steps // max(section.make.train, 1)  # 4 items a step, with two kinds of labels
+        exchanges = {TRAIN: of_das, TEST: len(INTERVENTIONS) + section.measure.draws}
         for part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
             texts += [*sides, *(sides[:1] * (layers * len(regions) * exchanges[part]))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield what interventions do in models on a construction, or in a model."""
-        table = inputs.table(self.accuracy)
+        path = f"report_{self.name}/tables/effects"
+        table = inputs.table(path)
         if table.empty:
             return
         other = {"construction": "model", "model": "construction"}[column]
@@ -95,7 +97,7 @@ class InterventionsLine(Line):
             ]
             for row in table[table[column] == value].to_dict("records")
         ]
-        yield PageTable("Is it used? Vectors exchanged between two sentences", self.accuracy, head, rows)
+        yield PageTable("Is it used? Vectors exchanged between two sentences", path, head, rows)
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return no answers: a row would be about an exchange and not about an answer of the model."""

@@ -52,6 +52,6 @@ def draw_base_and_source(
             for side, label in sides.items():
                 filled = fill_labelled(content, content.sentences[sentence], label, values)
                 row |= {f"{side}_{field}": getattr(filled, field) for field in ("before", "answer", "after")}
-                row[f"{side}_ends"] = [piece.end for piece in filled.pieces[-len(labelled.regions) :]]
+                row[f"{side}_ends"] = [region.end for region in filled.regions.values()][-len(labelled.regions) :]
             rows.append(row)
     return pd.DataFrame(rows)

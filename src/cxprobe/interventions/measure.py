@@ -143,7 +143,7 @@ def measure_layer(
     budget, rng, parts = settings.token_budget, generator_for(fitting.seed, "random directions", layer), []
     train, test = np.flatnonzero(asked.is_train), np.flatnonzero(~asked.is_train)
     output, *vectors = exchanged_vectors(model, asked, layer, budget)
-    das = train_das(model, asked, output, vectors[0], vectors[1], fitting.seed)
+    das = train_das(model, asked, output, vectors[0], vectors[1], settings.steps, fitting.seed)
     base, source = (side.double().numpy() for side in vectors)  # (items, regions, dimensions)
     positive = (asked.items["base"] == min(asked.items["base"])).to_numpy(dtype=bool)
     labels = np.concatenate([positive[train], ~positive[train]])
@@ -216,7 +216,7 @@ def is_changed(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArr
 
 
 def train_das(
-    model: LoadedModel, asked: PromptedItems, output: BlockOutput, base: Tensor, source: Tensor, seed: int
+    model: LoadedModel, asked: PromptedItems, output: BlockOutput, base: Tensor, source: Tensor, steps: int, seed: int
 ) -> Matrix:
     """Find the direction of each region along which an exchange makes the source's answer most probable: rank-1 DAS.
 
@@ -228,24 +228,26 @@ def train_das(
         output: See `exchanged_vectors`; so are base and source.
         base: Shape (items, regions, dimensions).
         source: Likewise.
+        steps: How many steps of 4 items; every item is used once before any is used again.
         seed: Of the first directions and of the order of items.
 
     Returns:
         Shape (2, regions, dimensions): trained on the source's answers, and on its control words.
 
     Source:
-        Geiger et al. 2024 for DAS. Arora et al. 2024 for rank 1 and how it is trained: one epoch in batches of 4, Adam,
-        5e-3, linear warm-up in the first tenth of the steps, cross-entropy on the source's answer.
+        Geiger et al. 2024 for DAS. Arora et al. 2024 for rank 1 and how it is trained: 100 steps, one epoch of
+        400 items, Adam, 5e-3, linear warm-up in the first tenth of the steps, cross-entropy on the source's answer.
     """
     model.model.requires_grad_(False)
     regions, rng = base.shape[1], generator_for(seed, "das", output.block)
     first = rng.standard_normal((2, regions, base.shape[2]))
     first /= np.linalg.norm(first, axis=-1, keepdims=True)
     free = torch.tensor(first, dtype=torch.float32, requires_grad=True)
-    train = rng.permutation(np.flatnonzero(asked.is_train))
-    batches = [train[start : start + _BATCH] for start in range(0, len(train), _BATCH)]
+    train = np.flatnonzero(asked.is_train)
+    rounds = [rng.permutation(train) for _ in range(-(-steps * _BATCH // len(train)))]
+    batches = np.concatenate(rounds)[: steps * _BATCH].reshape(steps, _BATCH)
     optimiser = torch.optim.Adam([free], lr=_RATE)
-    warm_up = max(1, round(_WARM_UP * len(batches)))
+    warm_up = max(1, round(_WARM_UP * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1.0, (step + 1) / warm_up))
     for items in batches:
         item, kind, region = (grid.ravel() for grid in np.meshgrid(items, range(2), range(regions), indexing="ij"))

@@ -24,6 +24,8 @@ class MeasureInterventions(Closed):
 
     layers: Annotated[int, Field(ge=1)] | None
     """How many layers, evenly spaced, the last one among them; null for all."""
+    steps: Annotated[int, Field(ge=1)]
+    """Steps of DAS, each with 4 items; 100 in CausalGym. With fewer a direction may not be found."""
     draws: Annotated[int, Field(ge=1)]
     """Random directions."""
     bos: Bos

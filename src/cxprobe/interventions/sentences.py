@@ -1,10 +1,9 @@
 """Sentences with two labels as data: ``constructions/<name>/interventions.yaml``, read and checked.
 
-The words come from the frames of the construction's minimal pairs. The slots of a sentence, and what stands between
-them, are its regions.
+The words come from the frames of the construction's minimal pairs. The regions of a sentence are its slots, each where
+it stands first, and the last word before the answer.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from string import Formatter
@@ -17,6 +16,8 @@ from cxprobe.constructions.people import People, Row, SlotName
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
+LAST = "last"
+"""The region of the last word before the answer, where no slot ends there."""
 _Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$")]
 
 
@@ -60,7 +61,8 @@ class LabelledSentences(NamedTuple):
         content: The file.
         groups: "frames", and each group of fillers -> its rows.
         first: Slot -> its first words.
-        regions: The names of the regions, those of the first sentence, from the first one on in which labels differ.
+        regions: The names of the regions, those of the first sentence, from the first one on in which labels differ:
+            in a causal model those before it are the same in both sentences.
     """
 
     content: InterventionsFile
@@ -69,25 +71,18 @@ class LabelledSentences(NamedTuple):
     regions: tuple[str, ...]
 
 
-class Piece(NamedTuple):
-    """A region of a filled sentence.
+class Region(NamedTuple):
+    """The words of a region, and the character after the last of them."""
 
-    Attributes:
-        name: Its slot, or its words where it has none; with a number where it occurs again.
-        text: Its words.
-        end: The character after its last.
-    """
-
-    name: str
-    text: str
+    words: str
     end: int
 
 
 class FilledSentence(NamedTuple):
-    """A sentence with its words: up to the answer, the regions of that part, the answer, and what follows."""
+    """A sentence with its words: up to the answer, the regions of that part by name, the answer, and what follows."""
 
     before: str
-    pieces: list[Piece]
+    regions: dict[str, Region]
     answer: str
     after: str
 
@@ -131,11 +126,11 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
             raise ConstructionError(
                 f"{place}: both labels have the answer {first.answer!r}; let the answer depend on the label"
             )
-        both = zip(first.pieces, second.pieces, strict=True)
-        differ = [number for number, (one, other) in enumerate(both) if one.text != other.text]
+        differ = [name for name, region in first.regions.items() if region.words != second.regions[name].words]
         if not differ:
             raise ConstructionError(f"{place}: what stands before the answer is the same with both labels")
-        names[key] = tuple(piece.name for piece in first.pieces[differ[0] :])
+        listed_regions = tuple(first.regions)
+        names[key] = listed_regions[listed_regions.index(differ[0]) :]
     if len({len(regions) for regions in names.values()}) > 1:
         raise ConstructionError(
             f"{path}: the sentences have {', '.join(str(len(regions)) for regions in names.values())} regions from the "
@@ -153,12 +148,12 @@ def fill_labelled(
         KeyError: A slot has no words.
     """
     words = dict(values) | {slot: text.format_map(values) for slot, text in content.labels[label].items()}
-    pieces, before, seen = list[Piece](), "", Counter[str]()
+    before, regions = "", dict[str, Region]()
     for literal, slot, _, _ in Formatter().parse(sentence.before):
-        for name, part in ((literal.strip(), literal), (slot or "", words[slot] if slot else "")):
-            before += part
-            if name:
-                seen[name] += 1
-                called = name if seen[name] == 1 else f"{name} ({seen[name]})"
-                pieces.append(Piece(called, part.strip(), len(before.rstrip())))
-    return FilledSentence(before, pieces, sentence.answer.format_map(words), sentence.after.format_map(words))
+        before += literal
+        if slot:
+            before += words[slot]
+            regions.setdefault(slot, Region(words[slot], len(before)))
+    if max(region.end for region in regions.values()) < len(before):
+        regions[LAST] = Region(before.split()[-1], len(before))
+    return FilledSentence(before, regions, sentence.answer.format_map(words), sentence.after.format_map(words))

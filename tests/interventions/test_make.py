@@ -1,0 +1,74 @@
+import shutil
+
+import pytest
+
+from conftest import ROOT
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import ConstructionError
+from cxprobe.interventions.make import draw_base_and_source
+from cxprobe.interventions.sentences import load_labelled
+
+FORM, MEANING = "subject-verb-agreement", "ditransitive"
+SIZES = {"test": 40, "train": 60}
+
+
+@pytest.fixture(scope="module")
+def people():
+    return load_people(ROOT / "lexicon" / "people.yaml")
+
+
+@pytest.mark.parametrize("name", [FORM, MEANING])
+def test_base_and_source_differ_in_the_label_alone_and_every_label_is_the_base_as_often(name, people):
+    labelled = load_labelled(name, people, ROOT / "constructions")
+    items = draw_base_and_source(name, labelled, people, SIZES, 1)
+    assert items["part"].value_counts().to_dict() == SIZES
+    assert abs((items["base"] == items["base"].iloc[0]).mean() - 0.5) <= 0.05
+    assert (items["base"] != items["source"]).all()
+    assert (items["base_answer"] != items["source_answer"]).all()
+    assert (items["base_after"] == items["source_after"]).all()
+    counts = items.groupby("sentence").size()
+    assert counts.max() - counts.min() <= 4
+    for row in items.to_dict("records"):
+        assert len(row["base_ends"]) == len(row["source_ends"]) == len(row["regions"])
+        assert row["base_ends"][-1] == len(row["base_before"])
+        first, last = row["base_before"].split(), row["source_before"].split()
+        assert sum(one != other for one, other in zip(first, last, strict=True)) == (1 if name == FORM else 2)
+
+
+@pytest.mark.parametrize("name", [FORM, MEANING])
+def test_no_frame_is_in_both_parts(name, people):
+    labelled = load_labelled(name, people, ROOT / "constructions")
+    items = draw_base_and_source(name, labelled, people, SIZES, 1)
+    frames = items.groupby("part")["cluster_frame"].agg(set)
+    assert not frames["train"] & frames["test"]
+    answers = items.groupby("part")["base_answer"].agg(set)
+    assert not answers["train"] & answers["test"]
+
+
+def test_the_seed_decides_what_is_drawn(people):
+    labelled = load_labelled(FORM, people, ROOT / "constructions")
+    first, again, other = (draw_base_and_source(FORM, labelled, people, SIZES, seed) for seed in (1, 1, 2))
+    assert first.equals(again)
+    assert not first.equals(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "changed", "message"),
+    [
+        ('before: "The {subject}', 'before: "The {subjekt}', "sentences.beside-one: no words fill the slot 'subjekt'"),
+        ('answer: "{verb}"', 'answer: "ran"', "both labels have the answer 'ran'"),
+        ('"The {subject} {beside} the {thing}"', '"The {beside} the {thing}"', "is the same with both labels"),
+        ('"The {subject} {beside} the {thing}"', '"The {subject} {beside}"', "regions"),
+        ("tests: form", "tests: form\nother: 1", "other: unknown key"),
+        ("tests: form", "tests: form\npeople: {who: robots}", "'robots' is no noun type of the people"),
+    ],
+)
+def test_a_fault_of_a_file_is_told_with_its_place(people, tmp_path, text, changed, message):
+    shutil.copytree(ROOT / "constructions" / FORM, tmp_path / FORM)
+    path = tmp_path / FORM / "interventions.yaml"
+    content = path.read_text()
+    assert text in content
+    path.write_text(content.replace(text, changed, 1))
+    with pytest.raises(ConstructionError, match=r"interventions\.yaml") as raised:
+        load_labelled(FORM, people, tmp_path)
+    assert message in str(raised.value)

@@ -1,0 +1,133 @@
+"""Known truth: a tiny model that learnt agreement and nothing else, its twin, and what interventions say of both."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_lms import byte_bpe
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from cxprobe.constructions.people import People
+from cxprobe.errors import DataError
+from cxprobe.interventions.judge import effect_by_place, selectivity, sum_up, with_effects
+from cxprobe.interventions.make import draw_base_and_source
+from cxprobe.interventions.measure import measure_layer, prompt_items
+from cxprobe.interventions.names import INTERVENTIONS
+from cxprobe.interventions.params import MeasureInterventions
+from cxprobe.interventions.sentences import InterventionsFile, LabelledSentences
+from cxprobe.lm.causal import CausalLM
+from cxprobe.probing import Fitting
+
+NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse", "poet", "baker", "pilot"]
+VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]
+PLACES = ["house", "tree", "door", "lamp", "car", "boat"]
+WORDS = [*NOUNS, *(f"{noun}s" for noun in NOUNS), *(verb for pair in VERBS for verb in pair), *PLACES, "near", "the"]
+LAYERS, SETTINGS = 2, MeasureInterventions(layers=None, steps=100, draws=5, bos="as_tokenizer", token_budget=2048)
+LABELLED = LabelledSentences(
+    InterventionsFile.model_validate(
+        {
+            "tests": "form",
+            "rows": "pairs.yaml",
+            "labels": {"one": {"subject": "{noun}", "verb": "{does}"}, "many": {"subject": "{noun}s", "verb": "{do}"}},
+            "sentences": {"near": {"before": "the {subject} near the {place}", "answer": "{verb}", "after": "."}},
+        }
+    ),
+    {
+        "frames": [{"noun": noun} for noun in NOUNS],
+        "verbs": [{"does": one, "do": many} for one, many in VERBS],
+        "places": [{"place": place} for place in PLACES],
+    },
+    {},
+    ("subject", "place"),
+)
+
+
+def trained(steps: int) -> CausalLM:
+    """Return a GPT-2 that has seen so many batches of sentences whose verb agrees with the first noun."""
+    torch.manual_seed(0)
+    tokenizer, rng = (
+        byte_bpe({"eos": "<|endoftext|>", "pad": "<|endoftext|>"}, WORDS, adds=False),
+        np.random.default_rng(0),
+    )
+    config = GPT2Config(
+        vocab_size=len(tokenizer), n_embd=32, n_layer=LAYERS, n_head=2, n_positions=16, initializer_range=0.2
+    )
+    config.attn_pdrop = config.embd_pdrop = config.resid_pdrop = 0.0
+    config.bos_token_id = config.eos_token_id = tokenizer.eos_token_id
+    model = GPT2LMHeadModel(config)
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
+    for _ in range(steps):
+        many, verbs = rng.integers(2, size=64), rng.integers(len(VERBS), size=64)
+        texts = [
+            f"the {rng.choice(NOUNS)}{'s' * number} near the {rng.choice(PLACES)} {VERBS[verb][number]}"
+            for number, verb in zip(many, verbs, strict=True)
+        ]
+        ids = torch.tensor(tokenizer(texts)["input_ids"])
+        optimiser.zero_grad()
+        model(input_ids=ids, labels=ids).loss.backward()
+        optimiser.step()
+    return CausalLM("tiny", model.eval(), tokenizer, "", 16)
+
+
+def effects_in(lm: CausalLM, train: int = 96, test: int = 48) -> pd.DataFrame:
+    items = draw_base_and_source("toy", LABELLED, People(pronouns={}, types={}), {"test": test, "train": train}, 1)
+    asked = prompt_items(lm, items, "none", 1, "toy")
+    assert asked.dropped == 0
+    parts = [measure_layer(lm, asked, layer, SETTINGS, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
+    return with_effects(pd.concat(parts).assign(model="tiny", construction="toy"))
+
+
+@pytest.fixture(scope="module")
+def knowing() -> pd.DataFrame:
+    return effects_in(trained(150))
+
+
+@pytest.fixture(scope="module")
+def knows_nothing() -> pd.DataFrame:
+    return effects_in(trained(0))
+
+
+def of_answers(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["labels"] == "true"].set_index("intervention")
+
+
+def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_one(knowing):
+    table = of_answers(sum_up(knowing))
+    assert list(table.index) == [*INTERVENTIONS]
+    for found in ("whole", "das", "difference-of-means", "probe"):
+        assert table.loc[found, "low"] > table.loc["random", "high"] + 1, found
+    assert table.loc["das", "changed_low"] > 0.5 > table.loc["random", "changed_high"]
+    # The source's own log odds are as large; after an erasure there are none.
+    assert table.loc["whole", "effect"] == pytest.approx(2 * table.loc["whole", "before"], rel=0.05)
+    assert table.loc["erase", "effect"] == pytest.approx(table.loc["whole", "before"], rel=0.2)
+
+
+def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead_shrinks(knowing):
+    table = selectivity(knowing).set_index("intervention")
+    assert table.loc["das", "selectivity"] < table.loc["difference-of-means", "selectivity"]
+
+
+def test_the_label_is_at_the_last_word_after_the_last_layer_and_nowhere_else(knowing):
+    places = effect_by_place(knowing).set_index(["labels", "intervention", "layer", "region"])["effect"]
+    assert places["true", "whole", LAYERS, "subject"] == pytest.approx(0, abs=1e-4)
+    assert places["true", "whole", LAYERS, "place"] > 4
+
+
+def test_in_a_model_that_knows_nothing_no_exchange_moves_the_answers(knows_nothing):
+    table = of_answers(sum_up(knows_nothing))
+    assert table["effect"].abs().max() < 0.5
+
+
+def test_directions_follow_from_the_seed(knowing):
+    lm = trained(20)
+    again = [effects_in(lm, 16, 16) for _ in range(2)]
+    pd.testing.assert_frame_equal(*again)
+
+
+def test_too_few_items_are_refused(knowing):
+    lm = trained(0)
+    same = [row | {"do": row["does"]} for row in LABELLED.groups["verbs"]]
+    labelled = LABELLED._replace(groups={**LABELLED.groups, "verbs": same})
+    items = draw_base_and_source("toy", labelled, People(pronouns={}, types={}), {"test": 8, "train": 8}, 1)
+    with pytest.raises(DataError, match="0 of 8 items are left in the part 'test'"):
+        prompt_items(lm, items, "none", 1, "toy")
