@@ -12,6 +12,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
+from cxprobe.interventions.sentences import InterventionsFile
 from cxprobe.pairs.frames import PairsFile
 from cxprobe.prompts.items import ConstructionItems
 from cxprobe.scenarios.rules import Scenarios
@@ -36,6 +37,7 @@ you want; a file that is not there is a line of work that does not apply.
 | [pairs.yaml](#pairsyaml) | minimal pairs |
 | `form_pairs.yaml` | minimal pairs of form, in the format of pairs.yaml; called `<name>-form` in params.yaml |
 | [items.yaml](#itemsyaml) | prompts |
+| [interventions.yaml](#interventionsyaml) | interventions |
 | [ratings.tsv](#ratingstsv) | what people said about the items |
 """
 # File -> the model that reads it.
@@ -45,6 +47,7 @@ MODELS: dict[str, type[Closed]] = {
     "pairs.yaml": PairsFile,
     "scenarios.yaml": Scenarios,
     "items.yaml": ConstructionItems,
+    "interventions.yaml": InterventionsFile,
     "lexicon/people.yaml": People,
 }
 # What a heading is about -> the module whose docstring tells it.

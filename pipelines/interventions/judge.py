@@ -9,7 +9,7 @@ from cxprobe.interventions.judge import (
     base_accuracy,
     effect_by_place,
     metrics_of_run,
-    selectivity,
+    selectivity_by,
     series_by_layer,
     sum_up,
     with_effects,
@@ -21,7 +21,12 @@ from cxprobe.report.judging import judge_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
-TABLES = {"accuracy": base_accuracy, "effects": sum_up, "effect_by_place": effect_by_place, "selectivity": selectivity}
+TABLES = {
+    "accuracy": base_accuracy,
+    "effects": sum_up,
+    "effect_by_place": effect_by_place,
+    "selectivity": selectivity_by,
+}
 
 HEADLINE = ("accuracy", "n", "effect.whole", "effect.das", "effect.das_low", "effect.das_high", "effect.random")
 

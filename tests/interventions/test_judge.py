@@ -6,7 +6,7 @@ from cxprobe.interventions.judge import (
     base_accuracy,
     effect_by_place,
     metrics_of_run,
-    selectivity,
+    selectivity_by,
     series_by_layer,
     sum_up,
     with_effects,
@@ -55,7 +55,7 @@ def test_an_effect_is_a_mean_over_items_a_maximum_over_regions_and_a_mean_over_l
 
 
 def test_selectivity_is_the_difference_from_control_words(effects):
-    table = selectivity(effects).set_index("intervention")["selectivity"]
+    table = selectivity_by(effects).set_index("intervention")["selectivity"]
     for name in INTERVENTIONS:
         assert table[name] == pytest.approx(by_hand(effects, name, "true") - by_hand(effects, name, "control"))
 
@@ -64,7 +64,7 @@ def test_each_place_has_its_mean_and_a_run_at_most_forty_numbers(effects):
     assert len(effect_by_place(effects)) == 6 * 2 * 3 * 2
     series = series_by_layer(effects)
     assert [step for step, _ in series["by_layer.das"]] == [2, 4, 6]
-    metrics = metrics_of_run(base_accuracy(effects), sum_up(effects), selectivity(effects))
+    metrics = metrics_of_run(base_accuracy(effects), sum_up(effects), selectivity_by(effects))
     assert len(metrics) + len(series) <= 40
     assert {"accuracy", "low", "high", "n", "effect.das", "changed.whole", "selectivity.random"} <= metrics.keys()
 

@@ -9,7 +9,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from cxprobe.constructions.people import People
 from cxprobe.errors import DataError
-from cxprobe.interventions.judge import effect_by_place, selectivity, sum_up, with_effects
+from cxprobe.interventions.judge import effect_by_place, selectivity_by, sum_up, with_effects
 from cxprobe.interventions.make import draw_base_and_source
 from cxprobe.interventions.measure import measure_layer, prompt_items
 from cxprobe.interventions.names import INTERVENTIONS
@@ -103,7 +103,7 @@ def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_
 
 
 def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead_shrinks(knowing):
-    table = selectivity(knowing).set_index("intervention")
+    table = selectivity_by(knowing).set_index("intervention")
     assert table.loc["das", "selectivity"] < table.loc["difference-of-means", "selectivity"]
 
 

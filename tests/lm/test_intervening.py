@@ -6,7 +6,7 @@ import torch
 from tiny_lms import CAUSAL, MASKED, save_lm
 
 from cxprobe.lm.causal import CausalLM
-from cxprobe.lm.intervening import Edits, Sentence, answers_after, block_output, blocks_of, prompt_of
+from cxprobe.lm.intervening import Edits, Sentence, answers_after, block_output, blocks_of, tokens_of_sentence
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import load_language_model
 
@@ -21,7 +21,7 @@ def lm(request, tmp_path_factory):
 
 
 def prompt(lm, before: str, end: str, answers=ANSWERS, bos="as_tokenizer"):
-    return prompt_of(lm, Sentence(before, [before.index(end) + len(end)], answers, " here."), bos)
+    return tokens_of_sentence(lm, Sentence(before, [before.index(end) + len(end)], answers, " here."), bos)
 
 
 @pytest.fixture

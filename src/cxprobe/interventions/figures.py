@@ -39,7 +39,7 @@ def heat_map(by_place: pd.DataFrame, title: str) -> Figure:
                 axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=7, color=colour)
         above = part[part["low"] > 0]
         if len(above):
-            best = above.loc[above["effect"].idxmax()]
+            best = above.sort_values("effect", kind="stable").iloc[-1]
             corner = (regions.index(best["region"]) - 0.5, layers.index(best["layer"]) - 0.5)
             axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="black", linewidth=2))
         axes.set_title(name, fontsize=9)

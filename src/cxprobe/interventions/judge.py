@@ -70,7 +70,7 @@ def sum_up(effects: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("intervention", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
 
 
-def selectivity(effects: pd.DataFrame) -> pd.DataFrame:
+def selectivity_by(effects: pd.DataFrame) -> pd.DataFrame:
     """Return by how much the effect on the answers is larger than that on control words, in nats, over frames.
 
     Args:
@@ -105,7 +105,7 @@ def metrics_of_run(accuracy: pd.DataFrame, summary: pd.DataFrame, selective: pd.
     Args:
         accuracy: Its row of `base_accuracy`.
         summary: Its rows of `sum_up`.
-        selective: Its rows of `selectivity`.
+        selective: Its rows of `selectivity_by`.
     """
     metrics = {name: float(accuracy[name].iloc[0]) for name in ("accuracy", "low", "high", "n")}
     for row in summary[summary["labels"] == TRUE].to_dict("records"):

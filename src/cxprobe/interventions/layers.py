@@ -16,7 +16,7 @@ from cxprobe.interventions.measure import measure_layer, prompt_items, spaced_la
 from cxprobe.interventions.names import EFFECTS_FILE
 from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.lm.causal import CausalLM
-from cxprobe.lm.intervening import Prompt, answers_in_batches, blocks_of
+from cxprobe.lm.intervening import SentenceTokens, answers_in_batches, blocks_of
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.measuring import MeasuredModel
@@ -75,7 +75,9 @@ def measure_model(
             keep_table(table, work[name, layer])
         return table.assign(construction=name)
 
-    def answer(loaded: MaskedLM | CausalLM, sample: Sequence[tuple[Prompt, Tensor]]) -> list[NDArray[np.float64]]:
+    def answer(
+        loaded: MaskedLM | CausalLM, sample: Sequence[tuple[SentenceTokens, Tensor]]
+    ) -> list[NDArray[np.float64]]:
         targets = torch.stack([row for _, row in sample])
         return [answers_in_batches(loaded, [prompt for prompt, _ in sample], targets, settings.token_budget)]
 

@@ -24,12 +24,12 @@ from cxprobe.lm.intervening import (
     AT_ANSWER,
     BlockOutput,
     Edits,
-    Prompt,
+    SentenceTokens,
     Sentence,
     answers_after,
     answers_in_batches,
     block_output,
-    prompt_of,
+    tokens_of_sentence,
 )
 from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.terms import Bos
@@ -53,8 +53,8 @@ class PromptedItems(NamedTuple):
     """
 
     items: pd.DataFrame
-    base: list[Prompt]
-    source: list[Prompt]
+    base: list[SentenceTokens]
+    source: list[SentenceTokens]
     targets: Tensor
     dropped: int
 
@@ -85,11 +85,13 @@ def prompt_items(model: LoadedModel, items: pd.DataFrame, bos: Bos, seed: int, p
     Raises:
         DataError: Fewer than eight items are left in a part.
     """
-    base, source, kept = list[Prompt](), list[Prompt](), list[int]()
+    base, source, kept = list[SentenceTokens](), list[SentenceTokens](), list[int]()
     for number, row in enumerate(items.to_dict("records")):
         answers = (str(row["base_answer"]), str(row["source_answer"]))
         both = [
-            prompt_of(model, Sentence(row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"]), bos)
+            tokens_of_sentence(
+                model, Sentence(row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"]), bos
+            )
             for side in ("base", "source")
         ]
         if both[0] is not None and both[1] is not None and both[0].targets == both[1].targets:

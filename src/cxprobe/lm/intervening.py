@@ -39,7 +39,7 @@ class Sentence(NamedTuple):
     after: str
 
 
-class Prompt(NamedTuple):
+class SentenceTokens(NamedTuple):
     """A sentence as a model reads it.
 
     Attributes:
@@ -55,7 +55,7 @@ class Prompt(NamedTuple):
     targets: tuple[int, int]
 
 
-def prompt_of(model: LoadedModel, sentence: Sentence, bos: Bos) -> Prompt | None:
+def tokens_of_sentence(model: LoadedModel, sentence: Sentence, bos: Bos) -> SentenceTokens | None:
     """Return a sentence as a model reads it; None where one token does not tell its two answers apart.
 
     Answers are tokenised inside their sentence. To a masked model each must be one known token there; to a causal model
@@ -87,7 +87,7 @@ def prompt_of(model: LoadedModel, sentence: Sentence, bos: Bos) -> Prompt | None
         return None
     check_length(sentence.before, len(ids), model.max_tokens)
     regions = [first + int(np.searchsorted(stops, end)) for end in sentence.ends]
-    return Prompt(ids, (*regions, *([] if is_causal else [at])), at, (targets[0], targets[1]))
+    return SentenceTokens(ids, (*regions, *([] if is_causal else [at])), at, (targets[0], targets[1]))
 
 
 def blocks_of(model: LoadedModel) -> Any:
@@ -140,7 +140,7 @@ class Edits(NamedTuple):
     vectors: Tensor
 
 
-def block_output(model: LoadedModel, prompts: Sequence[Prompt], block: int, token_budget: int) -> BlockOutput:
+def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int, token_budget: int) -> BlockOutput:
     """Return what a block makes of prompts.
 
     Args:
@@ -188,7 +188,7 @@ def _going_on(blocks: Sequence[Any], edits: Edits, widest: int) -> Iterator[None
             del block.forward
 
 
-def _logits(model: LoadedModel, prompts: Sequence[Prompt], edits: Edits | None = None) -> Tensor:
+def _logits(model: LoadedModel, prompts: Sequence[SentenceTokens], edits: Edits | None = None) -> Tensor:
     """Return the logits of the answers, shape (prompts, vocabulary), float32."""
     lengths = torch.tensor([len(prompt.ids) for prompt in prompts])
     ids = torch.full((len(prompts), int(lengths.max())), model.tokenizer.pad_token_id or 0)  # (prompts, widest)
@@ -205,7 +205,9 @@ def _logits(model: LoadedModel, prompts: Sequence[Prompt], edits: Edits | None =
     return logits.to(torch.float32)
 
 
-def answers_after(model: LoadedModel, prompts: Sequence[Prompt], targets: Tensor, edits: Edits | None = None) -> Tensor:
+def answers_after(
+    model: LoadedModel, prompts: Sequence[SentenceTokens], targets: Tensor, edits: Edits | None = None
+) -> Tensor:
     """Return how probable tokens are as answers, with or without a vector written into each prompt, in one batch.
 
     Args:
@@ -222,7 +224,11 @@ def answers_after(model: LoadedModel, prompts: Sequence[Prompt], targets: Tensor
 
 
 def answers_in_batches(
-    model: LoadedModel, prompts: Sequence[Prompt], targets: Tensor, token_budget: int, edits: Edits | None = None
+    model: LoadedModel,
+    prompts: Sequence[SentenceTokens],
+    targets: Tensor,
+    token_budget: int,
+    edits: Edits | None = None,
 ) -> NDArray[np.float64]:
     """Return what `answers_after` does, shape (n, k), for any number of prompts and without gradients."""
     parts = []
@@ -234,7 +240,7 @@ def answers_in_batches(
     return numbers
 
 
-def _batches(prompts: Sequence[Prompt], token_budget: int) -> Iterator[slice]:
+def _batches(prompts: Sequence[SentenceTokens], token_budget: int) -> Iterator[slice]:
     """Yield the prompts of each batch, in their order."""
     size = max(1, token_budget // max(len(prompt.ids) for prompt in prompts))
     for start in range(0, len(prompts), size):
