@@ -83,5 +83,7 @@ def erase_label(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
     mean = vectors.mean(axis=0)
     centred = vectors - mean
     covariance = centred.T @ (labels - labels.mean()) / len(labels)  # (dimensions,)
-    whitened = np.linalg.solve(ledoit_wolf(vectors)[0], covariance)  # (dimensions,)
+    shrunk = ledoit_wolf(vectors)[0]
+    shrunk += np.eye(len(shrunk)) * max(1e-9 * np.trace(shrunk) / len(shrunk), 1e-30)  # vectors may repeat one another
+    whitened = np.linalg.solve(shrunk, covariance)  # (dimensions,)
     return Exchange(whitened / max(float(whitened @ covariance), np.finfo(np.float64).tiny), covariance, mean)

@@ -1,0 +1,76 @@
+"""Interventions as stages: what is kept and counted, and the tables, runs and figures that follow."""
+
+import runpy
+import shutil
+
+import pytest
+
+from conftest import ROOT, TOY_PROJECT, save_tiny_clm, save_tiny_mlm, write_toy_construction
+from cxprobe.files.tables import read_table
+from cxprobe.lm.params import ModelSpec
+from cxprobe.project.params import load_params
+from cxprobe.run.processes import Job, Share
+from cxprobe.run.stage import Outcome, Stage
+
+MODELS = ("clm", "mlm")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("interventions")
+    write_toy_construction(folder / "constructions")
+    shutil.copytree(TOY_PROJECT / "lexicon", folder / "lexicon")
+    save_tiny_clm(folder / "models" / "clm")
+    save_tiny_mlm(folder / "models" / "mlm")
+    return folder
+
+
+@pytest.fixture
+def folder(saved, tmp_path, monkeypatch):
+    shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(step: str, item: str = "", job: Job | None = None) -> Outcome | None:
+    params = load_params(ROOT / "params.yaml", ROOT / "constructions")
+    section = params.interventions
+    make = section.make.model_copy(update={"train": 8, "test": 8})
+    measure = section.measure.model_copy(update={"layers": None, "steps": 2, "draws": 2})
+    changed = {"models": [*MODELS], "constructions": ["toy"], "make": make, "measure": measure}
+    models = {name: ModelSpec(name=f"models/{name}", revision=None, sha256=None, dtype="float32") for name in MODELS}
+    params = params.model_copy(update={"models": models, "interventions": section.model_copy(update=changed)})
+    stage = Stage(f"{step}_interventions", item, params.params_of("interventions"), job=job or Job())
+    return runpy.run_path(str(ROOT / "pipelines" / "interventions" / f"{step}.py"))[stage.name](stage)
+
+
+def test_models_of_both_kinds_are_measured_judged_and_reported(folder):
+    run("make")
+    for name in MODELS:
+        assert run("measure", name).counts["items"] == 16
+    measured = {name: read_table(folder / f"data/measure_interventions/{name}/effects.parquet") for name in MODELS}
+    assert list(dict.fromkeys(measured["clm"]["region"])) == ["animal", "verb"]
+    assert list(dict.fromkeys(measured["mlm"]["region"])) == ["animal", "verb", "answer"]
+    judged = run("judge")
+    assert not judged.faults
+    assert {(one.model, one.construction) for one in judged.runs} == {(name, "toy") for name in MODELS}
+    assert [step for step, _ in judged.runs[0].series["by_layer.das"]] == [1, 2]
+    report = run("report")
+    assert set(report.tables["accuracy"]["model"]) == {*MODELS}
+    assert {"accuracy", "low", "high", "n"} <= {*report.tables["accuracy"]}
+    assert set(report.figures) == {f"figures/toy_{name}" for name in MODELS}
+
+
+def test_layers_are_shared_among_parts_kept_and_counted(folder):
+    run("make")
+
+    def there() -> tuple[int, int]:
+        job = Job(counts=True)
+        assert run("measure", "clm", job) is None
+        return job.counted[0].there, job.counted[0].total
+
+    assert there() == (0, 2)
+    assert run("measure", "clm", Job(share=Share(1, 2))) is None
+    assert there() == (1, 2)
+    assert run("measure", "clm") is not None
+    assert there() == (2, 2)
