@@ -728,7 +728,6 @@ def intervene(
     test: int = 100,
     steps: int = 100,
     draws: int = 20,
-    bos: Bos = "as_tokenizer",
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
@@ -744,7 +743,6 @@ def intervene(
         test: Items on which they are evaluated, of other frames and other words.
         steps: How many steps DAS trains, with 4 items each.
         draws: Random directions.
-        bos: See `LanguageModel`.
         seed: Of all draws.
         folder: The folder of all constructions; None for those that cxprobe carries.
 
@@ -781,9 +779,9 @@ def intervene(
     labelled = load_labelled(construction, people, constructions)
     items = make.draw_base_and_source(construction, labelled, people, {TEST: test, TRAIN: train}, seed)
     loaded, place = lm._loaded, f"{lm.name}, {construction}"
-    asked = measure.prompt_items(loaded, items, bos, seed, place)
-    settings = MeasureInterventions(layers=layers, steps=steps, draws=draws, bos=bos, token_budget=lm._budget)
-    fitting, parts = Fitting(_MOST_ITERATIONS, seed, place), []
+    asked = measure.prompt_items(loaded, items, seed, place)
+    settings = MeasureInterventions(layers=layers, steps=steps, draws=draws, token_budget=lm._budget)
+    fitting, parts = Fitting(1000, seed, place), []
     numbers = measure.spaced_layers(len(blocks_of(loaded)), layers)
     with _bar(len(numbers), "layers") as progress:
         for layer in numbers:

@@ -22,7 +22,7 @@ NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse",
 VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]
 PLACES = ["house", "tree", "door", "lamp", "car", "boat"]
 WORDS = [*NOUNS, *(f"{noun}s" for noun in NOUNS), *(verb for pair in VERBS for verb in pair), *PLACES, "near", "the"]
-LAYERS, SETTINGS = 2, MeasureInterventions(layers=None, steps=100, draws=5, bos="as_tokenizer", token_budget=2048)
+LAYERS, SETTINGS = 2, MeasureInterventions(layers=None, steps=100, draws=5, token_budget=2048)
 LABELLED = LabelledSentences(
     InterventionsFile.model_validate(
         {
@@ -66,12 +66,12 @@ def trained(steps: int) -> CausalLM:
         optimiser.zero_grad()
         model(input_ids=ids, labels=ids).loss.backward()
         optimiser.step()
-    return CausalLM("tiny", model.eval(), tokenizer, "", 16)
+    return CausalLM("tiny", model.eval(), tokenizer, "", 16, bos="none")
 
 
 def effects_in(lm: CausalLM, train: int = 96, test: int = 48) -> pd.DataFrame:
     items = draw_base_and_source("toy", LABELLED, People(pronouns={}, types={}), {"test": test, "train": train}, 1)
-    asked = prompt_items(lm, items, "none", 1, "toy")
+    asked = prompt_items(lm, items, 1, "toy")
     assert asked.dropped == 0
     parts = [measure_layer(lm, asked, layer, SETTINGS, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
     return with_effects(pd.concat(parts).assign(model="tiny", construction="toy"))
@@ -130,4 +130,4 @@ def test_too_few_items_are_refused(knowing):
     labelled = LABELLED._replace(groups={**LABELLED.groups, "verbs": same})
     items = draw_base_and_source("toy", labelled, People(pronouns={}, types={}), {"test": 8, "train": 8}, 1)
     with pytest.raises(DataError, match="0 of 8 items are left in the part 'test'"):
-        prompt_items(lm, items, "none", 1, "toy")
+        prompt_items(lm, items, 1, "toy")

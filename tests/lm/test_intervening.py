@@ -20,8 +20,8 @@ def lm(request, tmp_path_factory):
     return load_language_model("tiny", ModelSpec(name=str(folder), revision=None, sha256=None, dtype="float32"))
 
 
-def prompt(lm, before: str, end: str, answers=ANSWERS, bos="as_tokenizer"):
-    return tokens_of_sentence(lm, Sentence(before, [before.index(end) + len(end)], answers, " here."), bos)
+def prompt(lm, before: str, end: str, answers=ANSWERS):
+    return tokens_of_sentence(lm, Sentence(before, [before.index(end) + len(end)], answers, " here."))
 
 
 @pytest.fixture

@@ -48,10 +48,7 @@ def measure_model(
         files.
     """
     described, seed, processes = model.described, model.seed, model.processes
-    asked = {
-        name: prompt_items(described, items, settings.bos, seed, f"models.{model.slug}, {name}")
-        for name, items in made.items()
-    }
+    asked = {name: prompt_items(described, items, seed, f"models.{model.slug}, {name}") for name, items in made.items()}
     numbers = spaced_layers(len(blocks_of(described)), settings.layers)
     decisive = described.fingerprint, described.decisive, computing_code(__name__, "cxprobe.lm.intervening"), settings
     work = {

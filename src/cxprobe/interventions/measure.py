@@ -32,7 +32,6 @@ from cxprobe.lm.intervening import (
     tokens_of_sentence,
 )
 from cxprobe.lm.language_models import LoadedModel
-from cxprobe.lm.terms import Bos
 from cxprobe.probing import Fitting
 from cxprobe.seeding import generator_for
 from cxprobe.stats import credits_of_margins
@@ -69,7 +68,7 @@ class PromptedItems(NamedTuple):
         return (self.items["part"] == TRAIN).to_numpy(dtype=bool)
 
 
-def prompt_items(model: LoadedModel, items: pd.DataFrame, bos: Bos, seed: int, place: str) -> PromptedItems:
+def prompt_items(model: LoadedModel, items: pd.DataFrame, seed: int, place: str) -> PromptedItems:
     """Tokenise items, and leave out those whose answers one token does not tell apart.
 
     Control words are two tokens of the sentences that are no answers, drawn by the seed, one for each label: a
@@ -78,7 +77,6 @@ def prompt_items(model: LoadedModel, items: pd.DataFrame, bos: Bos, seed: int, p
     Args:
         model: The model; its weights are not needed here.
         items: Of one construction.
-        bos: What a causal model reads before a text.
         seed: The project's seed.
         place: The model and the construction, for messages.
 
@@ -90,7 +88,7 @@ def prompt_items(model: LoadedModel, items: pd.DataFrame, bos: Bos, seed: int, p
         answers = (str(row["base_answer"]), str(row["source_answer"]))
         both = [
             tokens_of_sentence(
-                model, Sentence(row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"]), bos
+                model, Sentence(row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"])
             )
             for side in ("base", "source")
         ]

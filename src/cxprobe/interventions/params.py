@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug
-from cxprobe.lm.terms import Bos
 from cxprobe.report.params import LineParams
 
 
@@ -28,8 +27,6 @@ class MeasureInterventions(Closed):
     """Steps of DAS, each with 4 items; 100 in CausalGym. With fewer a direction may not be found."""
     draws: Annotated[int, Field(ge=1)]
     """Random directions."""
-    bos: Bos
-    """What a causal model reads before a text: as_tokenizer, add or none."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch that is evaluated."""
 

@@ -17,7 +17,6 @@ from cxprobe.errors import ModelError
 from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.logits import head_at
-from cxprobe.lm.terms import Bos
 from cxprobe.lm.texts import check_length, encode
 
 AT_ANSWER = "answer"  # the region of a masked model's mask
@@ -55,7 +54,7 @@ class SentenceTokens(NamedTuple):
     targets: tuple[int, int]
 
 
-def tokens_of_sentence(model: LoadedModel, sentence: Sentence, bos: Bos) -> SentenceTokens | None:
+def tokens_of_sentence(model: LoadedModel, sentence: Sentence) -> SentenceTokens | None:
     """Return a sentence as a model reads it; None where one token does not tell its two answers apart.
 
     Answers are tokenised inside their sentence. To a masked model each must be one known token there; to a causal model
@@ -77,7 +76,7 @@ def tokens_of_sentence(model: LoadedModel, sentence: Sentence, bos: Bos) -> Sent
         at = encoded.first + token
         targets.append(int(ids[at]))
         if isinstance(model, CausalLM):
-            before = model.ids_before(bos)
+            before = model.ids_before
             ids = np.array([*before, *ids[:at]], dtype=np.int32)
             first, at = len(before), len(ids) - 1
         else:
