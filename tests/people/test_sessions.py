@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,3 +138,35 @@ def test_the_time_for_a_group_runs_from_when_it_is_shown(tmp_path):
     for text in ("p", "1n", "n"):
         saved.say(text)
     assert [step.seconds for step in saved.session.history] == [10.0, None, 20.0]
+
+
+# Two people who label, as the terminal and the page in the browser do, each in a process of its own.
+WRITER = """
+import sys
+from pathlib import Path
+from cxprobe.people.mined import SentenceGroup
+from cxprobe.people.sessions import SavedSession, start_session
+
+groups = [SentenceGroup("sequence", f"NN {number}", f"NN {number}", ()) for number in range(250)]
+saved = SavedSession(start_session(groups, [], sys.argv[1], "2026-01-31"), Path("toy/labels.tsv"))
+print("begun", flush=True)
+sys.stdin.readline()
+for _ in groups:
+    assert not saved.say("p").refused
+"""
+
+
+@pytest.mark.pipeline
+def test_of_500_answers_that_two_people_give_at_once_none_is_lost(tmp_path):
+    (tmp_path / "toy").mkdir()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, who], cwd=tmp_path, **pipes) for who in ("Ann", "Bo")
+    ]
+    assert [writer.stdout.readline() for writer in writers] == ["begun\n"] * 2
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    assert [writer.wait() for writer in writers] == [0, 0]
+    labels = read_labels(tmp_path / "toy" / "labels.tsv")
+    assert Counter(label.who for label in labels) == {"Ann": 250, "Bo": 250}

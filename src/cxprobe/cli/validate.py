@@ -1,5 +1,6 @@
 """The commands that compare with people: ``cxprobe validate export``, ``import`` and ``pattern``."""
 
+from contextlib import ExitStack
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -90,6 +91,7 @@ def import_(
     from cxprobe.people.agreement import human_agreement, load_ratings, mistaken_items
     from cxprobe.people.answers import merge_ratings, ratings_of_answers, read_answers, read_items
     from cxprobe.people.ratings import RATINGS_FILE, read_ratings, write_ratings
+    from cxprobe.people.tables import changing
     from cxprobe.project.folder import require_construction
 
     asked = read_items(items)
@@ -97,13 +99,15 @@ def import_(
     imported = ratings_of_answers(answers, statuses, asked, most_failed)
     names = sorted({*imported.ratings, *imported.withdrawn})
     merged = {}
-    for name in names:
-        require_construction(name)
-        path = CONSTRUCTIONS_FOLDER / name / RATINGS_FILE
-        new, withdrawn = imported.ratings.get(name, []), imported.withdrawn.get(name, set())
-        merged[path] = merge_ratings(read_ratings(path), new, withdrawn)
-    for path, known in merged.items():
-        write_ratings(known, path)
+    with ExitStack() as stack:
+        for name in names:
+            require_construction(name)
+            path = CONSTRUCTIONS_FOLDER / name / RATINGS_FILE
+            stack.enter_context(changing(path))
+            new, withdrawn = imported.ratings.get(name, []), imported.withdrawn.get(name, set())
+            merged[path] = merge_ratings(read_ratings(path), new, withdrawn)
+        for path, known in merged.items():
+            write_ratings(known, path)
     for form in imported.left_out:
         print(f"left out: {form}")
     counted = sum(map(len, imported.ratings.values()))

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.constructions.sentences import ALL_SENTENCES, LabelName, Split
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, FaultsError, faults_of, read_yaml, validate
+from cxprobe.files.schema import Closed, FaultsError, Two, faults_of, read_yaml, validate
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
@@ -51,7 +51,7 @@ class Distance(Closed):
     """A feature: how many words lie between the starts of two marked parts."""
 
     measure: Literal["distance"]
-    marks: tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
+    marks: Two[Annotated[int, Field(ge=0)]]
     """The two marks, the earlier first."""
 
     @model_validator(mode="after")

@@ -119,7 +119,7 @@ class _PlainConstructor(SafeConstructor):
             what = f"looks like a value of the kind {kind}, and is none; mend it, or put it in quotes if it is text"
         else:
             if isinstance(node, ScalarNode):
-                what = _unplain(value)
+                what = _unplain(value, node.value)
         if what is not None:
             raise ConstructorError(problem=f"{shown(node.value)} {what}", problem_mark=node.start_mark)
         return value
@@ -251,13 +251,15 @@ def _composed(text: str) -> Any:
     return YAML(typ="safe").compose(text)
 
 
-def _unplain(value: object) -> str | None:
-    """Return why a scalar is not plain; None if it is."""
+def _unplain(value: object, written: str) -> str | None:
+    """Return why a scalar, as it is written in the file, is not plain; None if it is."""
     match value:
         case str() if "\0" in value:
             return "has a NUL, which no text has; take it out"
         case int() if not -(2**63) <= value < 2**63:
             return f"has {value.bit_length()} bits, too many for a number; at most 64 are allowed"
+        case int() if not isinstance(value, bool) and str(value) != written.lstrip("+"):
+            return f"could be read as two numbers; write {value}, or put it in quotes if it is text"
         case float() if not math.isfinite(value):
             return "is not allowed; write a finite number"
     return None

@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    Strict,
     StringConstraints,
     ValidationError,
     ValidationInfo,
@@ -41,6 +42,7 @@ SLUG_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
 Slug = Annotated[str, StringConstraints(pattern=SLUG_PATTERN)]
 Distinct = Annotated[list[T], AfterValidator(distinct)]
 SomeDistinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
+Two = Annotated[tuple[T, T], Strict(False)]  # YAML has a list
 
 
 class FaultsError(ValueError):
@@ -56,9 +58,12 @@ class FaultsError(ValueError):
 
 
 class Closed(BaseModel):
-    """A model that knows all its keys: an unknown one is a fault, and so is a missing one that has no default."""
+    """A model that knows all its keys: an unknown one is a fault, and so is a missing one that has no default.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    Its values are what they look like: true is no number, "7" is none either, and "off" is not false.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -18,7 +18,7 @@ from cxprobe.constructions.faults import Fault, Keys, article_faults, with_lines
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row, SlotName, Words
 from cxprobe.english import capitalise_sentences
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
 from cxprobe.pairs.params import FORM, construction_of_pairs
 
 
@@ -95,7 +95,7 @@ class PairsFile(Closed):
     """The slots that nouns of lexicon/people.yaml fill, type by type; absent for none."""
     switched: bool = False
     """Whether each pair comes once more with its two people exchanged."""
-    typical: list[tuple[Words, Words]] = Field(default_factory=list)
+    typical: list[Two[Words]] = Field(default_factory=list)
     """Two nouns of which the first typically does to the second what is said: the people of `ROLE_NOUN_TYPE`, so that
     an exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
     slots: dict[SlotName, FrameSlot]

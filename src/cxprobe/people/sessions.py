@@ -15,6 +15,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup
+from cxprobe.people.tables import changing
 from cxprobe.run.progress import duration
 
 _LABEL_OF_KEY: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
@@ -201,14 +202,15 @@ class SavedSession:
             ConstructionError: labels.tsv has a fault that somebody else has made meanwhile; nothing is done.
             DiskFullError: The labels cannot be written; nothing is done.
         """
-        before = replace(self.session, labels=tuple(read_labels(self._path)))
-        if shown is not None and shown != (0 if before.position is None else before.position + 1):
+        if shown is not None and shown != (0 if self.session.position is None else self.session.position + 1):
             return _refuse(
                 self.session, "nothing was done: the session has moved on, perhaps in another window; look again"
             )
-        after = apply_answer(before, text, self._clock() - self._since)
-        if set(after.labels) != set(before.labels):
-            write_labels(after.labels, self._path)
+        with changing(self._path):
+            before = replace(self.session, labels=tuple(read_labels(self._path)))
+            after = apply_answer(before, text, self._clock() - self._since)
+            if set(after.labels) != set(before.labels):
+                write_labels(after.labels, self._path)
         if after.position != before.position:
             self._since = self._clock()
         self.session = after

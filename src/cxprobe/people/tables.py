@@ -1,13 +1,14 @@
 """The files of people's judgements: one line for each, sorted, so that git merges the work of several people."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.letters import odd_characters
 from cxprobe.files.reading import one_line, read_text
-from cxprobe.files.writing import write_bytes
+from cxprobe.files.writing import SCRATCH, write_bytes
 
 _Row = TypeVar("_Row", bound=NamedTuple)
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
@@ -55,6 +56,20 @@ def read_judgements(
     if faults:
         raise ConstructionError("\n".join(faults))
     return rows
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Let one process after the other read such a table, change it and write it, all of it within the block.
+
+    Without that, one process would write over what another one has added since the first has read the table.
+    """
+    from filelock import FileLock  # of the extra pipeline
+
+    lock = SCRATCH / "locks" / path.parent.name / f"{path.name}.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        yield
 
 
 def write_judgements(rows: Iterable[tuple[str, ...]], columns: Sequence[str], path: Path) -> None:

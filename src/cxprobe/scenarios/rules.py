@@ -12,7 +12,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.templates import BRACES, SLOT, WORD_MASK, form_and_number, template_slots
 from cxprobe.english import SENTENCE_START
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
 
 
 def _template(text: str) -> str:
@@ -162,7 +162,7 @@ class Scenarios(Closed):
 
     words: dict[_SetName, WordSet]
     items: Items
-    candidates: tuple[_SlotName, _SlotName]
+    candidates: Two[_SlotName]
     """The two slots whose words are asked for."""
     base: _ScenarioName
     """The test from which decisions flip."""
