@@ -190,5 +190,6 @@ def test_the_browser_gets_an_address_and_a_signal_ends_the_program(project, ends
     process.send_signal(ends)
     out, err = process.communicate()
     assert process.returncode == code, err
+    assert address.split("/")[-2] not in out + err  # the secret was said once, and not with each request
     assert ("3 sequences left" in out) == (ends == signal.SIGINT)
     assert "Traceback" not in err

@@ -66,7 +66,7 @@ def test_the_server_listens_on_this_machine_alone_and_starts_no_jobs(workspace, 
 
 
 def test_a_server_of_the_team_is_named_and_none_is_started(workspace, monkeypatch, capsys):
-    monkeypatch.setattr(tracking, "sync", lambda: None)  # there is no server
+    monkeypatch.setattr(tracking, "_sync", lambda: ([], []))  # there is no server
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example.org:5000")
     tracking.ui(port=5000)
     assert "MLFLOW_TRACKING_URI names this server, so none is started here" in capsys.readouterr().out

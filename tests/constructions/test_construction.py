@@ -97,8 +97,10 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
             "far: {measure: distance, marks: [1, 0]}",
             "name the earlier mark first; [1, 0]",
         ),
-        ("made for the tests", "<script>alert(1)</script>", "sources[0]: '<script>' is HTML, or a link that runs code"),
-        ("Toy order", "Toy [x](javascript:alert(1))", "name: 'javascript:' is HTML, or a link that runs code"),
+        ("made for the tests", "<script>alert(1)</script>", "sources[0]: '<script>' is HTML, a picture or a link"),
+        ("Toy order", "Toy [x](javascript:alert(1))", "name: '[x](' is HTML, a picture or a link"),
+        ("Toy order", "Toy ![x](https://example.org/seen.png)", "name: '![x](' is HTML, a picture or a link"),
+        ("Toy order", "'Toy [x]: //example.org/seen'", "name: '[x]: /' is HTML, a picture or a link"),
         ("measure: length", "measure: weight", "features.length: {'measure': 'weight'} is not allowed"),
     ],
 )

@@ -25,6 +25,14 @@ def test_what_is_written_is_read_again_unchanged(tmp_path, kind):
 def test_a_text_file_has_a_sentence_a_line(tmp_path):
     (tmp_path / "a.txt").write_bytes("\ufeffthe cat\r\n\nél, ok \n".encode())
     assert read_sentence_file(str(tmp_path / "a.txt"))["text"].tolist() == ["the cat", "él, ok "]
+    (tmp_path / "a.txt").write_bytes(b"the cat\r\rthe dog\r")  # as old programs of Apple wrote
+    assert read_sentence_file(str(tmp_path / "a.txt"))["text"].tolist() == ["the cat", "the dog"]
+
+
+@pytest.mark.parametrize("number", ["1.10", "-0.0", "1e5", "12345678901234567890.5", "7"])
+def test_a_number_of_json_comes_back_as_it_is_written(tmp_path, number):
+    (tmp_path / "a.jsonl").write_text(f'{{"text": "the cat", "version": {number}}}\n')
+    assert read_sentence_file(str(tmp_path / "a.jsonl"))["version"].tolist() == [number]
 
 
 def test_standard_input_has_a_sentence_a_line_or_the_format_that_is_given(monkeypatch):
@@ -59,6 +67,8 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
         ("a.jsonl", b'{"text": 5}\n', "line 1: text is 5; write a string"),
         ("a.jsonl", b'{"text": "a", "text": "z"}\n', "line 1: not valid JSON: the key 'text' is there twice"),
         ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}\n', "line 2: 'text' is .* half a surrogate pair"),
+        ("a.csv", "text,te\u200bxt\na,b\n".encode(), "line 1: in the name of a column, U\\+200B in 'te"),
+        ("a.jsonl", '{"text": "a", "te\u200bxt": "b"}\n'.encode(), "line 1: in the name of a column, U\\+200B"),
         ("a.parquet", b"PAR1", "cannot be read as parquet"),
         ("a.doc", b"a", "the format is 'doc'; give --format with one of txt, tsv"),
     ],

@@ -68,7 +68,7 @@ def test_a_key_is_found_on_its_line(tmp_path, keys, line):
         (
             {"first": "x", "inner": [], "frist": 2},
             [
-                "first: 'x' is not allowed: input should be a valid integer, unable to parse string as an integer",
+                "first: 'x' is not allowed: input should be a valid integer",
                 "frist: unknown key; did you mean 'first'? (allowed: first, inner)",
             ],
         ),

@@ -33,12 +33,14 @@ def refused(code, message):
     return 400, {"error": {"message": message, "code": code, "type": "invalid_request_error"}}
 
 
-def said(text, finish_reason):
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
+def said(text, finish_reason, **message):
+    message |= {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
     return 200, FRAME | {"choices": [choice]}
 
 
 KEY = "sk-a-key-that-is-secret"
+CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 ODD = {
     "echo": (401, {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}),
     "repeat": said(f"Your key is {KEY}. Answer: 1", "stop"),
@@ -48,7 +50,9 @@ ODD = {
     "filtered": said("Answer: 1", "content_filter"),
     "silent": (200, FRAME | {"choices": []}),
     "cut": said("The premise says", "length"),
-    "empty": said("", "stop"),
+    "empty": said(" ", "stop"),
+    "null": said(None, "stop"),
+    "tool": said("Let me see. Answer: 1", "tool_calls", tool_calls=[CALL]),
 }
 
 
@@ -176,13 +180,16 @@ def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(s
     for times in (1, 2):
         replies = {reply.id: reply for reply in put_questions(questions, model, tmp_path)}
         failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
-        assert set(failed) == {"echo", "long", "endless", "invalid", "filtered", "silent"}
+        assert set(failed) == ODD.keys() - {"repeat", "cut"}
         assert "model_length: The context is too long. Answer: 1" in failed["long"]
         assert "content_filter: Your prompt was blocked." in failed["invalid"]
         assert "no choices" in failed["silent"]
-        assert (replies["cut"].text, replies["empty"].text) == ("The premise says", "")
+        assert "the reply is no text" in failed["empty"]
+        assert "the reply is no text" in failed["null"]
+        assert "the reply is a call of a tool" in failed["tool"]
+        assert replies["cut"].text == "The premise says"
         assert {asked[f"{name} question"] for name in failed} == {times}
-        assert {asked[f"{name} question"] for name in ("cut", "empty")} == {1}
+        assert asked["cut question"] == 1
 
 
 def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path, monkeypatch, capfd):

@@ -124,6 +124,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             "mining.watched: corpora does not have let-alone",
         ),
         (lambda p: p["corpora"].update(c4=unpinned()), "names no revision"),
+        (lambda p: p["corpora"]["documentation"].update(packages="packages.txt"), "'packages.txt' is not in corpora/"),
         (
             lambda p: p["corpora"].update(documentation=unpinned() | {"folder": "texts"}),
             "mining.watched: must name documentation, since its files may change",
@@ -177,6 +178,32 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
 def test_what_contradicts_itself_is_refused(tmp_path, change, message):
     faults = faults_of(tmp_path, change)
     assert any(message in fault for fault in faults), faults
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (("seed",), True),
+        (("scenarios", "make", "share"), True),
+        (("prompts", "make", "premises"), True),
+        (("recognition", "probe", "C"), True),
+        (("report", "limit"), True),
+        (("recognition", "probe", "standardise"), "off"),
+        (("recognition", "probe", "standardise"), "f"),
+        (("recognition", "probe", "standardise"), 1),
+        (("mining", "most_words"), "200"),
+        (("mining", "most_words"), 200.0),
+        (("mining", "tagger"), 7),
+    ],
+)
+def test_a_value_is_what_it_looks_like(tmp_path, keys, value):
+    def change(params):
+        for key in keys[:-1]:
+            params = params[key]
+        params[keys[-1]] = value
+
+    place = ".".join(keys)
+    assert any(fault.startswith(f"{place}: {value!r} is not allowed") for fault in faults_of(tmp_path, change))
 
 
 def test_a_section_with_faults_of_its_own_is_not_compared_with_others(tmp_path):

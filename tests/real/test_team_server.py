@@ -181,7 +181,7 @@ def test_of_two_people_who_sync_at_once_both_succeed_and_each_run_is_there_once(
     with ThreadPoolExecutor() as both:
         synced = list(both.map(lambda copy: sync(copy, team), copies))
     monkeypatch.chdir(project)
-    records = read_records()
+    records, _ = read_records()
     assert [number for number, _ in synced] == [len(records)] * 2
     assert list(faults(records, team, tmp_path / "downloaded")) == []
     assert sync(project, team) == (len(records), 0)

@@ -1,12 +1,14 @@
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from toy_stages import FACTS, judge_pairs, judged_run, report_pairs, score_pairs
+from typer.testing import CliRunner
 
-from cxprobe.errors import DataError
+from cxprobe.cli import app
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import DiskFullError, read_json, write_json
+from cxprobe.files.writing import DiskFullError, read_json
 from cxprobe.project.params import load_params
 from cxprobe.run.record import Dataset
 from cxprobe.run.results import read_records, write_results
@@ -121,7 +123,9 @@ def test_records_are_read_as_they_were_written_and_without_those_that_a_killed_r
     unfinished = Path("results/judge_pairs/.partial/runs")
     unfinished.mkdir(parents=True)
     (unfinished / "record.json").write_bytes((records[0].folder / "record.json").read_bytes())
-    assert sorted(read_records(), key=lambda record: record.name) == sorted(records, key=lambda record: record.name)
+    read, faults = read_records()
+    assert sorted(read, key=lambda record: record.name) == sorted(records, key=lambda record: record.name)
+    assert faults == []
     written(judge_pairs)
     assert not unfinished.exists()
 
@@ -131,10 +135,31 @@ def test_two_runs_in_one_folder_are_refused(workspace):
         written(lambda stage: Outcome(runs=[judged_run(stage), judged_run(stage)]), "judge_pairs")
 
 
-def test_a_record_of_another_version_names_its_file(workspace):
-    write_json({"metrics": {}}, Path("results/judge_pairs/runs/toy/record.json"))
-    with pytest.raises(DataError, match=r"runs/toy/record\.json is not a record of this version of cxprobe"):
-        read_records()
+def test_of_damaged_changed_and_exchanged_records_each_is_named_and_the_others_are_read(workspace):
+    first, second, *others = [record.folder / "record.json" for record in written(judge_pairs)]
+    sound = first.read_bytes()
+    digits = [match.start() for match in re.finditer(rb"[0-9]", sound)]
+    damaged = [sound.replace(b"1", b"2", 1), second.read_bytes(), b"", b"[]", b"{}", b'{"digest": 1}', b"[" * 100_000]
+    damaged += [sound[: len(sound) // part] for part in (2, 3, 5)] + [b"\xff" + sound, b'{"metrics": {}}']
+    damaged += [sound[:at] + b"%d" % ((sound[at] - 47) % 10) + sound[at + 1 :] for at in digits[::10]]
+    for content in damaged:
+        first.write_bytes(content)
+        read, [fault] = read_records()
+        assert fault.startswith(f"{first} is not as its stage wrote it"), fault
+        assert {record.folder for record in read} == {path.parent for path in (second, *others)}
+    first.unlink()
+    first.mkdir()
+    assert read_records()[1][0].startswith(f"{first} is not as its stage wrote it (IsADirectoryError")
+
+
+def test_a_sync_names_a_damaged_record_and_writes_the_others(workspace):
+    records = written(judge_pairs)
+    path = records[0].folder / "record.json"
+    path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
+    done = CliRunner().invoke(app, ["sync"])
+    assert done.exit_code == 2
+    assert f"{len(records) - 1} runs have a record under results/; {len(records) - 1} of them were new" in done.stdout
+    assert f"{path} is not as its stage wrote it" in done.stderr
 
 
 def test_results_that_cannot_all_be_written_leave_the_old_ones_as_they_were(workspace, file_limit):

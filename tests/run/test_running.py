@@ -62,7 +62,7 @@ def test_a_judging_stage_ends_in_its_runs_once(workspace):
     for _ in range(2):
         run_judging()
         assert len([run for run in runs() if "mlflow.parentRunId" not in run.data.tags]) == 4
-    assert sync(read_records(), all_experiments()) == 0
+    assert sync(read_records()[0], all_experiments()) == 0
 
 
 def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch):
@@ -117,7 +117,7 @@ def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are
         "1 models could not be judged; the others were:\nclm: data/score_pairs/clm is damaged"
         in capsys.readouterr().err
     )
-    assert len(read_records()) == 4
+    assert len(read_records()[0]) == 4
     assert {run.data.params["model"] for run in runs() if "model" in run.data.params} == {"mlm", "shorter"}
 
 
@@ -207,7 +207,7 @@ def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, s
     run_judging()
     assert "`cxprobe sync` writes" in capsys.readouterr().err
     (disk / "other").unlink()
-    assert sync(read_records(), all_experiments()) == 4
+    assert sync(read_records()[0], all_experiments()) == 4
 
 
 # ---- several processes at once: one works on an item, the others are told which, and a dead one is never in the way

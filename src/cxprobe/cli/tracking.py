@@ -1,19 +1,31 @@
 """The commands that keep the tracking store and the files in order: ``cxprobe sync`` and ``cxprobe prune``."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from cxprobe.run.record import RunRecord
+
 
 def sync() -> None:
-    """Write every run that MLflow lacks into it, from the records under results/."""
+    """Write every run that MLflow lacks into it, from the records under results/; damaged ones are left out."""
+    from cxprobe.errors import DataError
+
+    if faults := _sync()[1]:
+        raise DataError("\n".join(faults))
+
+
+def _sync() -> tuple["list[RunRecord]", list[str]]:
+    """Write every run that MLflow lacks; return the records, and what is wrong with others."""
     from cxprobe.lines import all_experiments
     from cxprobe.run import tracking
     from cxprobe.run.results import read_records
 
-    records = read_records()
+    records, faults = read_records()
     added = tracking.sync(records, all_experiments())
     print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
+    return records, faults
 
 
 def ui(
@@ -25,12 +37,12 @@ def ui(
 
     from cxprobe.lines import all_experiments
     from cxprobe.run import tracking
-    from cxprobe.run.results import read_records
 
-    sync()
+    records, faults = _sync()
+    print("\n".join(faults), file=sys.stderr, end="\n" * bool(faults))
     shared = os.environ.get("MLFLOW_TRACKING_URI", "")
     server = shared if shared.startswith("http") else f"http://127.0.0.1:{port}"
-    for experiment, name, address in tracking.view_links(read_records(), server, all_experiments()):
+    for experiment, name, address in tracking.view_links(records, server, all_experiments()):
         print(f"{experiment}, {name}: {address}")
     if server == shared:
         print("MLFLOW_TRACKING_URI names this server, so none is started here")

@@ -79,7 +79,7 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
     """
     names = {construction: pipeline_of(pattern, settings) for construction, pattern in patterns.items()}
     job = MiningJob(source, settings.longest_line, patterns, names, settings.most_words, output="")
-    contents = []  # of folders; an installed package is known by its name
+    contents = []
     for folder in map(Path, sorted(set(names.values()))):
         files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
         contents.append(digest_of_files(folder, files))

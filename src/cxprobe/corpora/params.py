@@ -16,9 +16,15 @@ class InstalledCorpus(Closed):
 
     kind: Literal["installed"]
     packages: str
-    """A file with the names of the packages, one a line; constraints.txt pins their versions."""
+    """A file in corpora/ with the names of the packages, one a line; constraints.txt pins their versions."""
     shards: Annotated[int, Field(ge=1)]
     """Into how many files it is put; the result does not depend on it."""
+
+    @model_validator(mode="after")
+    def _is_seen_by_dvc(self) -> "InstalledCorpus":
+        if not self.packages.startswith("corpora/") or ".." in Path(self.packages).parts:
+            raise ValueError(f"packages: '{self.packages}' is not in corpora/, so DVC would not see its changes")
+        return self
 
 
 class FilesCorpus(Closed):
@@ -104,7 +110,7 @@ class Mining(Closed):
     """Corpora that are listed again at every `dvc repro`, since their files may change: folders that are mined.
     What is fixed by a revision (hf://) or by constraints.txt (installed packages) need not be."""
     tagger: str
-    """A folder with a spaCy pipeline, or the name of an installed one: for patterns of words and tags."""
+    """A folder with a spaCy pipeline, for patterns of words and tags."""
     parser: str
     """The same for patterns that ask for dependencies or lemmas; it sets their tags too."""
     most_words: Annotated[int, Field(ge=1)]

@@ -123,9 +123,9 @@ class Alternative(Closed):
         return self
 
     @property
-    def keys(self) -> set[str]:
-        """The keys that its words are asked for."""
-        return {key for token in [*self.tokens, *(node.RIGHT_ATTRS for node in self.dependencies)] for key in token}
+    def words(self) -> list[TokenPattern]:
+        """What its words are asked for."""
+        return [*self.tokens, *(node.RIGHT_ATTRS for node in self.dependencies)]
 
 
 class Part(Closed):
@@ -166,8 +166,16 @@ class Pattern(Closed):
     @property
     def asks_for(self) -> set[str]:
         """What a pipeline must say of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
-        keys = set().union(*(form.keys for forms in self.forms for form in forms))
+        keys = {key for forms in self.forms for form in forms for word in form.words for key in word}
         return (keys & (FROM_TAGS | FROM_PARSES)) | ({"DEP"} if self.has_trees else set())
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels of dependencies that it names."""
+        labels = set()
+        for label in (word.get("DEP") for forms in self.forms for form in forms for word in form.words):
+            labels |= {*label.get("IN", ()), *label.get("NOT_IN", ())} if isinstance(label, dict) else {label}
+        return labels - {None}
 
     @property
     def has_trees(self) -> bool:

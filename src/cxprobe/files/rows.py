@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Literal
 
 from cxprobe.errors import DataError
+from cxprobe.files.letters import odd_characters
 from cxprobe.files.reading import read_text, shown
 
 _LONGEST = 131_072  # characters of a cell: csv's own limit, which a quote that is left open soon passes
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+LINE_END = r"\r\n|\r|\n"
+_LINE = re.compile(rf"[^\r\n]*(?:{LINE_END})|[^\r\n]+")
 _REMEDY = {
     "tsv": "put one tab between two cells, and none inside a text",
     "csv": "put texts with commas between double quotes, or use .tsv",
@@ -79,7 +81,7 @@ def _objects(
             continue
         place = f"{path}, line {number}"
         try:
-            row = json.loads(line, object_pairs_hook=_without_repetition, parse_float=_finite, parse_constant=_finite)
+            row = json.loads(line, object_pairs_hook=_without_repetition, parse_float=_Written, parse_constant=_Written)
         except RecursionError as fault:
             raise DataError(f"{place}: is nested too deeply; write a flat object a line") from fault
         except ValueError as fault:  # JSONDecodeError, a number with too many digits, a key twice
@@ -102,11 +104,18 @@ def _repeated(names: Iterable[str]) -> str | None:
     return next((name for name, times in Counter(list(names)).items() if times > 1), None)
 
 
-def _finite(text: str) -> float:
-    """Return a number; Python also reads NaN and Infinity, and makes infinity of what is too large."""
-    if not math.isfinite(number := float(text)):
-        raise ValueError(f"{shown(text)} is not a number of JSON that is finite; write one, or null")
-    return number
+class _Written(float):
+    """A number of JSON that knows how it is written, since 1.10 may be the name of a version."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "_Written":
+        """Return a number; Python also reads NaN and Infinity, and makes infinity of what is too large."""
+        number = super().__new__(cls, text)
+        if not math.isfinite(number):
+            raise ValueError(f"{shown(text)} is not a number of JSON that is finite; write one, or null")
+        number.text = text
+        return number
 
 
 def _as_text(value: object, name: str, required: Collection[str], texts: Collection[str], place: str) -> str:
@@ -119,7 +128,7 @@ def _as_text(value: object, name: str, required: Collection[str], texts: Collect
     if name in texts or (name in required and not is_name):
         wanted = "a string" if name in texts else "a string or a whole number"
         raise DataError(f"{place}: {name} is {shown(value)}; write {wanted}")
-    return _sound(json.dumps(value), name, place)
+    return _sound(value.text if isinstance(value, _Written) else json.dumps(value), name, place)
 
 
 def _sound(text: str, name: str, place: str) -> str:
@@ -157,5 +166,7 @@ def _cells(text: str, kind: str, path: str | Path, required: Collection[str]) ->
 def _check_columns(names: Collection[str], required: Collection[str], place: str) -> None:
     if twice := _repeated(names):
         raise DataError(f"{place}: the column {shown(twice)} is there twice; keep one, or rename the other")
+    if odd := [what for name in names for _, what in odd_characters(name, latin=False)]:
+        raise DataError(f"{place}: in the name of a column, {odd[0]}")
     if lacking := [name for name in required if name not in names]:
         raise DataError(f"{place}: {', '.join(lacking)} is missing; the columns there are {', '.join(names)}")

@@ -1,6 +1,7 @@
 """Reading sentences and pairs from .txt, .tsv, .csv, .jsonl and .parquet, or from standard input."""
 
 import io
+import re
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import decode, read_text
-from cxprobe.files.rows import parse_rows
+from cxprobe.files.rows import LINE_END, parse_rows
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import replacing
 
@@ -78,7 +79,7 @@ def _parsed(kind: str, path: str, texts: Collection[str]) -> pd.DataFrame:
         return pd.DataFrame(pd.read_parquet(given or path))
     text = decode(given.getvalue(), Path(path), DataError) if given else read_text(Path(path), DataError)
     if kind == "txt":
-        lines = [line.rstrip("\r") for line in text.split("\n")]
+        lines = re.split(LINE_END, text)
         return pd.DataFrame({"text": [line for line in lines if line.strip()]}, dtype="object")
     return pd.DataFrame([row for _, row in parse_rows(text, kind, path, texts=texts)], dtype="object")
 

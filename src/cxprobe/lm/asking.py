@@ -31,8 +31,8 @@ class ModelReply(NamedTuple):
 
     Attributes:
         id: The question's.
-        text: The raw reply, or None if there is none: the request failed after all retries, or the provider refused it
-            as too long or filtered the reply.
+        text: The raw reply, or None if there is none: the request failed after all retries, the provider refused it as
+            too long or filtered the reply, or the reply has no text or calls a tool.
         error: Why it failed, or "".
     """
 
@@ -120,6 +120,9 @@ def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable
             raise RuntimeError(f"no choices in the provider's answer; {clean.error or 'no reason was given'}")
         if clean.error is not None or clean.stop_reason in NO_REPLY:
             raise RuntimeError(f"{clean.stop_reason}: {clean.error or clean.completion}")
+        if clean.message.tool_calls or not clean.completion.strip():
+            what = "a call of a tool" if clean.message.tool_calls else "no text"
+            raise RuntimeError(f"the reply is {what}, and no answer in words")
         return (clean, *result[1:]) if isinstance(result, tuple) else clean
 
     return asked
@@ -239,7 +242,7 @@ def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:
     from inspect_ai.solver import generate, solver
 
     arguments = json.dumps(llm.arguments, sort_keys=True)  # inspect's own key of the cache leaves them out
-    put = generate(cache=CachePolicy(expiry=None, scopes={"arguments": arguments}))
+    put = generate("none", cache=CachePolicy(expiry=None, scopes={"arguments": arguments}))
 
     @solver  # type: ignore[untyped-decorator]
     def counted() -> Any:

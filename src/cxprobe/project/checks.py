@@ -6,7 +6,6 @@ Each line of work knows what is wrong with its own files; here they are all aske
 import re
 from collections.abc import Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from cxprobe.constructions.checking import FoundFaults, is_there
@@ -23,8 +22,6 @@ from cxprobe.people.wording import WORDING_FILE, load_wording
 from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
 from cxprobe.run.params import PARAMS_FILE
-
-_PIPELINE = "en_ewt_cxprobe"  # as in dvc.yaml
 
 
 def find_faults() -> list[str]:
@@ -62,16 +59,13 @@ def find_faults() -> list[str]:
 
 def _faults_of_mining(params: Params) -> Iterator[str]:
     """Yield the pipelines and lists of packages that params.yaml names and that are not there."""
-    pipelines = {"parser": params.mining.parser, "tagger": params.mining.tagger} if params.mining.constructions else {}
-    for key, name in pipelines.items():
-        folder = Path("models", key, _PIPELINE)
-        if not folder.is_dir():
+    for key, name in {"parser": params.mining.parser, "tagger": params.mining.tagger}.items():
+        if not Path(name).is_dir():
             yield (
-                f"mining.{key}: there is no folder {folder}, which dvc.yaml needs for mining; copy it from the project "
-                "that `cxprobe init` makes, or name nothing in mining.constructions"
+                f"mining.{key}: there is no folder {name}, which dvc.yaml needs; copy that of the project that `cxprobe "
+                "init` makes, or write an installed pipeline into a folder (`spacy.load(NAME).to_disk(FOLDER)`), whose "
+                "changes DVC sees"
             )
-        elif not (Path(name).is_dir() or (name.isidentifier() and find_spec(name))):
-            yield f"mining.{key}: '{name}' is neither a folder nor an installed package; install it, or name another"
     for slug, corpus in params.corpora.items():
         if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
             yield f"corpora.{slug}.packages: there is no file {corpus.packages}"

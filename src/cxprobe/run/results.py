@@ -1,5 +1,7 @@
 """The results of a stage on disk, with the records from which its runs can be written into any MLflow server."""
 
+import hashlib
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -8,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from cxprobe.errors import DataError
+from cxprobe.files.reading import one_line
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import RESULTS, read_json, write_bytes, write_json
 from cxprobe.run.record import Dataset, RunRecord, label_of
@@ -21,6 +24,8 @@ if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
 
 RECORD = "record.json"
+_DIGEST = "digest"  # the key of a record's own digest
+_AGAIN = "`dvc checkout` brings it back, and `dvc repro` writes it anew where an older version of cxprobe wrote it"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
 _STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
 _RECORDS = TypeAdapter(RunRecord)
@@ -70,9 +75,20 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
     return records
 
 
-def read_records() -> list[RunRecord]:
-    """Read the record of every run of the judging stages that have finished in this folder."""
-    return [_read_record(path) for path in sorted(RESULTS.rglob(RECORD)) if _UNFINISHED not in path.parts]
+def read_records() -> tuple[list[RunRecord], list[str]]:
+    """Read the record of every run of the judging stages that have finished in this folder.
+
+    Returns:
+        The records, and what is wrong with each that is not as its stage wrote it.
+    """
+    records, faults = [], []
+    for path in sorted(RESULTS.rglob(RECORD)):
+        if _UNFINISHED not in path.parts:
+            try:
+                records.append(_read_record(path, path.parent))
+            except DataError as fault:
+                faults.append(str(fault))
+    return records, faults
 
 
 def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunRecord]:
@@ -111,8 +127,9 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             trials=run.trials,
         )
         write_json(asdict(record), new / RECORD)
-        # Read back, so that MLflow gets the same rounded numbers as `cxprobe sync` would.
-        records[folder] = _read_record(new / RECORD)
+        content = read_json(new / RECORD)  # with rounded numbers
+        write_json({_DIGEST: _digest(content), **content}, new / RECORD)
+        records[folder] = _read_record(new / RECORD, folder)  # what MLflow gets from `cxprobe sync` too
     return list(records.values())
 
 
@@ -128,10 +145,24 @@ def _write_artifacts(tables: Mapping[str, pd.DataFrame], figures: "Mapping[str, 
     return [*(Path(f"{stem}.csv") for stem in tables), *(Path(f"{stem}.png") for stem in figures)]
 
 
-def _read_record(path: Path) -> RunRecord:
+def _digest(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a record's content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _read_record(path: Path, folder: Path) -> RunRecord:
+    """Read the record of the run of a folder.
+
+    Raises:
+        DataError: The file is no record, not that of this run, or not as its stage wrote it.
+    """
     try:
-        return _RECORDS.validate_python(read_json(path))
-    except ValidationError as fault:
-        first = fault.errors()[0]
-        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise DataError(f"{path} is not a record of this version of cxprobe ({what}); run its stage again") from fault
+        content = read_json(path)
+        digest = content.pop(_DIGEST)
+        record = _RECORDS.validate_python(content)
+        if digest != _digest(content) or record.folder != folder:
+            raise ValueError("it was changed, or is that of another run")
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as fault:
+        what = f"{type(fault).__name__}: {' '.join(str(fault).split())}"
+        raise DataError(one_line(f"{path} is not as its stage wrote it ({what}); {_AGAIN}")) from fault
+    return record

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.templates import BRACES, SLOT, WORD_MASK, form_and_number, template_slots
@@ -49,7 +49,9 @@ _ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*
 _Template = Annotated[str, AfterValidator(_template)]
 _Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
 # A row of one form can be written as its word.
-WordRow = Annotated[tuple[_Word, ...], BeforeValidator(lambda words: [words] if isinstance(words, str) else words)]
+WordRow = Annotated[
+    tuple[_Word, ...], Strict(False), BeforeValidator(lambda words: [words] if isinstance(words, str) else words)
+]
 
 
 class WordSet(Closed):
