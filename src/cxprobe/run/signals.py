@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
 class Killed(SystemExit):
     """The process was told to stop; its exit code is 128 + the signal's number."""
 
@@ -31,7 +34,7 @@ def end_on_signals(*signums: signal.Signals) -> None:
         signums: Which; by default SIGTERM, SIGINT and SIGHUP.
     """
     _Noted.signum = None
-    for signum in signums or (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for signum in signums or _ENDING:
         signal.signal(signum, _note_and_end)
 
 
@@ -59,10 +62,15 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def ending_as_killed() -> Iterator[None]:
-    """Let the block end by `Killed` if a signal has come, also where that has led to another error, or to none."""
+    """Let the block end by `Killed` if a signal has come, also where that has led to another error, or to none.
+
+    After the block signals end the process by themselves, since nothing would look for a lost exception any more.
+    """
     try:
         yield
     finally:
+        for signum in _ENDING:
+            signal.signal(signum, signal.SIG_DFL)
         end_if_signalled()
 
 
