@@ -1,12 +1,16 @@
 """What is read of files that people write, and what is refused, with its place."""
 
+import gzip
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import LONGEST_LINE, LONGEST_VALUE, decode, load_yaml, one_line, shown
+from cxprobe.files import reading
+from cxprobe.files.reading import LONGEST_LINE, LONGEST_VALUE, decode, load_yaml, one_line, read_text, shown
 
 PLAIN = st.recursive(
     st.none()
@@ -107,3 +111,20 @@ def test_what_a_message_shows_is_short_and_can_be_printed():
     assert shown("x" * 200_000).endswith("(200,002 characters)")
     assert one_line("é\n\ud800\x1b[31m") == "é\\n\\ud800\\x1b[31m"
     assert len(one_line("x" * 200_000)) < LONGEST_LINE + 50
+
+
+def test_a_small_file_that_unpacks_to_too_much_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 2**16)
+    path = tmp_path / "bomb.tsv.gz"
+    for size, is_too_large in ((2**16, False), (2**28, True)):
+        with gzip.open(path, "wb") as file:
+            for _ in range(size // 2**16):
+                file.write(b"a" * 2**16)
+        tracemalloc.start()
+        if is_too_large:
+            with pytest.raises(DataError, match="is larger than 65,536 bytes, unpacked; cut it into several files"):
+                read_text(path, DataError)
+        else:
+            assert len(read_text(path, DataError)) == size
+        assert tracemalloc.get_traced_memory()[1] < 2**22
+        tracemalloc.stop()

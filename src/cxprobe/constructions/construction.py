@@ -84,7 +84,7 @@ def _free(name: str) -> str:
 
 
 # HTML, and what Markdown makes a link or a picture of: [x](address), or [x]: address on a line of its own.
-_MARKUP = re.compile(r"<[a-z/!?][^>]*>?|!?\[[^\]]*\](?:\(|:\s*\S*[:/&])", re.IGNORECASE)
+_MARKUP = re.compile(r"<[a-z/!?][^>]*>?|!?\[[^\]]*\](?:\(|:\s*\S*?[:/&])", re.IGNORECASE)
 SCRIPT_LINK = re.compile(r"\b(?:javascript|vbscript|data)\\?:(?=\S)", re.IGNORECASE)
 """The beginning of an address that runs code where it is clicked."""
 

@@ -115,6 +115,12 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
         cxn = (cells[9][2:],) * (cells[9] != "O") if tags else _values(misc, "Cxn")
         form, lemma, upos, xpos, feats = cells[1:6]
         words.append(TreeWord(form, lemma, upos, xpos, feats, head, cells[7], space, cxn, _values(misc, "CxnElt")))
+    for word in words:
+        steps = 0
+        while word.head > 0 and steps <= len(words):
+            word, steps = words[word.head - 1], steps + 1
+        if word.head > 0:
+            raise DataError(f"{rows[0][0]}: the heads of this sentence go round in a circle; each way must end at 0")
     return tuple(words)
 
 
@@ -148,24 +154,27 @@ def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
     """Return a sentence with its own words, tags, lemmas and tree as spaCy has them.
 
     Raises:
-        DataError: A word has no head.
+        DataError: A word has no head, or spaCy refuses a tag or a feature.
     """
     words = sentence.words
     if any(word.head == NO_HEAD for word in words):
         raise DataError(f"the sentence {sentence.id} has no tree; let a pipeline parse it, without --gold")
     known = [["" if cell == "_" else str(cell) for cell in word[1:5]] for word in words]
-    lemmas, pos, tags, morphs = (list(column) for column in zip(*known, strict=True))
-    return Doc(
-        vocab,
-        words=[word.form for word in words],
-        spaces=[word.space for word in words],
-        lemmas=lemmas,
-        pos=pos,
-        tags=tags,
-        morphs=morphs,
-        heads=[number if word.head == 0 else word.head - 1 for number, word in enumerate(words)],
-        deps=["ROOT" if word.head == 0 else word.deprel for word in words],
-    )
+    try:
+        lemmas, pos, tags, morphs = (list(column) for column in zip(*known, strict=True))
+        return Doc(
+            vocab,
+            words=[word.form for word in words],
+            spaces=[word.space for word in words],
+            lemmas=lemmas,
+            pos=pos,
+            tags=tags,
+            morphs=morphs,
+            heads=[number if word.head == 0 else word.head - 1 for number, word in enumerate(words)],
+            deps=["ROOT" if word.head == 0 else word.deprel for word in words],
+        )
+    except ValueError as fault:
+        raise DataError(f"the sentence {sentence.id} is no CoNLL-U that spaCy reads: {fault}") from fault
 
 
 def annotated_sentence(

@@ -21,6 +21,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from cxprobe.errors import CxprobeError
 from cxprobe.files.letters import odd_characters
 
+MOST_BYTES = 2**29  # of a text that is read as a whole; a small .gz may have thousands of times its own size
 DEEPEST = 100  # mappings and lists within each other; the parser in C breaks the process at some 50,000
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
@@ -40,8 +41,11 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
     """
     try:
         if path.is_file():
-            content = path.read_bytes()
-            return decode(gzip.decompress(content) if path.suffix == ".gz" else content, path, error)
+            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
+            if len(content) > MOST_BYTES:
+                raise error(f"{path}: is larger than {MOST_BYTES:,} bytes, unpacked; cut it into several files")
+            return decode(content, path, error)
         if path.is_dir():
             what = "is a folder, and a file is needed here"
         elif path.exists():
