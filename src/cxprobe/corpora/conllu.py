@@ -116,10 +116,10 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
         form, lemma, upos, xpos, feats = cells[1:6]
         words.append(TreeWord(form, lemma, upos, xpos, feats, head, cells[7], space, cxn, _values(misc, "CxnElt")))
     for word in words:
-        steps = 0
-        while word.head > 0 and steps <= len(words):
-            word, steps = words[word.head - 1], steps + 1
-        if word.head > 0:
+        head, steps = word.head, 0
+        while head > 0 and steps <= len(words):
+            head, steps = words[head - 1].head, steps + 1
+        if head > 0:
             raise DataError(f"{rows[0][0]}: the heads of this sentence go round in a circle; each way must end at 0")
     return tuple(words)
 

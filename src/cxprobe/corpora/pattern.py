@@ -172,10 +172,10 @@ class Pattern(Closed):
     @property
     def labels(self) -> set[str]:
         """The labels of dependencies that it names."""
-        labels = set()
-        for label in (word.get("DEP") for forms in self.forms for form in forms for word in form.words):
+        labels = set[str]()
+        for label in (word["DEP"] for forms in self.forms for form in forms for word in form.words if "DEP" in word):
             labels |= {*label.get("IN", ()), *label.get("NOT_IN", ())} if isinstance(label, dict) else {label}
-        return labels - {None}
+        return labels
 
     @property
     def has_trees(self) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
