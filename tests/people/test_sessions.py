@@ -116,7 +116,8 @@ def test_every_answer_is_in_the_file_at_once_beside_what_others_have_written_mea
 
 def test_a_file_that_somebody_has_damaged_is_told_and_left_as_it_is(tmp_path):
     saved = SavedSession(session(), tmp_path / "labels.tsv")
-    (tmp_path / "labels.tsv").write_text("    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 1"):
+    (tmp_path / "labels.tsv").write_text("<<<<<<< HEAD\n")
+    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 1"):
         saved.say("p")
     assert len(saved.session.unlabelled) == 4
     assert (tmp_path / "labels.tsv").read_text() == "<<<<<<< HEAD\n"
@@ -159,10 +160,7 @@ for _ in groups:
 def test_of_500_answers_that_two_people_give_at_once_none_is_lost(tmp_path):
     (tmp_path / "toy").mkdir()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    writers = [
-<<<<<<< HEAD
-        subprocess.Popen([sys.executable, "-c", WRITER, who], cwd=tmp_path, **pipes) for who in ("Ann", "Bo")
-    ]
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, who], cwd=tmp_path, **pipes) for who in ("Ann", "Bo")]
     assert [writer.stdout.readline() for writer in writers] == ["begun\n"] * 2
     for writer in writers:
         writer.stdin.write("go\n")

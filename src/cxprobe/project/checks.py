@@ -62,9 +62,9 @@ def _faults_of_mining(params: Params) -> Iterator[str]:
     for key, name in {"parser": params.mining.parser, "tagger": params.mining.tagger}.items():
         if not Path(name).is_dir():
             yield (
-                f"mining.{key}: there is no folder {name}, which dvc.yaml needs; copy that of the project that `cxprobe "
-                "init` makes, or write an installed pipeline into a folder (`spacy.load(NAME).to_disk(FOLDER)`), whose "
-                "changes DVC sees"
+                f"mining.{key}: there is no folder {name}, which dvc.yaml needs; copy that of the project that "
+                "`cxprobe init` makes, or write an installed pipeline into a folder, whose changes DVC sees "
+                "(`spacy.load(NAME).to_disk(FOLDER)`)"
             )
     for slug, corpus in params.corpora.items():
         if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
