@@ -330,7 +330,12 @@ def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them
     ("file", "old", "new", "message"),
     [
         ("constructions/toy/items.yaml", "{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "slot OJB is not in slots"),
-        ("params.yaml", "inference_prompts: [paper-2]", "inference_prompts: [papr-3]", "has no prompt 'papr-3'; did you mean 'paper-3'?"),
+        (
+            "params.yaml",
+            "inference_prompts: [paper-2]",
+            "inference_prompts: [papr-3]",
+            "has no prompt 'papr-3'; did you mean 'paper-3'?",
+        ),
         ("params.yaml", "reasoning_prompts: [paper-2]", "reasoning_prompts: [papr-4]", "has no prompt 'papr-4'"),
         ("params.yaml", ", verdict]", ", verdit]", "has no prompt 'verdit'; did you mean 'verdict'?"),
         ("params.yaml", "- number: 1", "- number: 3", "3 examples of each relation were asked for of toy"),
