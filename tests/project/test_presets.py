@@ -1,6 +1,8 @@
 from pathlib import Path
 
 import pytest
+from dvc.utils.hydra import apply_overrides
+from dvc.utils.serialize import load_yaml
 from ruamel.yaml import YAML
 
 from conftest import ROOT
@@ -71,6 +73,16 @@ def test_an_unknown_preset_is_refused_with_those_that_there_are(presets):
 def test_every_preset_gives_a_whole_params_file(tmp_path, name):
     (tmp_path / "params.yaml").write_text(preset_text(name, PRESETS))
     load_params(tmp_path / "params.yaml", ROOT / "constructions")
+
+
+@pytest.mark.parametrize("name", preset_names(PRESETS))
+def test_a_sweep_of_dvc_changes_its_parameter_and_nothing_else(tmp_path, name):
+    file = tmp_path / "params.yaml"
+    file.write_text(preset_text(name, PRESETS))
+    before = load_yaml(file)
+    apply_overrides(file, ["recognition.probe.C=0.1"])  # what `dvc exp run -S` does
+    before["recognition"]["probe"]["C"] = 0.1
+    assert load_yaml(file) == before
 
 
 def test_the_committed_params_are_the_embedded_preset():
