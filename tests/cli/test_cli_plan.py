@@ -67,6 +67,18 @@ def test_pairs_count_each_text_once_and_the_second_sentences_alone(folder):
     assert rows["mini-clm"].tokens == sum(map(len, texts)) // CHARACTERS_PER_TOKEN
 
 
+def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
+    every = asked("score_pairs")
+
+    def ask_less(params):
+        params["pairs"]["score"]["fewer"] = {"mini-clm": {"meaning": 1, "form": 1}}
+
+    change_params(folder, folder / "params.yaml", ask_less)
+    fewer = asked("score_pairs")
+    assert fewer["mini-clm"].texts < every["mini-clm"].texts
+    assert fewer["along"] == every["along"]
+
+
 def test_a_series_is_asked_once_a_checkpoint_and_blind_models_are_not_counted(folder):
     rows = asked("score_pairs")
     assert rows["along"].texts == 2 * rows["mini-clm"].texts

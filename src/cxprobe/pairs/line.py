@@ -202,17 +202,19 @@ class PairsLine(Line):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield how much each model reads, and how much each is asked in words."""
         from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
-        from cxprobe.pairs.sources import OWN_PAIRS, made_files, read_made
+        from cxprobe.pairs.sources import OWN_PAIRS, first_items, made_files, read_made
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
-        texts: list[str] = []
-        for table in tables.values():
-            for side in ("good", "bad"):
-                texts += [*(table["context"] + table[side])]
-                # Continuations are scored without their contexts too.
-                texts += [*table.loc[table["context"] != "", side].str.lstrip()]
-        yield from read_demand(params.models, "score_pairs", section.models, set(texts))
+        for entry in section.models:
+            texts: set[str] = set()
+            for source, pairs in tables.items():
+                table = first_items(pairs, section.score.fewer.get(entry)) if source == OWN_PAIRS else pairs
+                for side in ("good", "bad"):
+                    texts |= {*(table["context"] + table[side])}
+                    # Continuations are scored without their contexts too.
+                    texts |= {*table.loc[table["context"] != "", side].str.lstrip()}
+            yield from read_demand(params.models, "score_pairs", [entry], texts)
         if section.ask and section.llms:
             questions: list[str] = []
             for source, table in tables.items():
