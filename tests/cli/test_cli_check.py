@@ -8,7 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 from toy_files import write_toy_files
 from typer.testing import CliRunner
-from whole_project import change
+from whole_project import BENCHMARK, change, write_benchmark
 
 from conftest import ROOT, project_environment, write_toy_construction
 from cxprobe.cli import app
@@ -364,6 +364,17 @@ def test_all_files_to_import_are_told_at_once(folder):
         for file in ("one.tsv", "shots.csv")
     ]
     assert check() == (2, [*absent, absent[0].replace("one", "two"), "3 faults"])
+
+
+def test_a_benchmark_without_files_is_told(folder):
+    change(folder, lambda params: params["pairs"].update(benchmarks={"toy-blimp": BENCHMARK}))
+    code, (fault, _) = check()
+    assert code == 2
+    assert fault.startswith(
+        "params.yaml: pairs.benchmarks.toy-blimp: data/benchmarks/toy-blimp: no file matches *.jsonl"
+    )
+    write_benchmark(folder)
+    assert check() == (0, [NO_FAULT])
 
 
 def test_the_schema_of_params_is_printed():

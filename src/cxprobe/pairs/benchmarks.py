@@ -154,6 +154,26 @@ def _paired_focus(row: Mapping[str, str], block: str, where: str) -> Pair:
     )
 
 
+def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:
+    """Return the files of a benchmark, sorted.
+
+    Raises:
+        DataError: No file matches.
+    """
+    try:
+        paths = sorted(folder.glob(benchmark.files))
+    except (NotImplementedError, ValueError) as fault:
+        raise DataError(
+            f"{folder}: {benchmark.files!r} names no files in this folder ({fault}); write it as *.jsonl.gz"
+        ) from fault
+    if not paths:
+        raise DataError(
+            f"{folder}: no file matches {benchmark.files}; `dvc import` fetches a benchmark's files (`dvc pull` those "
+            "that were imported elsewhere); or take it out of pairs.benchmarks"
+        )
+    return paths
+
+
 def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
     """Read the files of a benchmark, or a seeded draw of each.
 
@@ -166,15 +186,11 @@ def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
         DataError: No file matches; the pairs could not be judged, since they lack a column to report by, have one of a
             name that judging needs, or lack a context that the score needs; or see `read_generic`.
     """
-    try:
-        paths = sorted(folder.glob(benchmark.files))
-    except (NotImplementedError, ValueError) as fault:
-        raise DataError(
-            f"{folder}: {benchmark.files!r} names no files in this folder ({fault}); write it as *.jsonl.gz"
-        ) from fault
-    if not paths:
-        raise DataError(f"{folder}: no file matches {benchmark.files}; `dvc import` fetches a benchmark's files")
-    pairs = [pair for path in paths for pair in _drawn(READERS[benchmark.format](path), benchmark, seed, path.name)]
+    pairs = [
+        pair
+        for path in benchmark_files(folder, benchmark)
+        for pair in _drawn(READERS[benchmark.format](path), benchmark, seed, path.name)
+    ]
     columns = dict.fromkeys(column for pair in pairs for column in pair.groups)
     if lacking := [column for column in benchmark.by if column not in columns]:
         raise DataError(

@@ -140,9 +140,15 @@ class PairsLine(Line):
             faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that each construction has pairs."""
-        for name in params.section(PairsParams).constructions:
+        """Check that each construction has pairs, and each benchmark its files."""
+        from cxprobe.pairs.benchmarks import benchmark_files
+
+        section = params.section(PairsParams)
+        for name in section.constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
+        for name, benchmark in section.benchmarks.items():
+            place = f"params.yaml: pairs.benchmarks.{name}: "
+            faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the prompts that ask for preferences, and that they include the one that params.yaml names."""
