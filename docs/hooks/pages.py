@@ -16,10 +16,7 @@ from mkdocs.structure.pages import Page
 from notebooks_in_markdown import notebook_page
 from packages_in_markdown import describe_packages
 from params_in_markdown import describe_params
-from rates import fill_rates
 from stages_in_markdown import describe_pipeline
-
-from cxprobe.report.findings import VERDICTS
 
 ROOT = Path(__file__).parents[2]
 # A page of the site -> the file of the project that it shows.
@@ -36,6 +33,11 @@ SENT = ["paper", "table", "model", "items", "ours", "low", "high", "theirs", "sa
 NOTEBOOK_PAGES = {
     "score_your_sentences.ipynb": "tutorials/score-your-sentences.md",
     "probe_a_construction.ipynb": "tutorials/probe-a-construction.md",
+}
+# A file that pages of docs/ link to -> the page of the site that shows it.
+SHOWN = {f"notebooks/{name}": page for name, page in NOTEBOOK_PAGES.items()} | {
+    "presets/base.yaml": "reference/params.md",
+    "dvc.yaml": "reference/stages.md",
 }
 # A link or picture of Markdown: its text, and a target inside the project.
 LINK = re.compile(r"(!?)\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
@@ -63,16 +65,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Put the numbers of the recorded run into a page, and let links to the project's folders stay inside the site."""
+    """Let links to the project's files stay inside the site."""
     if page.file.src_uri == "papers.md":
         markdown = markdown.replace("](../published/", "](published/")
         markdown = f'<div class="wide" markdown>\n\n{markdown}\n\n</div>'
         page.meta["hide"] = ["navigation", "toc"]  # its tables are wide
-    if page.file.src_uri == "tutorials/report.md":
-        markdown = markdown.replace("<!-- verdicts -->", describe_verdicts())
     if page.file.src_uri == "reproduced.md":
         markdown = markdown.replace("<!-- results -->", describe_results(ROOT / "docs" / "reproduced"))
-    return fill_rates(markdown, ROOT)
+    for file, shown in SHOWN.items():
+        markdown = markdown.replace(f"](../../{file}", f"](../{shown}")
+    return markdown
 
 
 def describe_results(folder: Path) -> str:
@@ -94,12 +96,6 @@ def describe_results(folder: Path) -> str:
                 rows.append("| " + " | ".join(cells.values()) + " |")
     head = [name for name in SENT if name not in ("low", "high")]
     return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *rows])
-
-
-def describe_verdicts() -> str:
-    """Return the verdicts of the report and their rules as a table."""
-    rows = [f"| {one.sign} {one.words} | {one.rule} |" for one in VERDICTS]
-    return "\n".join(["| verdict | when it is given |", "|---|---|", *rows])
 
 
 def _taken(root: Path, place: str, source: str) -> str:

@@ -1,8 +1,10 @@
 """Numbers of the recorded run in the text of a page, read from the results that git keeps.
 
-``{{ results/judge_pairs/metrics.json: mini-mlm/meaning }}`` becomes "44 % [37, 52], n = 336", as in the report. What
-stands after the colon is the path of a rate in the JSON file, usually a model and a name. For a table it says which row
-is meant: ``{{ results/report_scenarios/accuracy.csv: model=mini-mlm, construction=let-alone, scenario=S1 }}``.
+Between ``<!-- results/judge_pairs/metrics.json: mini-mlm/meaning -->`` and ``<!-- -->`` stands "44 % [37, 52],
+n = 336", as in the report. What stands after the colon is the path of a rate in the JSON file, usually a model and a name. For a
+table it says which row is meant: ``results/report_scenarios/accuracy.csv: model=mini-mlm, scenario=S1``.
+
+`python docs/hooks/rates.py` writes the numbers, and the verdicts of the report, into the pages anew.
 """
 
 import csv
@@ -12,14 +14,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cxprobe.report.findings import VERDICTS
 from cxprobe.report.words import in_full, percent
 from cxprobe.stats import Estimate
 
-PLACE = re.compile(r"\{\{ (results/[\w/.-]+): (.+?) \}\}")
+PLACE = re.compile(r"(<!-- (results/[\w/.-]+): (.+?) -->).*?(<!-- -->)")
+VERDICTS_PLACE = re.compile(r"(<!-- verdicts -->\n).*?(?=\n\n)", re.S)
 
 
 def fill_rates(text: str, folder: Path) -> str:
-    """Return a page with every number in its place.
+    """Return a page with every number, and the table of verdicts, in its place.
 
     Args:
         text: The page, in Markdown.
@@ -28,7 +32,14 @@ def fill_rates(text: str, folder: Path) -> str:
     Raises:
         ValueError: A file lacks what the text names, or a table has several rows of the description.
     """
-    return PLACE.sub(lambda found: _shown(read_rate(folder / found[1], found[2])), text)
+    text = VERDICTS_PLACE.sub(lambda found: found[1] + describe_verdicts(), text)
+    return PLACE.sub(lambda found: found[1] + _shown(read_rate(folder / found[2], found[3])) + found[4], text)
+
+
+def describe_verdicts() -> str:
+    """Return the verdicts of the report and their rules as a table."""
+    rows = [f"| {one.sign} {one.words} | {one.rule} |" for one in VERDICTS]
+    return "\n".join(["| verdict | when it is given |", "|---|---|", *rows])
 
 
 def read_rate(path: Path, key: str) -> Mapping[str, Any]:
@@ -60,3 +71,9 @@ def estimate(rate: Mapping[str, Any]) -> Estimate:
 
 def _shown(rate: Mapping[str, Any]) -> str:
     return in_full(estimate(rate)) if "low" in rate else percent(float(rate["accuracy"]))
+
+
+if __name__ == "__main__":
+    root = Path(__file__).parents[2]
+    for page in (root / "docs").rglob("*.md"):
+        page.write_text(fill_rates(page.read_text(), root))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-import written_pages  # noqa: F401  # finds the hooks
 from pydantic import Field
+from written_pages import PAGES  # which finds the hooks
 
 from conftest import ROOT
 from cxprobe.files.schema import Closed
@@ -14,9 +14,9 @@ from cxprobe.files.schema import Closed
 pytest.importorskip("mkdocs", reason="needs the extra docs")
 from formats_in_markdown import describe_formats
 from models_in_markdown import as_markdown, describe_model
-from pages import SENT, describe_results, describe_verdicts, generated_pages
+from pages import SENT, describe_results, generated_pages
 from picture import PICTURE, describe, read_rates, write
-from rates import fill_rates, read_rate
+from rates import describe_verdicts, fill_rates, read_rate
 from stages_in_markdown import describe_pipeline
 
 
@@ -102,7 +102,8 @@ def results(tmp_path):
     ],
 )
 def test_numbers_are_put_into_the_text(results, place, shown):
-    assert fill_rates(f"It is {{{{ {place} }}}}.", results).replace("\u00a0", " ") == f"It is {shown}."
+    filled = fill_rates(f"It is <!-- {place} -->old<!-- -->.", results)
+    assert filled.replace("\u00a0", " ") == f"It is <!-- {place} -->{shown}<!-- -->."
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,14 @@ def test_numbers_are_put_into_the_text(results, place, shown):
 )
 def test_a_number_that_is_not_there_is_a_fault(results, place, fault):
     with pytest.raises(ValueError, match=fault):
-        fill_rates(f"{{{{ {place} }}}}", results)
+        fill_rates(f"<!-- {place} --><!-- -->", results)
+
+
+def test_the_numbers_and_verdicts_of_pages_are_those_of_the_recorded_run():
+    how = "`python docs/hooks/rates.py` writes them anew"
+    for page in PAGES:
+        assert page.read_text() == fill_rates(page.read_text(), ROOT), (page, how)
+        assert "{{" not in page.read_text(), page
 
 
 def test_the_page_of_file_formats_in_git_is_what_the_code_says():
