@@ -1,8 +1,8 @@
 """Numbers of the recorded run in the text of a page, read from the results that git keeps.
 
 Between ``<!-- results/judge_pairs/metrics.json: mini-mlm/meaning -->`` and ``<!-- -->`` stands "44 % [37, 52],
-n = 336", as in the report. What stands after the colon is the path of a rate in the JSON file, usually a model and a name. For a
-table it says which row is meant: ``results/report_scenarios/accuracy.csv: model=mini-mlm, scenario=S1``.
+n = 336", as in the report. What stands after the colon is the path of a rate in the JSON file, usually a model and a
+name. For a table it says which row is meant: ``results/report_scenarios/accuracy.csv: model=mini-mlm, scenario=S1``.
 
 `python docs/hooks/rates.py` writes the numbers, and the verdicts of the report, into the pages anew.
 """
