@@ -15,6 +15,16 @@ from cxprobe.cli import app
 from cxprobe.project.params import schema_text
 from cxprobe.project.presets import preset_text
 
+FIXED = """\
+tests: form
+people: []
+switched: false
+slots: {noun: {gloss: a noun}}
+variants:
+  A: {context: null, continuation: "The {noun} {verb}.", contrast: {verb: {good: sleeps, bad: sleep}}}
+frames: [{noun: cat}, {noun: dog}, {noun: bird}, {noun: horse}]
+fillers: {}
+"""
 NO_FAULT = "params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault"
 HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "transformers"}
 
@@ -364,6 +374,16 @@ def test_all_files_to_import_are_told_at_once(folder):
         for file in ("one.tsv", "shots.csv")
     ]
     assert check() == (2, [*absent, absent[0].replace("one", "two"), "3 faults"])
+
+
+def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
+    file = folder / "constructions" / "toy" / "form_pairs.yaml"
+    file.write_text(FIXED)
+    change(folder, lambda params: params["pairs"]["constructions"].append("toy-form"))
+    code, (_, note) = check()
+    assert code == 0
+    assert note.startswith("constructions/toy/form_pairs.yaml: rates of the construction leave out 1 of 1 variants")
+    assert "A: 'sleeps' is right and 'sleep' is wrong in all" in note
 
 
 def test_a_benchmark_without_files_is_told(folder):

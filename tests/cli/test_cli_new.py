@@ -49,7 +49,7 @@ def test_a_new_construction_passes_the_check_in_every_line_of_work(folder):
             params[line]["constructions"].append("my-own")
 
     change_params(folder, folder / "params.yaml", use)
-    assert find_faults() == []
+    assert find_faults().lines == []
     assert load_construction("my-own").name == "My own"
     for file in Path("constructions/my-own").rglob("*.*"):
         assert file.read_text().startswith("# "), file  # says what it is for
@@ -118,7 +118,7 @@ def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
     change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))
     spec = load_params().models["roberta"]
     assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b3c", None, "bfloat16")
-    assert find_faults() == []
+    assert find_faults().lines == []
 
 
 def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):

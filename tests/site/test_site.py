@@ -34,6 +34,7 @@ from cxprobe.report.findings import (
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams
+from cxprobe.report.published import published_table
 from cxprobe.report.tables import with_blanks
 from cxprobe.report.words import interval
 from cxprobe.run.stage import Stage
@@ -150,6 +151,7 @@ def pages(folder):
         (finding(0.7, 0.6, 0.8, preference="always the first"), ABOVE_BLIND),
         (finding(0.3, 0.2, 0.4), BELOW),
         (finding(0.9, 0.49, 1.0), SMOKE_TEST),
+        (finding(0.5, 0.2, 0.8, preference="always the first"), PREFERENCE),
         (finding(rate=None), NO_RATE),
     ],
 )
@@ -246,10 +248,26 @@ def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder)
 
 def test_a_construction_without_a_rate_says_why_in_the_overview(folder):
     params = with_params(folder, ["pairs"])
-    wording = {"right": "one", "wrong": "two"}
+    wording = {"right": "one", "wrong": "two", "variant": "A", "reason": "'one' is right in all"}
     unbalanced = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60)).assign(**wording)
     write_report(folder, "pairs", unbalanced=unbalanced)
     assert "no rate : one answer is always right in each wording" in text_of(pages_of(params)["index.html"])
+
+
+def test_the_page_names_the_variants_that_the_rate_leaves_out(folder):
+    params = with_params(folder, ["pairs"])
+    reason = "'one' is right and 'two' is wrong in all 60 pairs"
+    wording = {"right": "one", "wrong": "two", "variant": "B", "reason": reason}
+    accuracy = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60))
+    write_report(folder, "pairs", unbalanced=accuracy.assign(**wording), accuracy=accuracy)
+    assert f"left out of the rate (B: {reason})" in text_of(pages_of(params)["constructions/toy.html"])
+
+
+def test_published_values_stand_only_where_something_was_published():
+    table = pd.DataFrame({"model": ["mlm"], "source": ["this run"]})
+    assert not published_table(table, "t", "p", ReportModels({})).rows
+    both = pd.concat([table, table.assign(source="Oba & Sugawara 2026")])
+    assert len(published_table(both, "t", "p", ReportModels({})).rows) == 2
 
 
 def test_what_did_not_run_is_not_asked_and_never_zero(pages):

@@ -31,10 +31,13 @@ def check() -> None:
         faults = find_faults()
     finally:
         sys.meta_path.remove(not_needed)
-    if faults:
-        print("\n".join([*faults, f"{len(faults)} faults" if len(faults) > 1 else "1 fault"]), file=sys.stderr)
+    if faults.lines:
+        count = f"{len(faults.lines)} faults" if len(faults.lines) > 1 else "1 fault"
+        print("\n".join([*faults.lines, count]), file=sys.stderr)
         raise SystemExit(2)
     print("params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault")
     models = load_params().models
     for key in empty_names(models, models):
         print(f"params.yaml: {key}: is empty; write it before a line names this model")
+    for note in faults.notes:
+        print(note)

@@ -17,10 +17,12 @@ class FoundFaults:
 
     Attributes:
         lines: One line a fault; each begins with its file.
+        notes: What is no fault and may surprise, likewise.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.notes: list[str] = []
 
     def attempt(self, read: Callable[..., T], *values: Any, prefix: str = "", **options: Any) -> T | None:
         """Return what a function returns, or None where it reports faults; each is kept, after ``prefix``."""

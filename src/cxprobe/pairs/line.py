@@ -15,10 +15,10 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
-from cxprobe.pairs.balance import fixed_preferences, with_one_answer
+from cxprobe.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
 from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
 from cxprobe.pairs.frames import VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
-from cxprobe.pairs.make import render_pairs
+from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
 from cxprobe.people.forms import RatedItem
@@ -144,8 +144,14 @@ class PairsLine(Line):
         from cxprobe.pairs.benchmarks import benchmark_files
 
         section = params.section(PairsParams)
+        people = _people_if_sound()
         for name in section.constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
+            try:
+                if people:
+                    faults.notes += _notes_on_variants(name, people, params)
+            except CxprobeError:  # its faults have been reported
+                continue
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
@@ -330,7 +336,14 @@ class PairsLine(Line):
             yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield a caveat for each kind of pairs with few frames."""
+        """Yield caveats for each kind of pairs with variants that are left out of the rate, and with few frames."""
+        cells = inputs.table("report_pairs/tables/unbalanced")
+        cells = cells[cells["words"] == "real"].drop_duplicates(["construction", "variant"]) if len(cells) else cells
+        for (name,), rows in grouped_rows(cells, "construction"):
+            if construction_of_pairs(name) == construction:
+                listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in rows.iterrows())
+                called = called_pairs(name).capitalize()
+                yield f"{called}: variants in which one answer is always right are left out of the rate ({listed})."
         rates = inputs.table(self.accuracy)
         for (name,), of_pairs in grouped_rows(rates if "clusters" in rates else rates.head(0), "construction"):
             frames = int(of_pairs["clusters"].min())
@@ -394,6 +407,20 @@ def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     """Read the project's own minimal pairs."""
     tables = [read_made_table(DATA / "make_pairs" / f"{name}.parquet") for name in section.constructions]
     return pd.concat(tables, ignore_index=True)
+
+
+def _notes_on_variants(name: str, people: People, params: ReportParams) -> Iterator[str]:
+    """Yield a note on variants of a construction that no rate will have, since one answer is always right there."""
+    content = load_pairs(name, people)
+    per_cell: int = getattr(params.section(PairsParams).make.per_cell, content.tests)
+    cells = unbalanced_cells(pair_table(render_pairs(name, content, people, per_cell, params.seed)))
+    if len(cells):
+        listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
+        yield (
+            f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
+            f"variants, where one answer is always right ({listed}); the report shows them one by one. To have them "
+            "counted, let the right word vary, or add variants in which the other one is right"
+        )
 
 
 def _people_if_sound() -> People | None:

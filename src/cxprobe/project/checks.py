@@ -24,8 +24,8 @@ from cxprobe.project.params import Params, load_params
 from cxprobe.run.params import PARAMS_FILE
 
 
-def find_faults() -> list[str]:
-    """Return every fault of every file, a line each, sorted by file. No model is loaded, and nothing is written."""
+def find_faults() -> FoundFaults:
+    """Return every fault of every file, sorted by file, and notes. No model is loaded, and nothing is written."""
     faults = FoundFaults()
     faults.lines += filter(None, [version_fault(Path())])
     params = faults.attempt(load_params)
@@ -54,7 +54,8 @@ def find_faults() -> list[str]:
         faults.lines += [
             f"{PARAMS_FILE}: {fault}" for fault in (*_faults_of_mining(params), *pin_faults(params.models))
         ]
-    return sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
+    faults.lines = sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
+    return faults
 
 
 def _faults_of_mining(params: Params) -> Iterator[str]:

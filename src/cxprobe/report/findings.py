@@ -123,6 +123,8 @@ class Finding:
         """What the rate says, by the rules of `VERDICTS`."""
         if self.rate is None:
             return NO_RATE
+        if self.preference and self.rate.low <= self.chance:
+            return PREFERENCE
         if is_smoke_test(self.rate):
             return SMOKE_TEST
         if self.rate.low > self.chance:
@@ -130,8 +132,6 @@ class Finding:
                 return NO_BLIND
             ahead = self.rate.low > self.blind.rate.high if self.ahead is None else self.ahead
             return ABOVE_BLIND if ahead else ABOVE_CHANCE
-        if self.preference:
-            return PREFERENCE
         return BELOW if self.rate.high < self.chance else NO_DIFFERENCE
 
 
