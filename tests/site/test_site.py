@@ -500,6 +500,31 @@ def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_a
     assert "asked in words</td>" not in section  # it was not
 
 
+def test_the_first_page_says_what_each_model_is(folder):
+    params = with_params(folder, ["pairs"])
+    described = params.models["mlm"].model_copy(update={"about": "a masked model of 15.5 million parameters"})
+    params = params.model_copy(update={"models": {**params.models, "mlm": described}})
+    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)))
+    pages = pages_of(params)
+    assert "mlm: a masked model of 15.5 million parameters." in text_of(pages["index.html"])
+    assert "a masked model of 15.5 million parameters" in pages["models/mlm.html"]
+
+
+def test_the_page_of_a_construction_begins_with_what_it_is_and_what_is_asked_and_shows_each_wording_as_text(folder):
+    params = with_params(folder, ["pairs"])
+    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)).assign(clusters=25)
+    sentences = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)).assign(sentence="construction", variant="A")
+    write_report(folder, "pairs", accuracy=accuracy, sentences=sentences)
+    page = pages_of(params)["constructions/toy.html"]
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
+    assert headings[:3] == ["What it is", "What is asked", "Does it recognise the form?"]
+    assert headings.index("Reservations") > headings.index("Does it say so?")
+    assert "n = 300 from 25 clusters" in text_of(page)
+    wordings = page.partition("By wording of the minimal pairs</h2>")[2].partition("<h2>")[0]
+    assert " Not: " in wordings
+    assert "{" not in text_of(wordings)
+
+
 @pytest.mark.parametrize(("clusters", "said"), [(3, "only 3 frames "), (1, "only 1 frame "), (30, None)])
 def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
     params = with_params(folder, ["pairs"])

@@ -125,6 +125,8 @@ class ModelSpec(Closed):
     """What a causal model reads before a text, as documents began in its training: as_tokenizer, what its tokenizer
     puts there, which may be nothing; add, the tokenizer's bos_token; none; or one token of its vocabulary by its text,
     such as <|endoftext|>. With nothing before it, the first token of a text has no score."""
+    about: str = ""
+    """What it is, in a few words for the first page of the report: its size, and what it was trained on."""
     weights: Literal["trained", "random", "shuffled"] = "trained"
     """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
     own initialisation, or the trained values permuted within each tensor."""

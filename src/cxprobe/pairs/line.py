@@ -67,6 +67,13 @@ class ConstructionPairs:
     files: Mapping[str, PairsFile]
     people: People
 
+    def first_words(self, name: str) -> dict[str, str]:
+        """Return slot -> its words in the first rows of a file, with the first two people; for examples."""
+        pairs, noun_type = self.files[name], next(iter(self.people.types.values()))
+        words = {slot: filler for rows in pairs.groups.values() for slot, filler in rows[0].items()}
+        pronouns = self.people.pronouns[noun_type.pronouns[0]] if pairs.people else {}
+        return {**words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
+
 
 class PairsLine(Line):
     """Minimal pairs: the project's own, and published benchmarks."""
@@ -96,17 +103,15 @@ class PairsLine(Line):
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
         """Yield an example of each variant and sentence; of the first variant also with its people exchanged."""
-        noun_type = next(iter(items.people.types.values()))
         for name, pairs in items.files.items():
-            values = {slot: words for rows in pairs.groups.values() for slot, words in rows[0].items()}
-            if pairs.people:
-                values |= items.people.pronouns[noun_type.pronouns[0]]
+            values = items.first_words(name)
+            nouns = next(iter(items.people.types.values())).nouns
             for index, (letter, variant) in enumerate(pairs.variants.items()):
                 orders = {"": pairs.people}
                 if pairs.switched and index == 0:
                     orders[", switched"] = pairs.people[::-1]
                 for order, slots in orders.items():
-                    filled = {**values, **dict(zip(slots, noun_type.nouns, strict=False))}
+                    filled = {**values, **dict(zip(slots, nouns, strict=False))}
                     for sentence in variant.contexts:
                         context, good, bad = fill_variant(variant, filled, sentence)
                         pair = called_pairs(name).replace("pairs", "pair")
@@ -256,7 +261,13 @@ class PairsLine(Line):
             for index, row in of_pairs.iterrows():
                 model = str(row["model"])
                 finding = partial(
-                    Finding, self.name, construction_of_pairs(name), model, models.question(model, tests), run=name
+                    Finding,
+                    self.name,
+                    construction_of_pairs(name),
+                    model,
+                    models.question(model, tests),
+                    run=name,
+                    clusters=int(row["clusters"]) if "clusters" in row else None,
                 )
                 way = called_pairs(name)
                 preference = preferences.get((model, name), "")
@@ -313,7 +324,7 @@ class PairsLine(Line):
             yield PageSection(
                 "By wording of the minimal pairs",
                 "A rule without the construction, such as “the first person mentioned”, can be right in one wording "
-                "and is then wrong in another. The wordings stand among the examples below.",
+                "and is then wrong in another. Each wording is shown with the words of its first frame.",
                 variants,
                 judged=False,
             )
@@ -482,6 +493,9 @@ def _findings_of_variants(
         several = of_pairs["sentence"].nunique() > 1
         for _, row in of_pairs[of_pairs["model"].isin(models.with_pages)].iterrows():
             variant, model = str(row["variant"]), str(row["model"])
-            asked = pairs.variants[variant].continuation if variant in pairs.variants else ""
+            asked = ""
+            if variant in pairs.variants:
+                context, good, bad = fill_variant(pairs.variants[variant], items.first_words(name), row["sentence"])
+                asked = f"{context}{good} Not: {bad.strip()}"
             way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
             yield Finding("pairs", construction, model, pairs.tests, way, rate_of(row), None, path)

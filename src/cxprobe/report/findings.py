@@ -100,6 +100,7 @@ class Finding:
         preference: What shows that the model has a fixed preference; "" if nothing does.
         ahead: Whether it is above the best blind model on the same items, by the paired difference; None where the two
             were not compared so, and their intervals must not overlap.
+        clusters: How many independent groups the items come from; None where that is not known.
     """
 
     line: str
@@ -117,6 +118,7 @@ class Finding:
     note: str = ""
     preference: str = ""
     ahead: bool | None = None
+    clusters: int | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -84,10 +84,11 @@ def render_pages(inputs: ReportInputs, models: ReportModels, findings: Sequence[
     def page(template: str, root: str, **content: object) -> str:
         return environment.get_template(template).render(root=root, **content)
 
+    known = {slug: _facts(member) for slug, member in models.members.items()}
     of_several = [picture for picture in pictures if not picture.construction]
     grids = _grids(_of_overview(findings, models), inputs.lines)
     pages = {
-        "index.html": page("index.html", "", headline=_headline(grids), grids=grids),
+        "index.html": page("index.html", "", headline=_headline(grids), grids=grids, facts=known),
         "figures.html": page("figures.html", "", pictures=of_several, tables=_published(None, inputs, models)),
     }
     for slug in inputs.constructions:
@@ -97,7 +98,6 @@ def render_pages(inputs: ReportInputs, models: ReportModels, findings: Sequence[
     for slug in models.with_pages:
         of_model = [finding for finding in findings if finding.model == slug]
         pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, of_model, inputs, models))
-    known = {slug: _facts(member) for slug, member in models.members.items()}
     versions = {name: version(name).partition("+")[0] for name in _PACKAGES}
     pages["methods.html"] = page("methods.html", "", inputs=inputs, models=models, versions=versions, facts=known)
     return pages
@@ -312,7 +312,9 @@ def _facts(member: Member) -> dict[str, str]:
             weights = {"trained": "as trained", "random": "drawn at random: a twin", "shuffled": "shuffled: a twin"}
             known = {"revision": spec.revision, "SHA-256": spec.sha256}
             said = {name: value for name, value in known.items() if value}
-            return {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": spec.precision, **said}
+            about = {"what it is": spec.about} if spec.about else {}
+            is_ = {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": spec.precision}
+            return {**about, **is_, **said}
         case ServedModel() as spec:
             return {"checkpoint": spec.name, "weights": spec.weights, "precision": "as served", "server": spec.url}
         case spec:
