@@ -73,7 +73,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
         if name == ALL_CONSTRUCTIONS:
             headline[slug] = prompt_headline(fields["metrics"])
     judging.show(rates_of_runs(runs))
-    return Outcome(headline=headline, runs=runs, faults=judging.faults)
+    return Outcome(headline=headline, asks="words", runs=runs, faults=judging.faults)
 
 
 if __name__ == "__main__":

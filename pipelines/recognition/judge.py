@@ -58,7 +58,7 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         write_table(table[[*columns, *table.columns.drop(columns)]], stage.data / f"{stem}.parquet")
     if runs:
         judging.show(rates_of_runs(runs))
-    return Outcome(headline=headline, runs=runs, faults=judging.faults)
+    return Outcome(headline=headline, asks="form", runs=runs, faults=judging.faults)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
             shown = ("accuracy", "n") if judging.members[model].is_blind else [*metrics][:MOST_IN_HEADLINE]
             headline[model] = {key: metrics[key] for key in shown}
     judging.show(rates_of_runs(runs))
-    return Outcome(headline=headline, runs=runs, faults=judging.faults)
+    return Outcome(headline=headline, asks="meaning", runs=runs, faults=judging.faults)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[np.object_]
 LEVEL = 0.95
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
+WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p
 _ROUNDING = 1e-12  # for each item: a sum of residuals that is 0 but for rounding is below, of up to a million items
 EXACT, EXCHANGES, MOST_PERMUTED = 14, 20_000, 100  # see `_permutation_p`

@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_stages import FACTS, judge_pairs, judged_run, report_pairs, score_pairs
+from toy_stages import BLIND, FACTS, judge_pairs, judged_run, report_pairs, score_pairs
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
@@ -53,6 +53,7 @@ def test_a_stage_without_results_leaves_no_folder_that_would_be_no_output(worksp
 def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
     records = {record.name: record for record in written(judge_pairs)}
     assert set(contents("results/judge_pairs")) == {
+        "headlines.json",
         "metrics.json",
         *(
             f"runs/{model}/{construction}/own/{file}"
@@ -73,8 +74,48 @@ def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
         "model_parameters": "1234",
         "construction": "toy",
         "source": "own",
+        "best_blind_model": "shorter",
         **stage("judge_pairs").settings("pairs.judge"),
     }
+
+
+def test_a_run_says_how_far_it_is_above_the_best_blind_model_and_its_twin_on_as_many_items(workspace):
+    def judge(stage: Stage) -> Outcome:
+        rates = {"mlm": 0.75, "mlm-random": 0.5, "shorter": 0.625, "longer": 0.25}
+        facts = {"mlm": FACTS, "mlm-random": replace(FACTS, state="random")}
+        runs = [
+            judged_run(stage, model=model, facts=facts.get(model, BLIND), metrics={"accuracy": rate, "n": 4})
+            for model, rate in rates.items()
+        ]
+        return Outcome(runs=[*runs, judged_run(stage, model="fewer", items=2)])
+
+    records = {record.params["model"]: record for record in written(judge, "judge_pairs")}
+    above = {"accuracy": 0.75, "n": 4, "best_blind": 0.625, "difference_blind": 0.125, "difference_twin": 0.25}
+    assert records["mlm"].metrics == above
+    assert records["mlm"].params["best_blind_model"] == "shorter"
+    assert records["mlm-random"].metrics.keys() == {"accuracy", "n", "best_blind", "difference_blind"}
+    assert records["shorter"].metrics == {"accuracy": 0.625, "n": 4}
+    assert (records["fewer"].params["best_blind_model"], "best_blind" in records["fewer"].metrics) == ("none", False)
+
+
+def test_the_metrics_of_dvc_are_one_number_of_a_trained_model_for_a_question(workspace):
+    rate, wide = ({"accuracy": 0.75, "low": low, "high": 0.8, "n": 40} for low in (0.7, 0.2))
+
+    def judge(stage: Stage) -> Outcome:
+        runs = [judged_run(stage), judged_run(stage, model="shorter", facts=BLIND)]
+        by_question = {"form": rate, "meaning": wide, "both_orders": wide}
+        by_set = {"toy, generated": rate, "toy, mined": rate | {"accuracy": 0.25}}
+        numbers = {"": by_question, "form": by_set, "words": rate}[stage.line]
+        return Outcome(headline={"mlm": numbers, "shorter": rate}, asks=stage.line, runs=runs)
+
+    expected = {
+        "": {"form": 0.75, "meaning": 0.75, "n": 80, "small": 1},
+        "form": {"form": 0.5, "n": 80, "small": 0},
+        "words": {"words": 0.75, "n": 40, "small": 0},
+    }
+    for asks, numbers in expected.items():
+        written(judge, f"judge_{asks}")
+        assert read_json(Path(f"results/judge_{asks}/headlines.json")) == {"mlm": numbers}
 
 
 def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(workspace):

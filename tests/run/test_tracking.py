@@ -247,8 +247,12 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
     warning = capsys.readouterr().err
     assert "MLflow at http://me:[key]@127.0.0.1:9 does not work" in warning
     assert "the results are written; `cxprobe sync` writes the runs later" in warning
-    with pytest.raises(TrackingError, match=r"the tracking store at http://me:.key.@127\.0\.0\.1:9 cannot be written"):
+    with pytest.raises(
+        TrackingError, match=r"the tracking store at http://me:.key.@127\.0\.0\.1:9 cannot be written"
+    ) as fault:
         sync([JUDGED], EXPERIMENTS)
+    assert "start the server, or correct MLFLOW_TRACKING_URI" in str(fault.value)
+    assert "delete" not in str(fault.value)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert sync([JUDGED], EXPERIMENTS) == 1
 

@@ -239,7 +239,7 @@ def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder)
         ("form", "toy", "toy-form", "minimal pairs of form", 60, 60),
     ]
     assert [one.verdict for one in found] == [NO_DIFFERENCE, ABOVE_BLIND]
-    assert "construction%20%3D%20%27toy-form%27" in runs_in_mlflow(found[1], 1)
+    assert "construction%20%3D%20%27toy-form%27" in runs_in_mlflow(found[1], 1, "http://host:1")
     page = text_of(pages_of(params)["constructions/toy.html"])
     assert "minimal pair of form, variant A" in page
     assert "shorter form real 49 %" in page
@@ -444,7 +444,8 @@ def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
 
 
 def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
-    address = unquote(runs_in_mlflow(finding(), 4))
+    address = unquote(runs_in_mlflow(finding(), 4, "http://host:1"))
+    assert address.startswith("http://host:1/#/compare-experiments")
     assert 'experiments=["1", "2", "3", "4"]' in address
     parsed = SearchUtils.parse_search_filter(address.partition("searchFilter=")[2])
     assert {(one["type"], one["key"], one["value"]) for one in parsed} == {

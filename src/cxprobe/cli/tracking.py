@@ -29,15 +29,21 @@ def _sync() -> tuple["list[RunRecord]", list[str]]:
 
 
 def ui(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where MLflow listens, on this machine.")] = 5000,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Where MLflow listens, on this machine; else as report.mlflow.")
+    ] = None,
 ) -> None:
     """Open MLflow on this machine: write every run that it lacks, name its ready views, and serve until Ctrl-C."""
     import os
     import sys
+    from urllib.parse import urlsplit
 
     from cxprobe.lines import all_experiments
+    from cxprobe.project.params import load_params
     from cxprobe.run import tracking
 
+    linked = load_params().report.mlflow
+    port = port or urlsplit(linked).port or 5000
     records, faults = _sync()
     print("\n".join(faults), file=sys.stderr, end="\n" * bool(faults))
     shared = os.environ.get("MLFLOW_TRACKING_URI", "")
@@ -47,6 +53,8 @@ def ui(
     if server == shared:
         print("MLFLOW_TRACKING_URI names this server, so none is started here")
         return
+    if server != linked:
+        print(f"the report's links lead to {linked}; with report.mlflow: {server}, `dvc repro` lets them lead here")
     print(f"MLflow is at {server}; Ctrl-C ends it", flush=True)
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs
     options = [f"--backend-store-uri={tracking.tracking_uri()}", "--host=127.0.0.1", f"--port={port}", "--workers=1"]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from cxprobe.files.schema import Closed, Slug, suggest
 from cxprobe.lm.params import ModelParams, Panel, ServedModel, empty_names, members_of
@@ -34,6 +34,8 @@ class Report(Closed):
     construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
     tested: Families
     """The comparisons that have p values."""
+    mlflow: Annotated[str, StringConstraints(pattern=r"^https?://[^@\s]*[^@\s/]$")]
+    """Where the report's links to runs lead, and `cxprobe ui` listens: this machine, or the team's server."""
 
 
 class ReportParams(ModelParams):

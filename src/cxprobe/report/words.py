@@ -1,10 +1,9 @@
 """How numbers are written in pages."""
 
-from cxprobe.stats import Estimate
+from cxprobe.stats import WIDEST, Estimate
 
 _SPACE = "\u00a0"
 _CHANCES = (25, 33, 50)  # in percent
-_WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 
 
 def percent(rate: float) -> str:
@@ -25,7 +24,7 @@ def number(n: float) -> str:
 
 def is_smoke_test(rate: Estimate) -> bool:
     """Return whether a rate is of too few independent items to say anything: its interval is wider than 50 points."""
-    return rate.high - rate.low > _WIDEST
+    return rate.high - rate.low > WIDEST
 
 
 def in_full(rate: Estimate) -> str:

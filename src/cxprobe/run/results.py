@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -18,7 +18,8 @@ from cxprobe.files.tables import write_table
 from cxprobe.files.writing import RESULTS, read_json, write_bytes, write_json
 from cxprobe.run.record import Dataset, RunRecord, label_of
 from cxprobe.run.signals import uninterrupted
-from cxprobe.run.stage import ONE_SOURCE, Outcome, Stage
+from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Outcome, Stage
+from cxprobe.stats import WIDEST
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
@@ -59,6 +60,7 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
         records = []
         if stage.name.startswith("judge_"):
             write_json(outcome.headline, waiting / "metrics.json")
+            write_json(_headlines(outcome), waiting / "headlines.json")
             records = _write_runs(stage, outcome, waiting)
             if not records:  # DVC warns of an empty folder
                 write_bytes(b"no runs\n", waiting / "runs" / "empty.txt")
@@ -91,6 +93,57 @@ def read_records() -> tuple[list[RunRecord], list[str]]:
     return records, faults
 
 
+def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
+    """Return trained model -> what it gets of form, meaning or in words, the number of items, and whether it is small.
+
+    Where a line has several rates for a question, as of each source of sentences, this is their mean; n is their sum.
+    small is 1 if an interval is wider than 50 points.
+    """
+    trained = {run.model for run in outcome.runs if run.facts.state == "trained" and run.facts.kind != "series"}
+    headlines = {}
+    for model in outcome.headline.keys() & trained:
+        numbers = outcome.headline[model]
+        parts = {"": numbers, **numbers} if "low" in numbers else numbers
+        rates: dict[str, list[Mapping[str, float]]] = {}
+        for name, rate in parts.items():
+            if isinstance(rate, Mapping) and "low" in rate and (outcome.asks or name in ("form", "meaning")):
+                rates.setdefault(outcome.asks or name, []).append(rate)
+        every = [rate for of_question in rates.values() for rate in of_question]
+        if every:
+            means = {name: sum(rate["accuracy"] for rate in some) / len(some) for name, some in rates.items()}
+            small = any(rate["high"] - rate["low"] > WIDEST for rate in every)
+            headlines[model] = {**means, "n": int(sum(rate["n"] for rate in every)), "small": int(small)}
+    return dict(sorted(headlines.items()))
+
+
+def _beside_controls(run: JudgedRun, runs: Sequence[JudgedRun]) -> tuple[str, dict[str, float]]:
+    """Return the best blind model on the items of a run, and metrics: its accuracy, and how far the run is above it.
+
+    Only runs on as many items count: a model that is asked about fewer is not compared here. A twin has the checkpoint
+    of the model and other weights; of several, the mean counts.
+    """
+    metrics: dict[str, float] = {}
+    keys = (run.experiment, run.construction, run.source, run.items)
+    if "accuracy" not in run.metrics or run.facts.kind == "blind":
+        return "none", metrics
+    same = [one for one in runs if (one.experiment, one.construction, one.source, one.items) == keys]
+    rated = [one for one in same if "accuracy" in one.metrics]
+    blind = max(
+        (one for one in rated if one.facts.kind == "blind"), key=lambda one: one.metrics["accuracy"], default=None
+    )
+    twins = [one for one in rated if one.facts.name == run.facts.name and one.facts.state in ("random", "shuffled")]
+    accuracy = run.metrics["accuracy"]
+    if blind is not None:
+        metrics |= {
+            "best_blind": blind.metrics["accuracy"],
+            "difference_blind": accuracy - blind.metrics["accuracy"],
+        }
+    if twins and run not in twins:
+        mean = sum(one.metrics["accuracy"] for one in twins) / len(twins)
+        metrics["difference_twin"] = accuracy - mean
+    return blind.model if blind else "none", metrics
+
+
 def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunRecord]:
     records: dict[Path, RunRecord] = {}
     for run in sorted(outcome.runs, key=lambda run: (run.facts.kind != "series", _STATES.index(run.facts.state))):
@@ -99,6 +152,7 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
         if folder in records:
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
+        best_blind, beside = _beside_controls(run, outcome.runs)
         source = [] if run.source == ONE_SOURCE else [run.source]
         record = RunRecord(
             experiment=experiment,
@@ -113,9 +167,10 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
                 "model_parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
                 "construction": run.construction,
                 "source": run.source,
+                "best_blind_model": best_blind,
                 **run.settings,
             },
-            metrics=run.metrics,
+            metrics={**run.metrics, **beside},
             series=run.series,
             dataset=None
             if run.dataset is None

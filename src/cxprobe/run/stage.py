@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import pandas as pd
 
@@ -154,7 +154,9 @@ class Outcome:
         tables: Path below the results folder, without suffix -> a table, written as .csv; not for judging stages.
         figures: Path below the results folder, without suffix -> a figure, written as .png; not for judging stages.
         pages: Path below the results folder -> the text of a page.
-        headline: The numbers of a judging stage for `dvc metrics show`: model -> name -> number (metrics.json).
+        headline: The numbers of a judging stage: model -> name -> number (metrics.json).
+        asks: What these are about, for `dvc metrics show` (headlines.json): "form", "meaning" or "words"; "" if their
+            names say it.
         runs: The runs of a judging stage.
         faults: Model -> why it could not be judged. Its rows are absent, and the stage ends with an error.
     """
@@ -164,6 +166,7 @@ class Outcome:
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
     headline: Mapping[str, Any] = field(default_factory=dict)
+    asks: Literal["form", "meaning", "words", ""] = ""
     runs: Sequence[JudgedRun] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
 

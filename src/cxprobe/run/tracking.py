@@ -14,6 +14,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from mlflow.protos.databricks_pb2 import RESOURCE_ALREADY_EXISTS, ErrorCode
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
 from cxprobe.run.experiments import VIEW_TAG, Experiment, Experiments, view_tag, views_of
+from cxprobe.run.progress import progress
 from cxprobe.run.provenance import milliseconds
 from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord
 from cxprobe.run.signals import uninterrupted
@@ -36,6 +38,7 @@ PARENT_TAG = "mlflow.parentRunId"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
 _NOTE = "mlflow.note.content"
 _PAGE = 1000  # runs in an answer of the store
+_AT_A_TIME = 8  # runs that are written to a server
 _BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
 
 
@@ -92,12 +95,16 @@ def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
         added = _add_missing(client, known, experiments)
         _write_views(client, records, experiments)
     except Exception as error:  # every kind of store has errors of its own
+        remedy = (
+            "if the file is damaged or was begun in another folder, delete it and run `cxprobe sync` again, which "
+            "writes all runs into a new one"
+            if "://" not in tracking_uri() or tracking_uri().startswith(("sqlite:", "file:"))
+            else "start the server, or correct MLFLOW_TRACKING_URI, and run `cxprobe sync` again, which writes what is "
+            "missing"
+        )
+        fault = full_disk(error) or error
         raise TrackingError(
-            blot(
-                f"the tracking store at {tracking_uri()} cannot be written ({full_disk(error) or error}); if it is a "
-                "local file that is damaged or was begun in another folder, delete it and run `cxprobe sync` again, "
-                "which writes all runs into a new one"
-            )
+            blot(f"the tracking store at {tracking_uri()} cannot be written ({fault}); {remedy}")
         ) from error
     if ended:
         print(f"runs that were still RUNNING though their processes have ended, and are now KILLED: {ended}")
@@ -182,9 +189,19 @@ def _add_missing(
         finished = _every_run(client, number, "attributes.status = 'FINISHED'")
         complete |= {run.data.tags.get(RECORD_TAG, "") for run in finished}
     missing = [(record, context) for record, context in records if record.digest not in complete]
-    for record, context in missing:
+
+    def write(one: tuple[RunRecord, RunContext]) -> None:
+        record, context = one
         _write(client, ids[record.experiment], record, context)
         _delete_copies(client, ids[record.experiment], record)
+
+    # A server is waited for, so several runs are under way; a local file takes one at a time.
+    with (
+        progress(len(missing), "runs", f"MLflow at {blot(tracking_uri())}", kept="these runs are written") as shown,
+        ThreadPoolExecutor(1 if _is_local() else _AT_A_TIME) as pool,
+    ):
+        for _ in pool.map(write, missing):  # after a fault it cancels the others
+            shown.update(1)
     return len(missing)
 
 

@@ -30,11 +30,11 @@ from cxprobe.report.findings import (
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Line, PageTable
+from cxprobe.report.params import Report
 from cxprobe.report.words import in_full, interval, number, percent
 from cxprobe.run.record import STAGE_TAG
 from cxprobe.site.reservations import reservations_of
 
-MLFLOW = "http://127.0.0.1:5000"  # where `MLFLOW_COMMAND` serves it
 MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
 _PACKAGES = (
@@ -170,7 +170,7 @@ def overview_table(findings: Sequence[Finding], models: ReportModels) -> pd.Data
     return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
-def runs_in_mlflow(finding: Finding, experiments: int) -> str:
+def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
     """Return the address at which MLflow shows the run of a finding.
 
     The run is searched by what it is, in all experiments, since the numbers of experiments depend on what ran first.
@@ -178,13 +178,14 @@ def runs_in_mlflow(finding: Finding, experiments: int) -> str:
     Args:
         finding: The finding.
         experiments: How many experiments there may be.
+        server: The address of MLflow's server.
     """
     sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": finding.source}
     conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
     conditions.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
     listed = json.dumps([str(number + 1) for number in range(experiments)])
     search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(conditions))}"
-    return f"{MLFLOW}/#/compare-experiments/s?{search}"
+    return f"{server}/#/compare-experiments/s?{search}"
 
 
 def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
@@ -202,11 +203,15 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS,
-        "MLFLOW": MLFLOW,
+        "MLFLOW": inputs.stage.params.section(Report).mlflow,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
         "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},
         "PIXELS": {"width": WIDTH, "height": HEIGHT},
-        "run_of": lambda finding: runs_in_mlflow(finding, sum(len(line.experiments) for line in inputs.lines.values())),
+        "run_of": lambda finding: runs_in_mlflow(
+            finding,
+            sum(len(line.experiments) for line in inputs.lines.values()),
+            inputs.stage.params.section(Report).mlflow,
+        ),
         "mocks": models.mocks,
         "blind": models.blind,
         "with_pages": models.with_pages,
