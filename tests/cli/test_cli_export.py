@@ -64,10 +64,10 @@ def test_a_folder_that_has_something_in_it_is_refused_and_left_as_it_is(folder, 
     assert [path.name for path in (folder / "full").iterdir()] == ["mine.txt"]
 
 
-def test_results_want_the_name_of_a_parquet_file(folder):
-    code, output = export("results", "results.csv")
+def test_results_want_the_name_of_a_parquet_or_csv_file(folder):
+    code, output = export("results", "results.txt")
     assert code == 2
-    assert "results.csv" in output
+    assert "results.txt" in output
     assert ".parquet" in output
 
 

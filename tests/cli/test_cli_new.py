@@ -121,6 +121,15 @@ def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
     assert find_faults().lines == []
 
 
+def test_a_model_comes_with_its_twin_if_asked(folder):
+    code, output = call("model", "roberta", "--name", "some/roberta", "--twin")
+    assert code == 0, output
+    entries = YAML(typ="safe").load(output.split("\n\n")[1])
+    assert entries["roberta-random"] == entries["roberta"] | {"weights": "random", "seed": 1}
+    change_params(folder, folder / "params.yaml", lambda params: params["models"].update(entries))
+    assert find_faults().lines == []
+
+
 def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):
     code, output = call("model", "carried", "--name", "models/mini-mlm")
     assert code == 0, output

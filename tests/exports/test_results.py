@@ -10,7 +10,7 @@ import pytest
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 
 from cxprobe.errors import DataError
-from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_parquet
+from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_csv, results_latex, results_parquet
 from cxprobe.files.tables import write_table
 from cxprobe.scenarios.rules import load_scenarios
 
@@ -178,3 +178,22 @@ def test_the_file_has_all_columns_each_with_a_description(made_params):
 def test_a_line_that_has_not_been_judged_is_named(made_params):
     with pytest.raises(DataError, match=r"data/judge_scenarios/.*is missing; run `dvc repro`"):
         read_results(made_params, ["scenarios"])
+
+
+def test_answers_as_csv_have_the_same_rows():
+    table = pd.DataFrame({"model": ["mlm", "mlm"], "correct": [1.0, 0.5], "clusters": [["frame=1", "verb=go"], []]})
+    read = pd.read_csv(io.BytesIO(results_csv(table)), keep_default_na=False)
+    assert read["clusters"].tolist() == ["frame=1; verb=go", ""]
+    assert read["correct"].tolist() == [1.0, 0.5]
+
+
+def test_rates_as_latex_have_a_macro_each_with_interval_and_n():
+    row = {"model": "mini-mlm-2", "construction": "let-alone", "question": "meaning", "way": "pairs_a"}
+    rate = {"accuracy": 0.442, "low": 0.37, "high": 0.52, "n": 336}
+    rows = [row | rate, row | rate | {"way": "pairs_b"}, row | dict.fromkeys(rate, "")]
+    text = results_latex(pd.DataFrame(rows))
+    shown = r"44\,\% [37, 52], $n = 336$"
+    assert rf"\newcommand{{\cxMiniMlmcLetAloneMeaning}}{{{shown}}}" in text
+    assert rf"\newcommand{{\cxMiniMlmcLetAloneMeaningPairsB}}{{{shown}}}" in text
+    assert rf"mini-mlm-2 & let-alone & meaning & pairs\_a & {shown} \\" in text
+    assert text.count(shown) == 4

@@ -113,6 +113,8 @@ _group("import", _PROJECT, "Take over texts of others.", import_.prompts)
 _JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
 _group("validate", _PEOPLE, _JUDGE, validate.export, validate.import_, validate.pattern)
 _GIVE = "Give data, tasks and results to other tools."
-_group("export", _RESULTS, _GIVE, export.hf, export.lm_eval, export.inspect, export.results, export.conllu)
+_group(
+    "export", _RESULTS, _GIVE, export.hf, export.lm_eval, export.inspect, export.results, export.latex, export.conllu
+)
 
 __all__ = ["app"]

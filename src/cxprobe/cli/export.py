@@ -95,20 +95,31 @@ def inspect(folder: Folder) -> None:
 
 
 def results(
-    file: Annotated[Path, typer.Argument(help="The .parquet file; one that is there is replaced.")],
+    file: Annotated[Path, typer.Argument(help="The .parquet or .csv file; one that is there is replaced.")],
 ) -> None:
     """Write every answer of every model to every item as one tidy table."""
-    from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_parquet
+    from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_csv, results_parquet
     from cxprobe.files.writing import write_bytes
     from cxprobe.project.params import load_params
 
-    if file.suffix != ".parquet":
-        raise DataError(f"{file}: the results are written as Parquet; give a name that ends in .parquet")
+    written = {".parquet": results_parquet, ".csv": results_csv}
+    if file.suffix not in written:
+        raise DataError(f"{file}: the results are written as Parquet or CSV; give a name that ends in .parquet or .csv")
     table = read_results(load_params())
-    write_bytes(results_parquet(table), file)
+    write_bytes(written[file.suffix](table), file)
     print(f"{file}: {len(table):,} answers of {table['model'].nunique()} models")
     for name, column in RESULT_COLUMNS.items():
         print(f"  {name}: {column['about']}")
+
+
+def latex(file: Annotated[Path, typer.Argument(help="The .tex file; one that is there is replaced.")]) -> None:
+    """Write the rates of the report's first page as LaTeX: a macro for each, with interval and n, and a table."""
+    from cxprobe.exports.results import results_latex
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.report.answers import read_made_table
+
+    write_bytes(results_latex(read_made_table(Path("results/report/tables/overview.csv"))).encode(), file)
+    print(f"{file}: \\input it; a macro is \\cx and the names of model, construction and question")
 
 
 def conllu(

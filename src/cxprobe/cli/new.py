@@ -51,6 +51,7 @@ def model(
     dtype: Annotated[
         Literal["float32", "bfloat16", "float16"], typer.Option(help="The precision that it runs in.")
     ] = "float32",
+    twin: Annotated[bool, typer.Option("--twin", help="Print the entry of its twin with random weights too.")] = False,
 ) -> None:
     """Print the entry of a model for params.yaml, below `models`. Weights on this machine are hashed.
 
@@ -64,6 +65,10 @@ def model(
 
     require_free(slug)
     entry = entry_of(slug, *with_document_start(slug, describe_model(slug, name, revision, dtype)))
+    if twin:
+        require_free(f"{slug}-random")
+        entry = entry.replace(f"{slug}:", f"{slug}: &{slug}", 1)
+        entry += f"{slug}-random:\n  <<: *{slug}\n  weights: random\n  seed: 1\n"
     if carried := carried_folder(name):
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")

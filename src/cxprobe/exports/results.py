@@ -1,6 +1,7 @@
 """One tidy table of every answer of every model to every item, of all lines of work."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -56,3 +57,43 @@ def results_parquet(results: pd.DataFrame) -> bytes:
     written = BytesIO()
     pyarrow.parquet.write_table(pa.Table.from_pandas(results, schema=schema, preserve_index=False), written)
     return written.getvalue()
+
+
+def results_csv(results: pd.DataFrame) -> bytes:
+    """Return the table as CSV; the clusters of an answer are joined by a semicolon and a space."""
+    return results.assign(clusters=results["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n").encode()
+
+
+def results_latex(overview: pd.DataFrame) -> str:
+    r"""Return LaTeX: a macro for each rate of the overview, such as \cxMiniMlmDitransitiveForm, and a table of all.
+
+    A macro has the rate, its interval in percent, and n. Digits in names are written as letters, a for 0.
+
+    Args:
+        overview: See `cxprobe.site.pages.overview_table`.
+    """
+    rated = overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
+    macros: dict[str, str] = {}
+    rows = []
+    for _, row in rated.iterrows():
+        names = [str(row[column]) for column in ("model", "construction", "question", "way")]
+        value, low, high = (100 * float(row[column]) for column in ("accuracy", "low", "high"))
+        shown = f"{value:.0f}\\,\\% [{low:.0f}, {high:.0f}], $n = {int(float(row['n']))}$"
+        name = _macro(names[:3])
+        macros[_macro(names) if name in macros else name] = shown  # several ways of one question are told apart
+        rows.append(" & ".join([*map(_escaped, names), shown]) + r" \\")
+    lines = [f"\\newcommand{{\\{name}}}{{{text}}}" for name, text in macros.items()]
+    head = [
+        r"\begin{tabular}{lllll}",
+        r"model & construction & question & asked by & rate [95\,\% interval], $n$ \\ \hline",
+    ]
+    return "\n".join([*lines, "", *head, *rows, r"\end{tabular}", ""])
+
+
+def _macro(names: Sequence[str]) -> str:
+    words = re.findall(r"[A-Za-z]+|[0-9]", " ".join(names))
+    return "cx" + "".join(chr(ord("a") + int(word)) if word.isdigit() else word.capitalize() for word in words)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([&%$#_{}])", r"\\\1", text)

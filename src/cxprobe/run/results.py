@@ -119,18 +119,17 @@ def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
 def _beside_controls(run: JudgedRun, runs: Sequence[JudgedRun]) -> tuple[str, dict[str, float]]:
     """Return the best blind model on the items of a run, and metrics: its accuracy, and how far the run is above it.
 
-    Only runs on as many items count: a model that is asked about fewer is not compared here. A twin has the checkpoint
-    of the model and other weights; of several, the mean counts.
+    Only a blind model on as many items counts: one that is asked about more would be compared on other items. A twin has
+    the checkpoint of the model and other weights; it may be asked about fewer, and of several the mean counts.
     """
     metrics: dict[str, float] = {}
-    keys = (run.experiment, run.construction, run.source, run.items)
+    keys = (run.experiment, run.construction, run.source)
     if "accuracy" not in run.metrics or run.facts.kind == "blind":
         return "none", metrics
-    same = [one for one in runs if (one.experiment, one.construction, one.source, one.items) == keys]
+    same = [one for one in runs if (one.experiment, one.construction, one.source) == keys]
     rated = [one for one in same if "accuracy" in one.metrics]
-    blind = max(
-        (one for one in rated if one.facts.kind == "blind"), key=lambda one: one.metrics["accuracy"], default=None
-    )
+    as_many = [one for one in rated if one.items == run.items and one.facts.kind == "blind"]
+    blind = max(as_many, key=lambda one: one.metrics["accuracy"], default=None)
     twins = [one for one in rated if one.facts.name == run.facts.name and one.facts.state in ("random", "shuffled")]
     accuracy = run.metrics["accuracy"]
     if blind is not None:
