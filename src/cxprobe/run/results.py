@@ -119,7 +119,7 @@ def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
 def _beside_controls(run: JudgedRun, runs: Sequence[JudgedRun]) -> tuple[str, dict[str, float]]:
     """Return the best blind model on the items of a run, and metrics: its accuracy, and how far the run is above it.
 
-    Only a blind model on as many items counts: one that is asked about more would be compared on other items. A twin has
+    Only a blind model on as many items counts: one with more would be compared on other items. A twin has
     the checkpoint of the model and other weights; it may be asked about fewer, and of several the mean counts.
     """
     metrics: dict[str, float] = {}
