@@ -156,7 +156,7 @@ def shrink(params: dict) -> None:
     params["scenarios"] |= {"models": ["mlm", "by-place"], "constructions": ["toy"]}
     params["scenarios"]["make"]["share"] = 1.0
     params["pairs"] |= {"models": ["mlm", "clm", "by-rule"], "probed": ["mlm"], "constructions": ["toy"]}
-    params["pairs"]["make"]["per_cell"] = {"meaning": 4, "form": 4}
+    params["pairs"]["make"]["per_cell"] = {"meaning": 4, "form": 4, "control": 1}
     params["pairs"]["score"]["fewer"] = {}
     params["pairs"]["probe"]["constructions"] = ["toy"]
     params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "ask": {}}

@@ -541,7 +541,7 @@ def minimal_pairs(
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
     people = _people_beside(constructions)
     content = load_pairs(construction, people, constructions)
-    settings = MakePairs(per_cell=PerCell(meaning=per_cell, form=per_cell), pseudowords=pseudowords)
+    settings = MakePairs(per_cell=PerCell(meaning=per_cell, form=per_cell, control=per_cell), pseudowords=pseudowords)
     return build_pairs(construction, content, people, settings, seed).pairs
 
 

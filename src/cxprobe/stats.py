@@ -334,8 +334,8 @@ class PairedDifference:
                 smallest p value under Holm's correction, so that the power is at least the one that is asked for.
 
         Returns:
-            A number above 0; NaN where no difference could be found, since there are too few clusters, or one of them
-            has most of the items: fewer than six for one test.
+            A number in (0, 1]; NaN where even the largest difference would not be found so often, as where there
+            are fewer than six clusters for one test, or one of them has most of the items.
 
         Source:
             Bloom 1995, the minimum detectable effect.
@@ -350,7 +350,8 @@ class PairedDifference:
         # Of the permutation test: value ** 2 > z ** 2 * (error ** 2 + uneven * value ** 2).
         critical = max(stdtrit(self.freedom, 1 - level / 2), z / sqrt(rest))
         enough = betaincinv(fewest, self.n - fewest + 1, power)  # so many of n items differ, or more
-        return float(max((critical + stdtrit(self.freedom, power)) * self.error, enough * self.step))
+        smallest = float(max((critical + stdtrit(self.freedom, power)) * self.error, enough * self.step))
+        return smallest if smallest <= 1 else nan
 
 
 def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDifference:
@@ -431,11 +432,21 @@ def differs_from_published(rate: Estimate, published: float, n: int | None, roun
     """
     if np.isnan(published):
         return False
-    low_published, high_published = (published, published) if n is None else _wilson(np.array(published), np.array(n))
-    value = rate.value - published
-    low = value - sqrt((rate.value - rate.low) ** 2 + (high_published - published) ** 2) - rounding
-    high = value + sqrt((rate.high - rate.value) ** 2 + (published - low_published) ** 2) + rounding
-    return not low <= 0 <= high
+    ends = (published, published) if n is None else _wilson(np.array(published), np.array(n))
+    difference = difference_of_samples(rate, Estimate(published, float(ends[0]), float(ends[1]), n or 0))
+    return not difference.low - rounding <= 0 <= difference.high + rounding
+
+
+def difference_of_samples(first: Estimate, second: Estimate) -> Estimate:
+    """Return the difference of two rates of independent samples, first less second; n is that of the first.
+
+    Source:
+        Newcombe 1998 (Interval estimation for the difference between independent proportions), method 10.
+    """
+    value = first.value - second.value
+    low = value - sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
+    high = value + sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
+    return Estimate(value, low, high, first.n)
 
 
 def holm(p: Sequence[float] | Floats) -> Floats:

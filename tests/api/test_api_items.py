@@ -20,7 +20,7 @@ def elsewhere(tmp_path, monkeypatch):
 def test_pairs_are_those_of_the_stage():
     people = load_people(ROOT / PEOPLE_FILE)
     content = load_pairs("let-alone", people, ROOT / "constructions")
-    settings = MakePairs.model_validate({"per_cell": {"meaning": 3, "form": 3}, "pseudowords": None})
+    settings = MakePairs.model_validate({"per_cell": {"meaning": 3, "form": 3, "control": 1}, "pseudowords": None})
     expected = build_pairs("let-alone", content, people, settings, 7).pairs
     pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", per_cell=3, seed=7), expected)
 

@@ -100,7 +100,7 @@ def test_the_card_describes_every_column_and_gives_sizes_and_settings(folder, fo
     pairs = pd.read_parquet(f"data/make_pairs/{MEANING}.parquet")
     assert f"| {MEANING} | {len(pairs)} |" in card
     assert f"with the seed {made_params.seed}" in card
-    assert 'pairs.make: {"per_cell": {"meaning": 1, "form": 3}' in card
+    assert 'pairs.make: {"per_cell": {"meaning": 1, "form": 3, "control": 1}' in card
     assert "(0 entailment, 1 neutral, 2 contradiction)" in card
 
 

@@ -18,7 +18,7 @@ from cxprobe.pairs.params import FORM, construction_of_pairs
 pytestmark = pytest.mark.pipeline
 
 LOADED, PEOPLE = load_all()
-PER_CELL = {"meaning": 300, "form": 50}
+PER_CELL = {"meaning": 300, "form": 50, "control": 30}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def cells(pairs):
 
 
 def test_the_paper_s_nine_and_four_of_form_are_there():
-    assert Counter(content.tests for content in LOADED.values()) == {"meaning": 9, "form": 13}
+    assert Counter(content.tests for content in LOADED.values()) == {"meaning": 9, "form": 13, "control": 10}
     assert len(PEOPLE.types) == 4
     meaning = [content for content in LOADED.values() if content.tests == "meaning"]
     for content in meaning:
@@ -52,7 +52,7 @@ def test_the_paper_s_nine_and_four_of_form_are_there():
         (name, variant.rival_origin)
         for name, content in LOADED.items()
         for variant in content.variants.values()
-        if variant.rival
+        if variant.rival and content.tests == "meaning"
     }
     assert rivals == {("conative", "paper"), ("way-manner", "own")}
     sentences = [sum(len(variant.contexts) for variant in content.variants.values()) for content in meaning]
@@ -63,10 +63,30 @@ def test_the_paper_s_nine_and_four_of_form_are_there():
     ]
 
 
+def test_every_pair_of_meaning_names_a_control_with_as_many_people():
+    for content in LOADED.values():
+        assert (content.control is not None) == (content.tests == "meaning")
+        if content.control:
+            control = LOADED[content.control]
+            assert control.tests == "control"
+            assert (control.people, control.switched) == (content.people, content.switched)
+
+
+@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.tests == "control"])
+def test_in_a_control_every_rule_about_places_or_words_is_right_in_half_of_the_pairs(name, rendered):
+    content, pairs = LOADED[name], rendered[name]
+    for rule in ("first_mentioned", "last_mentioned") if content.switched else ():
+        margins = preferences_of(rule, pairs)["margin"]
+        assert (margins > 0).mean() + (margins == 0).mean() / 2 == 0.5
+    for variant in content.variants.values():
+        asked_alike = [one for one in content.variants.values() if one.continuation == variant.continuation]
+        assert len(asked_alike) == 2 or variant.rival  # with the other answer after another sentence
+
+
 @pytest.mark.parametrize("name", LOADED)
 def test_every_cell_is_full_and_has_every_frame_equally_often(name, rendered):
     content = LOADED[name]
-    assert len(content.frames) >= 40
+    assert len(content.frames) >= (30 if content.tests == "control" else 40)
     for cell in cells(rendered[name]):
         assert len(cell) == PER_CELL[content.tests]
         frames = Counter(pair.clusters["frame"] for pair in cell)

@@ -171,7 +171,7 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
 
 
 def settings(meaning=4, pseudowords="random") -> MakePairs:
-    return MakePairs(per_cell=PerCell(meaning=meaning, form=1), pseudowords=pseudowords)
+    return MakePairs(per_cell=PerCell(meaning=meaning, form=1, control=1), pseudowords=pseudowords)
 
 
 def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
@@ -198,14 +198,14 @@ def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
 
 @pytest.fixture(scope="module")
 def pairs():
-    people, how = load_people(), MakePairs(per_cell=PerCell(meaning=5, form=6), pseudowords="random")
+    people, how = load_people(), MakePairs(per_cell=PerCell(meaning=5, form=6, control=1), pseudowords="random")
     names = ("ditransitive", "npi-licensing")
     made = [build_pairs(name, load_pairs(name, people), people, how, 2022).pairs for name in names]
     return pd.concat(made, ignore_index=True)
 
 
 def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(pairs):
-    few = first_items(pairs, PerCell(meaning=2, form=4))
+    few = first_items(pairs, PerCell(meaning=2, form=4, control=1))
     by = ["construction", "words", "variant", "sentence", "noun_type", "order"]
     assert set(few.loc[few["tests"] == "meaning"].groupby(by).size()) == {2}
     assert set(few.loc[few["tests"] == "form"].groupby(by).size()) == {4}
@@ -215,7 +215,7 @@ def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(
 
 
 def test_an_item_that_is_asked_is_asked_in_all_its_ways(pairs):
-    few = first_items(pairs, PerCell(meaning=1, form=1))
+    few = first_items(pairs, PerCell(meaning=1, form=1, control=1))
     assert few.groupby("item").size().equals(pairs[pairs["item"].isin(few["item"])].groupby("item").size())
     assert first_items(pairs, None) is pairs
 

@@ -128,6 +128,7 @@ def test_accuracies_have_what_is_right_in_both_orders_beside_them_and_nothing_wh
     orders = {
         "both": numbers.assign(both=0.125, low=0.1, high=0.2, n=20),
         "margins": numbers.assign(margin=0.3, low=-0.1, high=0.7, standardised=0.2, n=8).head(1),
+        "every_variant": numbers.head(0).assign(every_variant=0.0),
     }
     found = with_both_orders(accuracies, orders).set_index(["construction", "model"])
     assert len(found) == 4

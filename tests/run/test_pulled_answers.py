@@ -44,7 +44,7 @@ def test_what_was_pulled_needs_no_weights_and_what_is_new_is_all_that_is_left(tm
         run(clone, sys.executable, "-c", WITHOUT_WEIGHTS, script, model)
         assert run(clone, "dvc", "diff", "--targets", f"data/{stage}/{model}").stdout == ""
     shutil.rmtree(clone / SCRATCH)
-    more = {"meaning": 6, "form": 4}
+    more = {"meaning": 6, "form": 4, "control": 1}
     change_params(clone, clone / "params.yaml", lambda params: params["pairs"]["make"].update(per_cell=more))
     run(clone, "dvc", "repro", "make_pairs")
     status = run(clone, "cxprobe", "measure", "--status", "--stage", "score_pairs", "--model", "clm").stdout

@@ -28,6 +28,7 @@ from cxprobe.report.findings import (
     NO_RATE,
     PREFERENCE,
     SMOKE_TEST,
+    AgainstBlind,
     Blind,
     Finding,
     ReportModels,
@@ -114,6 +115,11 @@ def pairs_accuracy(**models) -> pd.DataFrame:
     return accuracy.assign(**dict.fromkeys(ORDERS, ""))
 
 
+def in_every_variant(accuracy: pd.DataFrame) -> pd.DataFrame:
+    ends = {"every_variant_low": 0.4, "every_variant_high": 0.8, "every_variant_n": 30}
+    return accuracy.assign(every_variant=0.6, **ends)
+
+
 def read(params):
     sections = sections_of(params)
     return ReportInputs(Stage("report", "", params), sections, list(LINES.values())), ReportModels.of(sections)
@@ -143,8 +149,8 @@ def pages(folder):
     [
         (finding(low=0.6), ABOVE_BLIND),
         (finding(low=0.59), ABOVE_CHANCE),
-        (finding(low=0.59, ahead=True), ABOVE_BLIND),
-        (finding(low=0.6, ahead=False), ABOVE_CHANCE),
+        (finding(low=0.59, against=AgainstBlind(True, None)), ABOVE_BLIND),
+        (finding(low=0.6, against=AgainstBlind(False, None)), ABOVE_CHANCE),
         (finding(low=0.6, blind=None), NO_BLIND),
         (finding(0.55, 0.5, 0.6), NO_DIFFERENCE),
         (finding(0.5, 0.4, 0.6, preference="always the first"), PREFERENCE),
@@ -200,9 +206,9 @@ def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_cons
     shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "agreement")
     params = with_params(folder, ["pairs", "recognition"], pairs={"constructions": ["toy", "agreement"]})
     meaning = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), clm=(0.5, 0.2, 0.8, 9), shorter=(0.52, 0.44, 0.6, 300))
-    form = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(1.0, 0.9, 1.0, 60))
+    form = in_every_variant(pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(1.0, 0.9, 1.0, 60)))
     pairs = pd.concat([meaning, form.assign(construction="agreement", tests="form")])
-    write_report(folder, "pairs", accuracy=pairs)
+    write_report(folder, "pairs", accuracy=with_blanks(pairs))
     probes = rates(one=(0.9, 0.8, 0.95, 50)).assign(construction="toy", source="generated")
     write_report(folder, "recognition", recognition=probes.assign(layer=1, control_majority=0.5))
     index = pages_of(params)["index.html"]
@@ -228,9 +234,9 @@ def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder)
     (of_toy / "form_pairs.yaml").write_text(meaning.replace("tests: meaning", "tests: form"))
     params = with_params(folder, ["pairs"], pairs={"constructions": ["toy", "toy-form"]})
     own = pairs_accuracy(mlm=(0.52, 0.48, 0.56, 300), shorter=(0.5, 0.45, 0.55, 300))
-    form = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(0.49, 0.4, 0.58, 60))
+    form = in_every_variant(pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(0.49, 0.4, 0.58, 60)))
     accuracy = pd.concat([own, form.assign(construction="toy-form", tests="form")]).assign(clusters=40)
-    write_report(folder, "pairs", accuracy=accuracy)
+    write_report(folder, "pairs", accuracy=with_blanks(accuracy))
     run, cast = read(params)
     assert list(run.constructions) == ["toy"]
     found = findings_of(run, cast)
@@ -239,6 +245,7 @@ def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder)
         ("form", "toy", "toy-form", "minimal pairs of form", 60, 60),
     ]
     assert [one.verdict for one in found] == [NO_DIFFERENCE, ABOVE_BLIND]
+    assert found[1].note.startswith("right in all variants: 60")
     assert "construction%20%3D%20%27toy-form%27" in runs_in_mlflow(found[1], 1, "http://host:1")
     page = text_of(pages_of(params)["constructions/toy.html"])
     assert "minimal pair of form, variant A" in page

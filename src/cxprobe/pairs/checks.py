@@ -58,8 +58,8 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
         - the same sentence twice;
         - a verb, or a noun of typical roles, that is too frequent.
 
-        If nothing has such a fault, and the pairs test meaning with at least `FRAMES_TO_BALANCE` frames: words of the
-        contrasts that are not right as often as wrong.
+        If nothing has such a fault, and the pairs do not test form and have at least `FRAMES_TO_BALANCE` frames: words
+        of the contrasts that are not right as often as wrong.
     """
     faults = faults_of_pairs(content, people)
     sound = SoundPart.of(content, people, faults)
@@ -76,7 +76,7 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
             in_variant += _articles_before_people(variant, content)
         further += (fault.below("variants", name) for fault in in_variant)
         further += _repeated_frames(name, variant, sound)
-    if content.tests == "meaning" and len(content.frames) >= FRAMES_TO_BALANCE and not faults:
+    if content.tests != "form" and len(content.frames) >= FRAMES_TO_BALANCE and not faults:
         further += _unbalanced_words(content, people, sound)
     return [*faults, *further]
 

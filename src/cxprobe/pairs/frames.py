@@ -18,7 +18,7 @@ from cxprobe.constructions.faults import Fault, Keys, article_faults, with_lines
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row, SlotName, Words
 from cxprobe.english import capitalise_sentences
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Slug, Two, read_yaml, suggest, validate
 from cxprobe.pairs.params import FORM, construction_of_pairs
 
 
@@ -89,8 +89,11 @@ class Variant(Closed):
 class PairsFile(Closed):
     """The pairs of a construction as pairs.yaml and form_pairs.yaml describe them."""
 
-    tests: Literal["meaning", "form"]
-    """What the wrong member of a pair gets wrong: what the construction means, or how it is formed."""
+    tests: Literal["meaning", "form", "control"]
+    """What the wrong member of a pair gets wrong: what the construction means, how it is formed, or what the text says
+    in plain words. Pairs of the last kind are a control: the same questions, for which no construction is needed."""
+    control: Slug | None = None
+    """Of pairs of meaning: the folder of the pairs that are the control of their questions; absent for none."""
     people: Annotated[list[SlotName], Field(max_length=2)] = Field(default_factory=list)
     """The slots that nouns of lexicon/people.yaml fill, type by type; absent for none."""
     switched: bool = False

@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import ContinuationAlone, Member
+from cxprobe.lm.params import ContinuationAlone, Member, PairClassifier
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
+from cxprobe.pairs.controls import controls_of
 from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
 from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
 from cxprobe.stats import (
@@ -34,6 +35,8 @@ RULE_SCORE, ASKED = "preference", "asked"  # scores
 MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
 BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
 _KIND = ["construction", "tests", "words"]
+_VARIANT = ["construction", "variant"]
+ANSWERED = "answered_by_words"  # names the column of `with_answered_by_words`, and the table of its variants
 
 
 class Rates(NamedTuple):
@@ -58,7 +61,7 @@ RATES: Mapping[str, Rates] = {
     "noun_types": Rates([*_KIND, "noun_type"]),
     "scores": Rates(["construction", "words", "scheme", "score"], of="scores"),
 }
-PAIR_TABLES = (*RATES, "both", "margins", "unbalanced", "biases")
+PAIR_TABLES = (*RATES, "both", "margins", "unbalanced", "biases", "every_variant", "controls", ANSWERED)
 BY_RUN = ["model", "run"]
 MOST_GROUPS = 8  # of a run's metrics, which are 40 at most
 
@@ -249,7 +252,9 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         "scores" is by every scheme and score, the others by the deciding one. "both" and
         "margins": see `both_orders`. "unbalanced": the
         cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
-        "biases": see `biases_of`.
+        "biases": see `biases_of`. "every_variant": how often all pairs of an item of form are right: the same columns,
+        every_variant, low, high and n. "controls": see `controls_of_pairs`. "answered_by_words": the
+        accuracies in the variants that a bag of words answers (`with_answered_by_words`).
     """
     tables = {}
     for name, rates in RATES.items():
@@ -258,12 +263,81 @@ def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[
         tables[name] = with_tie_rate(rate_by(pairs, "accuracy", [*first, *rates.by]))
     balanced, keys = pooled(judged.items), [*first, *_KIND]
     clusters = clusters_by(balanced, keys)
+    real = judged.items[judged.items["words"] == "real"]
+    real = real.assign(**{ANSWERED: real.get(ANSWERED, "")})
     return tables | {
         "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
         **both_orders(balanced, keys),
         "unbalanced": unbalanced_rates(judged.items, first),
         "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
+        "every_variant": every_variant(balanced, keys),
+        "controls": controls_of_pairs(balanced, first),
+        ANSWERED: rate_by(real[real[ANSWERED] != ""], "accuracy", [*first, *_VARIANT, ANSWERED]),
     }
+
+
+def controls_of_pairs(items: pd.DataFrame, first: Sequence[str] = ("model",)) -> pd.DataFrame:
+    """Return the controls of judged pairs with real words in balanced cells, see `cxprobe.pairs.controls.controls_of`.
+
+    Args:
+        items: Judged pairs; without the column control they have none.
+        first: The columns that tell models apart.
+    """
+    by = [*first, "construction", "tests", "control"]
+    real = items[items["words"] == "real"]
+    real = real.assign(control=real.get("control", ""))
+    return controls_of(rate_by(real, "accuracy", by), both_orders(real, by)["both"], first)
+
+
+def every_variant(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return how often models are right about an item of form in all of its variants.
+
+    Args:
+        items: Judged pairs.
+        by: The columns that make the groups, which tell models apart.
+
+    Returns:
+        The columns of ``by``; every_variant, low, high and n, the number of items: a tie in one variant is a half, in
+        two a quarter.
+    """
+    form = items[items["tests"] == "form"]
+    clusters = {name: "first" for name in form.columns if name.startswith(CLUSTER) and name != f"{CLUSTER}wording"}
+    of_items = form.groupby([*by, "item"], sort=False).agg({"accuracy": "prod", **clusters}).reset_index()
+    rates = rate_by(of_items, "accuracy", by).drop(columns="ties")
+    return rates.rename(columns={"accuracy": "every_variant"})
+
+
+def with_answered_by_words(judged: JudgedPairs, members: Sequence[Member], limit: float) -> JudgedPairs:
+    """Return judged pairs with the column answered_by_words: the bag of words that answers the variant, or "".
+
+    Such a variant of pairs of meaning asks nothing about the construction. Rates of several constructions leave it out
+    (`several`).
+
+    Args:
+        judged: The pairs of several models.
+        members: The models.
+        limit: The accuracy above which a classifier on single words that was trained on other frames answers a variant,
+            if its interval is above chance too.
+    """
+    bags = [
+        member.slug
+        for member in members
+        if isinstance(member.spec, PairClassifier)
+        and (member.spec.counts.kind, *member.spec.counts.lengths) == ("word_ngrams", 1, 1)
+    ]
+    asked = judged.items[judged.items["model"].isin(bags) & (judged.items["words"] == "real")]
+    rates = rate_by(asked[asked["tests"] == "meaning"], "accuracy", [*_VARIANT, "model"])
+    answered = rates[(rates["accuracy"] > limit) & (rates["low"] > 0.5)].drop_duplicates(_VARIANT)
+    named = answered[[*_VARIANT, "model"]].rename(columns={"model": ANSWERED})
+    items, scores = (
+        table.merge(named, "left", _VARIANT).fillna({ANSWERED: ""}) for table in (judged.items, judged.scores)
+    )
+    return JudgedPairs(items, scores, judged.replies)
+
+
+def several(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the judged pairs that a rate of several constructions may have: of variants that words do not answer."""
+    return items[items[ANSWERED] == ""] if ANSWERED in items else items
 
 
 def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -306,7 +380,7 @@ def with_pair_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
         items: Rows with the column construction.
         meaning: The constructions whose pairs test meaning.
     """
-    every = items[items["construction"].isin(meaning)].assign(run="all")
+    every = several(items[items["construction"].isin(meaning)]).assign(run="all")
     return pd.concat([items.assign(run=items["construction"]), every], ignore_index=True)
 
 
@@ -319,7 +393,8 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
     Returns:
         (model, run) -> accuracy, low, high, n and tie_rate of the pairs with real words, without the cells in which one
         answer is always right, and absent if there are no others, since such an accuracy would be how much the model
-        likes that answer; both and margin with their intervals (`both_orders`); unbalanced_cells, the number of these
+        likes that answer; every_variant, of form; control and less_control with their intervals (`controls_of_pairs`);
+        both and margin with their intervals (`both_orders`); unbalanced_cells, the number of these
         cells, where there are any; for the pairs of meaning bias_order and bias_variant with their intervals, and
         changed_with_order, as far as there are two orders and two variants (of several constructions, those whose cells
         are all balanced); and the accuracies variant.<name>, noun_type.<name>, words.pseudo (`MOST_GROUPS` at most),
@@ -330,6 +405,15 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
     orders = both_orders(pooled(real.items), BY_RUN)
     for value, name in (("both", "both"), ("margin", "margins")):
         _add(metrics, orders[name], {value: value, f"{value}_low": "low", f"{value}_high": "high"})
+    _add(metrics, every_variant(pooled(real.items), BY_RUN), {"every_variant": "every_variant"})
+    of_runs = real.items[real.items["run"] == real.items["construction"]]
+    controls = controls_of_pairs(pooled(of_runs)).assign(run=lambda table: table["construction"])
+    names = {f"control{end}": f"control{end or '_accuracy'}" for end in ends}
+    _add(
+        metrics,
+        controls,
+        names | {"less_control": "less_control", "less_control_low": "less_low", "less_control_high": "less_high"},
+    )
     unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*BY_RUN, *CELL])
     cells = unbalanced.groupby(BY_RUN, sort=False).size().rename("unbalanced_cells").reset_index()
     _add(metrics, cells, {"unbalanced_cells": "unbalanced_cells"})

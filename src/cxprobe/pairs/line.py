@@ -18,6 +18,7 @@ from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
 from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
 from cxprobe.pairs.frames import VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.judge import ANSWERED
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
@@ -26,13 +27,14 @@ from cxprobe.people.ratings import RatedKind
 from cxprobe.people.wording import Tasks
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import (
+    BESIDE_CONTROL,
     CHANCE_IN_BOTH,
     HALF,
     Blind,
     Finding,
     Question,
     ReportModels,
-    ahead_of_blind,
+    against_blind,
     grouped_rows,
     rate_of,
 )
@@ -249,7 +251,7 @@ class PairsLine(Line):
         rates, sentences = inputs.table(path), inputs.table("report_pairs/tables/sentences")
         several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
         preferences = {}
-        ahead = ahead_of_blind(inputs, self.name, "construction")
+        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction")
         for (model, construction, words), rows in fixed_preferences(sentences).items():
             if words == "real":
                 where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
@@ -270,10 +272,17 @@ class PairsLine(Line):
                     clusters=int(row["clusters"]) if "clusters" in row else None,
                 )
                 way = called_pairs(name)
+                settled = next((one for one in BESIDE_CONTROL if one.words == row.get("verdict")), None)
+                control = rate_of(row, "control_accuracy", "control_") if settled else None
+                headline = tests != "control"
                 preference = preferences.get((model, name), "")
+                finding = partial(finding, against=against.get((model, name)), control=control, settled=settled)
                 single_pairs = partial(finding, way, rate_of(row), blind, path, preference=preference)
+                if tests == "form":
+                    every = in_full(rate_of(row, "every_variant", "every_variant_"))
+                    single_pairs = partial(single_pairs, note=f"right in all variants: {every}")
                 if index not in both.index:
-                    yield single_pairs(ahead=ahead.get((model, name)))
+                    yield single_pairs(headline=headline)
                     continue
                 yield single_pairs(headline=False)
                 in_both = both.loc[[index]].iloc[0]
@@ -287,6 +296,7 @@ class PairsLine(Line):
                     blind_in_both,
                     path,
                     chance=CHANCE_IN_BOTH,
+                    headline=headline,
                     note=mean + in_one,
                     preference=in_one if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
                 )
@@ -347,7 +357,7 @@ class PairsLine(Line):
             yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield caveats for each kind of pairs with variants that are left out of the rate, and with few frames."""
+        """Yield caveats for pairs with variants that no rate has or that words answer, and for those with few frames."""
         cells = inputs.table("report_pairs/tables/unbalanced")
         cells = cells[cells["words"] == "real"].drop_duplicates(["construction", "variant"]) if len(cells) else cells
         for (name,), rows in grouped_rows(cells, "construction"):
@@ -362,6 +372,13 @@ class PairsLine(Line):
                 yield (
                     f"{called_pairs(name).capitalize()}: only {frames} frame{'s' * (frames != 1)} (frames that share "
                     f"a word count as one): with fewer than {_FEWEST_FRAMES}, the interval says little about others."
+                )
+        for _, row in inputs.table(f"report_pairs/tables/{ANSWERED}").iterrows():
+            if row["construction"] == construction and row["model"] == row[ANSWERED]:
+                yield (
+                    f"Minimal pairs, variant {row['variant']}: {row['model']} gets {in_full(rate_of(row))} from single "
+                    "words, so the variant asks nothing about the construction; rates of several constructions leave "
+                    "it out."
                 )
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
@@ -498,4 +515,5 @@ def _findings_of_variants(
                 context, good, bad = fill_variant(pairs.variants[variant], items.first_words(name), row["sentence"])
                 asked = f"{context}{good} Not: {bad.strip()}"
             way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
-            yield Finding("pairs", construction, model, pairs.tests, way, rate_of(row), None, path)
+            question: Question = "form" if pairs.tests == "form" else "meaning"
+            yield Finding("pairs", construction, model, question, way, rate_of(row), None, path)

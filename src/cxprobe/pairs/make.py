@@ -219,6 +219,7 @@ def _pairs_of_item(
                     groups={
                         "construction": name,
                         "tests": content.tests,
+                        "control": content.control or "",
                         "words": words,
                         "variant": variant_name,
                         "origin": variant.origin_of(sentence),
@@ -289,7 +290,7 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
     Raises:
         DataError: See `render_pairs` and `candidates_of`.
     """
-    wanted = settings.per_cell.meaning if content.tests == "meaning" else settings.per_cell.form
+    wanted: int = getattr(settings.per_cell, content.tests)
     contents = {"real": content}
     pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
     if settings.pseudowords and content.content_slots:

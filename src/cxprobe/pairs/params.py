@@ -48,6 +48,8 @@ class PerCell(Closed):
     """For pairs that test what a construction means."""
     form: Annotated[int, Field(ge=1)]
     """For pairs that test how something is formed."""
+    control: Annotated[int, Field(ge=1)]
+    """For controls, whose answer the text says in plain words."""
 
 
 class MakePairs(Closed):

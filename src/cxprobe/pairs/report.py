@@ -8,14 +8,16 @@ from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member, Rule, Series, earlier_checkpoints, series_of
 from cxprobe.pairs.balance import pooled
+from cxprobe.pairs.controls import with_verdicts
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
-from cxprobe.pairs.judge import biases_of_all, with_groups
+from cxprobe.pairs.judge import ANSWERED, biases_of_all, several, with_groups
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.sources import OWN_PAIRS
 from cxprobe.report.cards import card_table, composition_table, word_table
 from cxprobe.report.comparisons import best_blind, compare_models
 from cxprobe.report.dots import PEOPLE
+from cxprobe.report.findings import against_blind
 from cxprobe.report.judging import line_members
 from cxprobe.report.tables import cell, with_blanks
 from cxprobe.stats import rate_by, with_tie_rate
@@ -61,11 +63,14 @@ def report_of_pairs(
     figures |= {f"{name}_biases": one for name, one in series_figures(along, title, value=_VALUE).items()}
     if "replies" in judged:
         tables["asked"] = asked_rates(judged["replies"], ["model", "construction", "words"])
-    comparable = pairs_in_groups(items, "construction", {MEANING: "meaning"})
-    compared = compare_models(comparable, ["construction"], members, series, params.report.tested)
+    comparable = pairs_in_groups(items[items["tests"] != "control"], "construction", {MEANING: "meaning"})
+    by = ["construction", "tests"]
+    compared = compare_models(comparable, by, members, series, params.report.tested, family=["tests"])
     tables["comparisons"] = with_blanks(compared)
     tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
-    tables["accuracy"] = with_blanks(with_both_orders(tables.pop("constructions"), tables))
+    rates_by_construction = with_both_orders(tables.pop("constructions"), tables)
+    against = against_blind(compared, "construction")
+    tables["accuracy"] = with_blanks(with_verdicts(rates_by_construction, tables.pop("controls"), against))
     return tables, figures
 
 
@@ -140,25 +145,32 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
     Returns:
         construction, model, accuracy, low, high, n and ties.
     """
-    published = items[(items["origin"] == "paper") & (items["tests"] == "meaning")]
+    published = items[(items["origin"] == "paper") & (items["tests"] == "meaning")].drop(
+        columns=ANSWERED, errors="ignore"
+    )  # published rates have all variants
     return rate_by(
         pairs_in_groups(published, "construction", {MEANING: "meaning"}), "accuracy", ["construction", "model"]
     )
 
 
 def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the accuracies by construction with those of `cxprobe.pairs.judge.both_orders`, where there are orders.
+    """Return the accuracies by construction with those in both orders, and of items of form in every variant.
 
     Args:
         constructions: Columns model, construction, tests, words and any others.
-        orders: "both" and "margins", by these four columns.
+        orders: "both", "margins" and "every_variant" of `cxprobe.pairs.judge.pair_tables`, by these four columns.
 
     Returns:
         The table with the columns both, both_low, both_high and both_n; and margin, margin_low, margin_high,
-        standardised and frames, how many the margin is the mean over; NaN where a construction has one order.
+        standardised and frames, how many the margin is the mean over, NaN where a construction has one order; and
+        every_variant, every_variant_low, every_variant_high and every_variant_n, NaN for pairs of meaning.
     """
     keys = ["model", "construction", "tests", "words"]
-    for name, value, n in (("both", "both", "both_n"), ("margins", "margin", "frames")):
+    for name, value, n in (
+        ("both", "both", "both_n"),
+        ("margins", "margin", "frames"),
+        ("every_variant", "every_variant", "every_variant_n"),
+    ):
         ends = {"low": f"{value}_low", "high": f"{value}_high", "n": n}
         constructions = constructions.merge(orders[name].rename(columns=ends), "left", keys, validate="one_to_one")
     return constructions
@@ -250,13 +262,15 @@ def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Ma
 def pairs_in_groups(items: pd.DataFrame, column: str, together: Mapping[str, str]) -> pd.DataFrame:
     """Return the judged pairs with real words in balanced cells twice: together, then each under its construction.
 
+    Variants that a bag of words answers are not in a group of several constructions.
+
     Args:
         items: Judged pairs of several models.
         column: The column that names the group of a pair.
         together: Name of a group of pairs of all constructions -> what they test, "meaning" or "form".
     """
     real = pooled(items[items["words"] == "real"])
-    groups = [real[real["tests"] == tests].assign(**{column: name}) for name, tests in together.items()]
+    groups = [several(real[real["tests"] == tests]).assign(**{column: name}) for name, tests in together.items()]
     return pd.concat([*groups, real.assign(**{column: real["construction"]})], ignore_index=True)
 
 

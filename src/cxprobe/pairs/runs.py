@@ -32,6 +32,8 @@ from cxprobe.pairs.judge import (
     pairs_for,
     run_metrics,
     score_metrics,
+    several,
+    with_answered_by_words,
     with_benchmark_runs,
     with_pair_runs,
 )
@@ -127,7 +129,10 @@ def source_runs(
     if not judging.judged:
         return
     order = section.constructions if source == OWN_PAIRS else ()
-    of_all = JudgedSource(stage, source, judging, JudgedPairs.joined(judging.judged, order))
+    judged = JudgedPairs.joined(judging.judged, order)
+    if source == OWN_PAIRS:
+        judged = with_answered_by_words(judged, [*judging.members.values()], stage.params.report.limit)
+    of_all = JudgedSource(stage, source, judging, judged)
     for name, table in vars(of_all.judged).items():
         if table is not None:
             write_table(table, stage.data / folder_of(source) / f"{name}.parquet")
@@ -139,7 +144,7 @@ def source_runs(
 def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     """Write the rates of this project's pairs, and return what the runs consist of."""
     items, replies = source.judged.items, source.judged.replies
-    real = items[items["words"] == "real"]
+    real = several(items[items["words"] == "real"])
     meaning = items.loc[items["tests"] == "meaning", "construction"].unique().tolist()
     tables = pair_tables(source.judged)
     for name, table in tables.items():
@@ -152,7 +157,7 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
             headline.setdefault(slug, _part(numbers, ("accuracy", "n")))
         else:
             headline.setdefault(slug, {})[kind] = _part(numbers, RATE)
-    both = both_orders(pooled(real), ["model"])["both"].rename(columns={"both": "accuracy"})
+    both = both_orders(pooled(real[real["tests"] != "control"]), ["model"])["both"].rename(columns={"both": "accuracy"})
     for row in both.to_dict("records"):
         headline[row["model"]]["both_orders"] = _part(row, RATE)
     of_kinds = pd.DataFrame({"model": slug, "part": kind, **numbers} for (slug, kind), numbers in by_kind.items())
@@ -319,7 +324,7 @@ def ways_runs(
             for name, table in predicted.items()
         }
         every = pd.concat(by_name.values(), ignore_index=True)
-        by_name["all"] = every[every["tests"] == "meaning"].assign(construction="all")
+        by_name["all"] = several(every[every["tests"] == "meaning"]).assign(construction="all")
         predicted["all"] = pd.concat(predicted.values())
         headline.setdefault(slug, {})["ways"] = ways_headline(rates_of_ways(every, ["tests"]))
         for name, pairs in by_name.items():

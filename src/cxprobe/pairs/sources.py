@@ -55,8 +55,8 @@ def first_items(pairs: pd.DataFrame, per_cell: PerCell | None) -> pd.DataFrame:
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return pairs with the column unit (`cxprobe.stats.rate_by`): the frame of those that are asked in two orders.
 
-    Pairs of meaning whose frames have one order have units too: there each of two answers is right in half of the pairs
-    of a frame.
+    Pairs of meaning and controls whose frames have one order have units too: there each of two answers is right in half
+    of the pairs of a frame.
 
     Args:
         pairs: Those without the columns order and cluster_frame have no units.
@@ -66,5 +66,5 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     keys = [column for column in ("construction", "words", f"{CLUSTER}frame") if column in pairs.columns]
     united = pairs.groupby(keys)["order"].transform("nunique") > 1
     if "tests" in pairs.columns:
-        united |= pairs["tests"] == "meaning"
+        united |= pairs["tests"] != "form"
     return pairs.assign(**{UNIT: pairs[f"{CLUSTER}frame"].where(united, "")})

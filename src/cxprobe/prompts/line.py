@@ -30,7 +30,7 @@ from cxprobe.prompts.items import (
 from cxprobe.prompts.params import OWN, PromptsParams, PromptsStage
 from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, grouped_rows, rate_of
+from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import ChoiceItems, Demand, Example, Line, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
@@ -201,7 +201,7 @@ class PromptsLine(Line):
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates by set and number of examples; those with fewest examples are headlines."""
         path, score = self.accuracy, inputs.stage.params.section(PromptsParams).judge.score
-        ahead = ahead_of_blind(inputs, self.name, "construction", "set")
+        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "set")
         for (construction, name), of_set in grouped_rows(inputs.table(path), "construction", "set"):
             blind, shown = models.best(of_set), of_set[of_set["asked"].isin([REPLY, score])]
             least = shown.groupby("model")["shots"].transform("min")
@@ -220,7 +220,7 @@ class PromptsLine(Line):
                     path,
                     chance=float(row["chance"]),
                     headline=headline,
-                    ahead=ahead.get((model, construction, name)) if headline else None,
+                    against=against.get((model, construction, name)) if headline else None,
                     note="" if row["asked"] == REPLY else f"by the likelihood of the answers ({score})",
                 )
 

@@ -21,7 +21,7 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.recognition.params import RecognitionParams, RecognitionStage
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, ahead_of_blind, grouped_rows, rate_of
+from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Line, read_demand
 from cxprobe.report.params import ReportParams
@@ -109,7 +109,7 @@ class RecognitionLine(Line):
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of the middle layer's probes; of the sources the hardest one stands in the overview."""
-        ahead = ahead_of_blind(inputs, self.name, "construction", "source")
+        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "source")
         for (construction,), of_it in grouped_rows(inputs.table(self.accuracy), "construction"):
             best = {source: models.best(rates) for (source,), rates in grouped_rows(of_it, "source")}
             reached = {source: 0.0 if blind is None else blind.rate.value for source, blind in best.items()}
@@ -129,7 +129,7 @@ class RecognitionLine(Line):
                     source=source,
                     headline=source == hardest,
                     note=f"layer {int(row['layer'])}, the middle one",
-                    ahead=ahead.get((model, construction, source)),
+                    against=against.get((model, construction, source)),
                 )
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:

@@ -51,7 +51,12 @@ def best_blind(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) ->
 
 
 def compare_models(
-    items: pd.DataFrame, by: list[str], members: Sequence[Member], series: Mapping[str, Series], tested: Families
+    items: pd.DataFrame,
+    by: list[str],
+    members: Sequence[Member],
+    series: Mapping[str, Series],
+    tested: Families,
+    family: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, in each group of items.
 
@@ -68,13 +73,16 @@ def compare_models(
         by: The columns that make the groups; may be empty.
         members: What the models are.
         series: Name -> models that differ in one quantity.
-        tested: Which comparisons are tested; each kind is a family.
+        tested: Which comparisons are tested; those of a kind and of the first model are a family, in groups with one
+            value of ``family``.
+        family: Those of ``by`` whose values make families of their own, such as what items test.
 
     Returns:
         One row a comparison: ``by``; compares; first and second, slugs; difference, first less second, with its 95 %
         interval low to high and n, the number of items that both have; and where it is tested p, not corrected,
         p_holm, corrected for all rows of its family in the table, and detectable, the difference that would have been
-        found with a probability of 80 % among as many tests (see `cxprobe.stats.PairedDifference`; NaN if none would).
+        found with a probability of 80 % among as many tests (see `cxprobe.stats.PairedDifference`; NaN if even the
+        largest would not).
 
     Raises:
         DataError: A model has an item twice in one group, or the items have no clusters.
@@ -83,6 +91,7 @@ def compare_models(
     groups = answered.groupby(by, sort=False) if by else [((), answered)]
     rows: list[tuple[object, ...]] = []
     pairs: list[tuple[bool, PairedDifference | None]] = []  # of each row: whether it is tested, and the difference
+    largest: list[float] = []  # of each row: how much better the first can be; than a neighbour it can be worse too
     for key, group in groups:
         twice = group.duplicated(["model", "id"])
         if twice.any():
@@ -94,18 +103,21 @@ def compare_models(
             )
         by_model = {str(slug): rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
         for compares, first, second, is_tested in _compared(by_model, members, series, tested):
-            shared, difference = _difference(by_model[first], by_model[second])
+            shared, difference, second_rate = _difference(by_model[first], by_model[second])
             value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
             rows.append((*key, compares, first, second, *value, shared))
             pairs.append((is_tested, difference))
+            largest.append(1 - second_rate if compares in (BEST_BLIND, TWIN) else 1.0)
     table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
     table["p"] = [compared.p if compared and is_tested else np.nan for is_tested, compared in pairs]
-    tests = table.groupby("compares")["p"].transform("count")
-    table["p_holm"] = table.groupby("compares")["p"].transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
-    table["detectable"] = [
+    families = table.groupby(["compares", "first", *family])["p"]
+    tests = families.transform("count")
+    table["p_holm"] = families.transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
+    detectable = [
         compared.detectable(tests=number) if compared and is_tested and number else np.nan
         for (is_tested, compared), number in zip(pairs, tests, strict=True)
     ]
+    table["detectable"] = np.where(detectable <= np.array(largest), detectable, np.nan)
     return table[[*by, *COMPARISON]]
 
 
@@ -136,11 +148,14 @@ def _compared(
         yield from ((NEIGHBOUR, slug, before, tested.neighbours) for before, slug in pairwise(order))
 
 
-def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None]:
-    """Return the number of items that both models have, and their difference on these; None if there are none."""
+def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None, float]:
+    """Return the number of items that both models have, their difference on these, and the second one's rate.
+
+    Without such items there is no difference (None), and no rate (NaN).
+    """
     both = first.index[first.index.isin(second.index)]
     if both.empty:
-        return 0, None
+        return 0, None, np.nan
     shared = first.loc[both].assign(second=second.loc[both, "accuracy"])
     (one, other), clusters = unit_means(shared, ["accuracy", "second"])  # (units,) each, (units, ways)
-    return len(both), compare_paired(one, other, clusters)
+    return len(both), compare_paired(one, other, clusters), float(other.mean())

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import ceil, isnan
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from cxprobe.lm.params import Member, earlier_checkpoints, series_of
 from cxprobe.report.comparisons import BEST_BLIND, best_blind
-from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
 from cxprobe.report.params import LineParams
 from cxprobe.report.words import is_smoke_test
@@ -69,7 +68,58 @@ SMOKE_TEST = Verdict(
 NO_RATE = Verdict(
     "none", "–", "no rate", "in each wording one answer is always right, so a rate over all of them would say nothing"
 )
+KNOWS = Verdict(
+    "above-blind",
+    "▲",
+    "knows",
+    "the control is passed: the same questions about what is said in plain words are answered above chance, in both "
+    "orders too; so are those about the construction, and better than by the best blind model that ran",
+)
+DOES_NOT = Verdict("none", "○", "does not", "the control is passed, and the rate is not above chance")
+CANNOT_BE_TOLD = Verdict(
+    "preference",
+    "?",
+    "cannot be told",
+    "the control is not passed: the model fails these questions even where the answer is said in plain words",
+)
+WITHOUT_CONSTRUCTION = Verdict(
+    "above-chance",
+    "◆",
+    "answered without the construction",
+    "the rate is above chance, and not shown to be above the best blind model, which cannot know the construction",
+)
 VERDICTS = (ABOVE_BLIND, ABOVE_CHANCE, NO_BLIND, PREFERENCE, NO_DIFFERENCE, BELOW, SMOKE_TEST, NO_RATE)
+BESIDE_CONTROL = (KNOWS, DOES_NOT, CANNOT_BE_TOLD, WITHOUT_CONSTRUCTION)
+"""The verdicts on rates that have a control; `VERDICTS` are those on all others."""
+FOUND = (ABOVE_BLIND, KNOWS)
+
+
+def verdict_beside_control(above_chance: bool, ahead: bool, passed: bool) -> Verdict:
+    """Return what a rate says beside its control.
+
+    Args:
+        above_chance: Whether the rate is above chance.
+        ahead: Whether it is above the best blind model.
+        passed: Whether the control is passed.
+    """
+    if above_chance and not ahead:
+        return WITHOUT_CONSTRUCTION
+    if not passed:
+        return CANNOT_BE_TOLD
+    return KNOWS if above_chance else DOES_NOT
+
+
+class AgainstBlind(NamedTuple):
+    """How a model compares with the best blind one on the same items.
+
+    Attributes:
+        ahead: Whether it is above it.
+        detectable: The difference that would have been found four times in five, in (0, 1]; NaN if none would, None
+            where the difference was not tested.
+    """
+
+    ahead: bool
+    detectable: float | None
 
 
 class Blind(NamedTuple):
@@ -98,8 +148,10 @@ class Finding:
         headline: Whether it stands in the overview.
         note: What else is to be said of the rate.
         preference: What shows that the model has a fixed preference; "" if nothing does.
-        ahead: Whether it is above the best blind model on the same items, by the paired difference; None where the two
-            were not compared so, and their intervals must not overlap.
+        against: The paired difference from the best blind model; None where the two were not compared so, and their
+            intervals must not overlap.
+        control: The rate of the control; None where there is none.
+        settled: What the rate says beside its control, one of `BESIDE_CONTROL`; None where that is not judged.
         clusters: How many independent groups the items come from; None where that is not known.
     """
 
@@ -117,24 +169,36 @@ class Finding:
     headline: bool = True
     note: str = ""
     preference: str = ""
-    ahead: bool | None = None
+    against: AgainstBlind | None = None
+    control: Estimate | None = None
+    settled: Verdict | None = None
     clusters: int | None = None
 
     @property
     def verdict(self) -> Verdict:
-        """What the rate says, by the rules of `VERDICTS`."""
+        """What the rate says, by the rules of `VERDICTS` and `BESIDE_CONTROL`."""
         if self.rate is None:
             return NO_RATE
-        if self.preference and self.rate.low <= self.chance:
+        if self.preference and not self.settled and self.rate.low <= self.chance:
             return PREFERENCE
         if is_smoke_test(self.rate):
             return SMOKE_TEST
+        if self.settled:
+            return self.settled
         if self.rate.low > self.chance:
             if self.blind is None:
                 return NO_BLIND
-            ahead = self.rate.low > self.blind.rate.high if self.ahead is None else self.ahead
+            ahead = self.against.ahead if self.against else self.rate.low > self.blind.rate.high
             return ABOVE_BLIND if ahead else ABOVE_CHANCE
         return BELOW if self.rate.high < self.chance else NO_DIFFERENCE
+
+    @property
+    def power(self) -> str:
+        """Where nothing was found, the difference from the best blind model that would have been; "" elsewhere."""
+        detectable = self.against.detectable if self.against else None
+        if detectable is None or self.verdict in (*FOUND, SMOKE_TEST, NO_RATE):
+            return ""
+        return "no difference could be found" if isnan(detectable) else f"{ceil(100 * detectable)} points would be"
 
 
 @dataclass(frozen=True)
@@ -202,9 +266,10 @@ class ReportModels:
         return "form" if tests == "form" else "meaning"
 
 
-def rate_of(row: "pd.Series[Any]", value: str = "accuracy") -> Estimate:
-    """Return the rate of a row of a table: its value, low, high and n."""
-    return Estimate(float(row[value]), float(row["low"]), float(row["high"]), int(row["n"]))
+def rate_of(row: "pd.Series[Any]", value: str = "accuracy", before: str = "") -> Estimate:
+    """Return the rate of a row of a table: its value, low, high and n, whose columns' names may begin alike."""
+    low, high, n = (row[f"{before}{name}"] for name in ("low", "high", "n"))
+    return Estimate(float(row[value]), float(low), float(high), int(n))
 
 
 def grouped_rows(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
@@ -213,12 +278,17 @@ def grouped_rows(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...
         yield from ((tuple(map(str, key)), rows) for key, rows in table.groupby(list(by), sort=False))
 
 
-def ahead_of_blind(inputs: ReportInputs, line: str, *by: str) -> dict[tuple[str, ...], bool]:
-    """Return whether models are above the best blind model on the same items, by model and the values of ``by``."""
-    table = inputs.table(f"report_{line}/tables/comparisons")
-    ahead: dict[tuple[str, ...], bool] = {}
-    for _, row in table[table["compares"] == BEST_BLIND].iterrows() if len(table) else ():
+def against_blind(comparisons: pd.DataFrame, *by: str) -> dict[tuple[str, ...], AgainstBlind]:
+    """Return how models compare with the best blind model on the same items, by model and the values of ``by``.
+
+    Args:
+        comparisons: What `cxprobe.report.comparisons.compare_models` returns; may have no rows.
+        by: Columns of it.
+    """
+    against: dict[tuple[str, ...], AgainstBlind] = {}
+    for _, row in comparisons[comparisons["compares"] == BEST_BLIND].iterrows() if len(comparisons) else ():
         p = float(row["p_holm"])
-        shown = row["low"] > 0 if isnan(p) else row["difference"] > 0 and p < 1 - LEVEL
-        ahead[str(row["first"]), *(str(row[column]) for column in by)] = bool(shown)
-    return ahead
+        ahead = row["low"] > 0 if isnan(p) else row["difference"] > 0 and p < 1 - LEVEL
+        detectable = None if isnan(p) else float(row["detectable"])
+        against[str(row["first"]), *(str(row[column]) for column in by)] = AgainstBlind(bool(ahead), detectable)
+    return against

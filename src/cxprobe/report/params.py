@@ -12,7 +12,8 @@ from cxprobe.lm.params import ModelParams, Panel, ServedModel, empty_names, memb
 class Families(Closed):
     """The families of comparisons that are tested. All other comparisons have intervals but no p values.
 
-    p values are corrected within each family, over all groups of a line of work.
+    p values are corrected within each family: of one kind of comparison, the first model's constructions (in pairs,
+    those of meaning and those of form apart).
     """
 
     twins: bool

@@ -11,7 +11,7 @@ from cxprobe.constructions.templates import spell
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import HALF, Finding, ReportModels, ahead_of_blind, grouped_rows, rate_of
+from cxprobe.report.findings import HALF, Finding, ReportModels, against_blind, grouped_rows, rate_of
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageTable, read_demand
 from cxprobe.report.params import ReportParams
@@ -91,7 +91,7 @@ class ScenariosLine(Line):
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of each test without calibration; the base test stands in the overview."""
-        ahead = ahead_of_blind(inputs, self.name, "construction", "scenario")
+        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "scenario")
         for (construction, name), rates in grouped_rows(inputs.table(self.accuracy), "construction", "scenario"):
             scenarios, blind = scenarios_in(inputs, construction), models.best(rates)
             for _, row in rates.iterrows():
@@ -107,7 +107,7 @@ class ScenariosLine(Line):
                     self.accuracy,
                     headline=name == scenarios.base,
                     preference=_preference(inputs, construction, model, scenarios),
-                    ahead=ahead.get((model, construction, name)),
+                    against=against.get((model, construction, name)),
                 )
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:

@@ -17,8 +17,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.findings import (
-    ABOVE_BLIND,
     ASKED,
+    BESIDE_CONTROL,
+    CANNOT_BE_TOLD,
+    FOUND,
     NO_RATE,
     QUESTIONS,
     SMOKE_TEST,
@@ -115,7 +117,10 @@ def _headline(grids: Sequence[Grid]) -> str:
         rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
         what = f"{_OF[grid.question]} {grid.by}"
         if rates:
-            counted.append(f"{rates.count(ABOVE_BLIND) or 'none'} of {len(rates)} rate{'s' * (len(rates) > 1)} {what}")
+            found = sum(verdict in FOUND for verdict in rates)
+            counted.append(f"{found or 'none'} of {len(rates)} rate{'s' * (len(rates) > 1)} {what}")
+            if failed := rates.count(CANNOT_BE_TOLD):
+                counted[-1] += f", where {failed} cannot be told, since the model fails the control"
         else:
             few.append(f"the items {what} are too few for a rate")
     asked = {grid.question for grid in grids}
@@ -153,20 +158,25 @@ def overview_table(findings: Sequence[Finding], models: ReportModels) -> pd.Data
 
     Returns:
         construction, model, question, way, accuracy, low, high, n, chance, best_blind (the model), blind_accuracy,
-        blind_low, blind_high, blind_n, verdict and table; an empty text where there is no number.
+        blind_low, blind_high, blind_n, control, control_low, control_high, control_n, detectable (see
+        `cxprobe.report.findings.AgainstBlind`), verdict and table; an empty text where there is no number.
     """
     rows = []
     for finding in _of_overview(findings, models):
-        rate, blind = (
+        rate, blind, control = (
             (estimate.value, estimate.low, estimate.high, estimate.n) if estimate else ("",) * 4
-            for estimate in (finding.rate, finding.blind and finding.blind.rate)
+            for estimate in (finding.rate, finding.blind and finding.blind.rate, finding.control)
         )
         names = (finding.construction, finding.model, finding.question, finding.way)
         best = finding.blind.model if finding.blind else ""
-        rows.append((*names, *rate, finding.chance, best, *blind, finding.verdict.words, f"{finding.table}.csv"))
+        detectable = finding.against.detectable if finding.against else None
+        power = "" if detectable is None or pd.isna(detectable) else detectable
+        numbers = (*rate, finding.chance, best, *blind, *control, power)
+        rows.append((*names, *numbers, finding.verdict.words, f"{finding.table}.csv"))
     rates = ("accuracy", "low", "high", "n")
     columns = ["construction", "model", "question", "way", *rates, "chance", "best_blind"]
-    columns += [*(f"blind_{name}" for name in rates), "verdict", "table"]
+    columns += [*(f"blind_{name}" for name in rates), "control", *(f"control_{name}" for name in rates[1:])]
+    columns += ["detectable", "verdict", "table"]
     return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
@@ -203,6 +213,7 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS,
+        "BESIDE_CONTROL": BESIDE_CONTROL,
         "MLFLOW": inputs.stage.params.section(Report).mlflow,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
         "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},

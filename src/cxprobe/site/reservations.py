@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import ceil, isnan
 
 import pandas as pd
 
 from cxprobe.report.comparisons import BEST_BLIND
-from cxprobe.report.findings import ABOVE_BLIND, ASKED, PREFERENCE, QUESTIONS, Finding, ReportModels, grouped_rows
+from cxprobe.report.findings import ASKED, FOUND, PREFERENCE, QUESTIONS, Finding, ReportModels, grouped_rows
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.words import in_full, number
 
@@ -58,7 +59,7 @@ def reservations_of(
 
 def _power(construction: str, headlines: Sequence[Finding], inputs: ReportInputs) -> Iterator[str]:
     """Yield how large a difference from the best blind model had to be to be found, where no model is above it."""
-    settled = {(one.line, one.run or one.source) for one in headlines if one.verdict == ABOVE_BLIND}
+    settled = {(one.line, one.run or one.source) for one in headlines if one.verdict in FOUND}
     unsettled = {(one.line, one.run or one.source) for one in headlines} - settled
     for name, line in inputs.lines.items():
         table = inputs.table(f"report_{name}/tables/comparisons")
@@ -66,14 +67,17 @@ def _power(construction: str, headlines: Sequence[Finding], inputs: ReportInputs
             continue
         folders = table["construction"].map(inputs.sections[name].construction_of)
         compared = table[(folders == construction) & (table["compares"] == BEST_BLIND)]
-        compared = compared[pd.to_numeric(compared["detectable"], errors="coerce").notna()]
+        compared = compared[pd.to_numeric(compared["p"], errors="coerce").notna()]
         for (part,), rows in grouped_rows(compared, line.compared_by):
             called = line.powered(construction, part, inputs)
             if not called or (line.compared_by in ("source", "construction") and (name, part) not in unsettled):
                 continue
             most = rows.sort_values("n", kind="stable").iloc[-1]
-            points = round(100 * float(most["detectable"]))
+            detectable, with_n = float(pd.to_numeric(most["detectable"], errors="coerce")), number(most["n"])
             yield (
-                f"{called}: with {number(most['n'])}, only a difference of {points} points or more from the best blind "
-                "model would have been found four times in five."
+                f"{called}: with {with_n}, even the largest difference from the best blind model that there can be "
+                "would not have been found four times in five."
+                if isnan(detectable)
+                else f"{called}: with {with_n}, only a difference of {ceil(100 * detectable)} points or more from the "
+                "best blind model would have been found four times in five."
             )
