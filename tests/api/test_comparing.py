@@ -6,6 +6,7 @@ from tiny_lms import save_lm
 
 import cxprobe
 from cxprobe.errors import DataError
+from cxprobe.stats import Estimate
 
 GOOD = ["the old cat runs.", "the dog eats.", "the queen sings."]
 BAD = ["the old cat sings.", "the dog reads.", "the queen sings."]
@@ -127,3 +128,13 @@ def test_items_in_two_orders_are_compared_by_being_right_in_both_and_by_the_mean
     assert knows.margin.standardised == pytest.approx(margins.mean() / margins.std())
     assert knows.margin.n == n
     assert lm.compare(pairs).both is None
+
+
+@pytest.mark.parametrize("right", [1.0, 0.5])
+def test_a_construction_beside_its_control_says_whether_the_model_can_be_asked_so(right):
+    names = ("resultative", "lexical-change")
+    pairs = pd.concat([cxprobe.minimal_pairs(name, per_cell=4) for name in names], ignore_index=True)
+    compared = cxprobe.Comparison(pairs.assign(accuracy=right, margin=right - 0.5), Estimate(right, right, right, 1))
+    [row] = compared.controls.to_dict("records")
+    assert (row["construction"], row["control"]) == names
+    assert row["passed"] == (right == 1)
