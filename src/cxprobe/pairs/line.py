@@ -357,7 +357,7 @@ class PairsLine(Line):
             yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield caveats for pairs with variants that no rate has or that words answer, and for those with few frames."""
+        """Yield caveats for variants that no rate has or that words answer, and for kinds of pairs with few frames."""
         cells = inputs.table("report_pairs/tables/unbalanced")
         cells = cells[cells["words"] == "real"].drop_duplicates(["construction", "variant"]) if len(cells) else cells
         for (name,), rows in grouped_rows(cells, "construction"):
