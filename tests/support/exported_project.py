@@ -13,6 +13,7 @@ from conftest import ROOT
 from cxprobe.files.tables import write_table
 from cxprobe.pairs.sources import without_gaps
 from cxprobe.project.params import Params, load_params
+from cxprobe.project.presets import preset_text
 from cxprobe.run.stage import Stage
 
 MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"
@@ -45,7 +46,7 @@ def write_small_project(folder: Path) -> None:
     """Write params.yaml, constructions and prompts; the working directory must be the folder for what follows."""
     for name in ("constructions", "prompts", "lexicon"):
         shutil.copytree(ROOT / name, folder / name)
-    content = YAML(typ="safe").load(ROOT / "params.yaml")
+    content = YAML(typ="safe").load(preset_text("carried", ROOT / "presets"))
     content["mining"]["constructions"] = {"comparative-correlative": "documentation"}
     content["recognition"] |= {
         "models": ["minilm"],
@@ -54,6 +55,7 @@ def write_small_project(folder: Path) -> None:
     content["scenarios"] |= {"models": ["mini-mlm"], "constructions": [MEANING]}
     content["scenarios"]["make"]["share"] = 0.01
     content["pairs"] |= {"models": ["by-rule"], "llms": [], "probed": [], "constructions": list(PAIRS)}
+    content["pairs"]["score"]["fewer"] = {}
     content["pairs"]["make"]["per_cell"] = {"meaning": 1, "form": 3, "control": 1}
     content["pairs"]["probe"] = None
     content["prompts"] |= {"llms": ["mock"], "models": ["mini-clm"], "constructions": [MEANING]}
