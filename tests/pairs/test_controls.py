@@ -79,7 +79,6 @@ def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
     assert table.index.tolist() == ["giving", "moving"]  # a control that the model was not asked is no control
     assert table["control"].tolist() == ["plain", "other"]
     assert table["control_accuracy"].tolist() == [1.0, 0.5]
-    assert table["control_both"].tolist() == [1.0, 0.5]
     assert table["less_control"].tolist() == [-0.5, 0.5]
     assert table["passed"].tolist() == [True, False]
     assert table["above_chance"].tolist() == [False, True]

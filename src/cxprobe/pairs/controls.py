@@ -11,8 +11,7 @@ from cxprobe.report.findings import CHANCE_IN_BOTH, HALF, AgainstBlind, rate_of,
 from cxprobe.stats import Estimate, difference_of_samples
 
 OF_CONTROL = [
-    *("control", "control_accuracy", "control_low", "control_high", "control_n"),
-    *("control_both", "control_both_low", "control_both_high", "passed"),
+    *("control", "control_accuracy", "control_low", "control_high", "control_n", "passed"),
     *("less_control", "less_low", "less_high", "above_chance"),
 ]
 
@@ -42,9 +41,9 @@ def controls_of(rates: pd.DataFrame, both: pd.DataFrame, first: Sequence[str] = 
 
     Returns:
         One row a model and construction whose control the model was asked too: model, construction; control, its name;
-        control_accuracy and control_both with their intervals, control_n; passed, see `is_above_chance`; less_control,
-        the accuracy less that of the control, with less_low and less_high, over frames (`difference_of_samples`, since
-        the two have frames of their own); and above_chance, whether the accuracy is.
+        control_accuracy with its interval and control_n; passed, see `is_above_chance`; less_control, the accuracy less
+        that of the control, with less_low and less_high, over frames (`difference_of_samples`, since the two have
+        frames of their own); and above_chance, whether the accuracy is.
     """
     keys = [*first, "construction"]
     orders = {tuple(row[keys]): rate_of(row, "both") for _, row in both.iterrows()}
@@ -54,10 +53,9 @@ def controls_of(rates: pd.DataFrame, both: pd.DataFrame, first: Sequence[str] = 
         key, of_control = tuple(row[keys]), (*row[[*first]], row["control"])
         if of_control in controls:
             rate, control, in_both = rate_of(row), controls[of_control], orders.get(of_control)
-            less, nothing = difference_of_samples(rate, control), float("nan")
-            two = (in_both.value, in_both.low, in_both.high) if in_both else (nothing,) * 3
+            less = difference_of_samples(rate, control)
             passed, above = is_above_chance(control, in_both), is_above_chance(rate, orders.get(key))
-            numbers = (control.value, control.low, control.high, control.n, *two, passed)
+            numbers = (control.value, control.low, control.high, control.n, passed)
             rows.append((*key, row["control"], *numbers, less.value, less.low, less.high, above))
     return pd.DataFrame(rows, columns=[*keys, *OF_CONTROL])
 
