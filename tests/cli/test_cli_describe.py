@@ -86,7 +86,7 @@ def test_faults_of_the_data_are_told_and_nothing_is_written(folder):
 
 
 def test_a_construction_needs_no_items(folder):
-    for name in ("pairs.yaml", "items.yaml", "scenarios.yaml"):
+    for name in ("pairs.yaml", "items.yaml", "scenarios.yaml", "interventions.yaml"):
         (folder / "constructions" / "toy" / name).unlink()
     assert describe()[0] == 0
     assert "###" not in (folder / "constructions" / "README.md").read_text()
