@@ -56,25 +56,23 @@ def read_rates(root: Path) -> pd.DataFrame:
 
 def blind_bands(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """Return for form and meaning the least and the greatest rate of the best blind model of a construction."""
-    best = rates[rates["model"].isin(BLIND)].groupby("construction")[["form", "meaning"]].max()
-    return {name: (float(best[name].min()), float(best[name].max())) for name in ("form", "meaning")}
+    return _ranges(rates[rates["model"].isin(BLIND)].groupby("construction")[["form", "meaning"]].max())
+
+
+def _ranges(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    return {asked: (float(rates[asked].min()), float(rates[asked].max())) for asked in ("form", "meaning")}
 
 
 def describe(root: Path) -> str:
     """Return the text alternative of the picture: what it shows, in words with numbers."""
     rates = read_rates(root)
+    ranges = {name: _ranges(rates[rates["model"] == slug]) for slug, (name, *_) in (REAL | CARRIED).items()}
+    ranges["the best blind model"] = blind_bands(rates)
     said = []
-    for slug, (name, *_) in (REAL | CARRIED).items():
-        rows = rates[rates["model"] == slug]
-        listed = ", ".join(
-            f"{row['construction']} {percent(row['form'])} and {percent(row['meaning'])}" for _, row in rows.iterrows()
-        )
-        said.append(f"{name}: {listed}")
-    bands = [f"{percent(low)} to {percent(high)} of {question}" for question, (low, high) in blind_bands(rates).items()]
-    text = (
-        f"For each construction, the share of right pairs of form and of meaning. {'. '.join(said)}. The best blind "
-        f"model of a construction gets {' and '.join(bands)}. Guessing gives 50 %."
-    )
+    for name, of_name in ranges.items():
+        parts = [f"{percent(low)} to {percent(high)} of {asked}" for asked, (low, high) in of_name.items()]
+        said.append(f"{name} {' and '.join(parts)}")
+    text = f"A dot for each construction: the share of right pairs of form and of meaning. {'; '.join(said)}."
     return text.replace("\u00a0", " ")
 
 

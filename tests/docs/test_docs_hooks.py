@@ -166,7 +166,7 @@ def test_the_picture_and_its_text_are_what_the_results_say(tmp_path):
     how = "the results have changed; `python docs/hooks/picture.py` draws the picture anew"
     assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text(), how
     assert texts_of(tmp_path / PICTURE) == texts_of(ROOT / PICTURE), how
-    assert "SmolLM2 135M: " in describe(ROOT)
+    assert "SmolLM2 135M " in describe(ROOT)
 
 
 def test_a_dot_of_the_picture_is_the_rate_of_the_report():
