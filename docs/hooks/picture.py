@@ -91,14 +91,16 @@ def draw(root: Path) -> Figure:
             rows = rates[rates["model"] == slug]
             axis.plot(100 * rows["form"], 100 * rows["meaning"], "o", color=colour, markersize=size, label=name)
             if slug in REAL:
-                for _, row in rows.iterrows():
-                    at = (100 * row["form"], 100 * row["meaning"])
-                    axis.annotate(row["construction"], at, (7, 4), textcoords="offset points", fontsize=8)
+                for number, (_, row) in enumerate(rows.sort_values("form").iterrows()):
+                    at, height = (100 * row["form"], 100 * row["meaning"]), 58 + 4 * (number % 4)
+                    line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5}
+                    label: dict[str, Any] = {"ha": "center", "fontsize": 8, "arrowprops": line}
+                    axis.annotate(row["construction"], at, (at[0], height), **label)
         axis.axhline(100 * CHANCE, color="#8a8a8a", linestyle=":")
         axis.axvline(100 * CHANCE, color="#8a8a8a", linestyle=":")
         axis.set(xlabel="pairs of form that are right, %", ylabel="pairs of meaning that are right, %")
-        axis.set(xlim=(35, 112), ylim=(35, 100))
-        axis.legend(loc="upper left", frameon=False)
+        axis.set(xlim=(40, 103), ylim=(40, 100))
+        axis.legend(loc="upper right", frameon=False)
     return figure
 
 
