@@ -17,7 +17,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.findings import (
-    ASKED,
     BESIDE_CONTROL,
     CANNOT_BE_TOLD,
     FOUND,
@@ -45,7 +44,7 @@ _PACKAGES = (
 )
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
-_OF: Mapping[Question, str] = {"form": "of form", "meaning": "of meaning", "words": "in words"}
+_KNOWS: Mapping[Question, str] = {"form": "knows the form", "meaning": "expects the meaning", "words": "says so"}
 
 
 @dataclass(frozen=True)
@@ -109,24 +108,22 @@ def _of_overview(findings: Sequence[Finding], models: ReportModels) -> list[Find
     return [finding for finding in findings if finding.headline and finding.model in models.shown]
 
 
-def _headline(grids: Sequence[Grid]) -> str:
-    """Return what was found as one sentence: how many rates are above the best blind model."""
-    counted, few = [], []
-    for grid in grids:
-        verdicts = [one.verdict for cells in grid.rows.values() for one in cells.values()]
-        rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
-        what = f"{_OF[grid.question]} {grid.by}"
-        if rates:
+def _headline(grids: Sequence[Grid]) -> list[str]:
+    """Return what was found, in a sentence for each model."""
+    said = []
+    for model in dict.fromkeys(slug for grid in grids for slug in grid.models):
+        parts = []
+        for grid in grids:
+            verdicts = [cells[model].verdict for cells in grid.rows.values() if model in cells]
+            rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
+            if not rates:
+                continue
             found = sum(verdict in FOUND for verdict in rates)
-            counted.append(f"{found or 'none'} of {len(rates)} rate{'s' * (len(rates) > 1)} {what}")
+            parts.append(f"{_KNOWS[grid.question]} in {found or 'none'} of {len(rates)} {grid.by}")
             if failed := rates.count(CANNOT_BE_TOLD):
-                counted[-1] += f", where {failed} cannot be told, since the model fails the control"
-        else:
-            few.append(f"the items {what} are too few for a rate")
-    asked = {grid.question for grid in grids}
-    few += [f"no model was asked {about}" for question, about in ASKED.items() if question not in asked]
-    stated = f"Above chance and above the best blind model: {', '.join(counted)}" if counted else "There is no rate"
-    return "; ".join([stated, *few]) + "."
+                parts[-1] += f" ({failed} cannot be told, since it fails the control)"
+        said.append(f"{model}: {'; '.join(parts) or 'too few items for a rate'}.")
+    return said or ["There is no rate."]
 
 
 def _grids(findings: Sequence[Finding], lines: Mapping[str, Line]) -> list[Grid]:
