@@ -24,11 +24,11 @@ RUN git config --global user.name cxprobe \
 # folder, and the project's files come after it.
 COPY --chown=cxprobe:cxprobe Makefile pyproject.toml constraints.txt hatch_build.py README.md LICENSE ./
 RUN mkdir -p src/cxprobe && touch src/cxprobe/__init__.py
-RUN make .venv/installed
+RUN make .venv/installed-smollm2
 
 COPY --chown=cxprobe:cxprobe . .
 # The copied files may be newer than the environment, which has what they ask for.
-RUN touch .venv/installed
+RUN touch .venv/installed .venv/installed-smollm2
 RUN .venv/bin/dvc config --global core.analytics false
 
 CMD ["make", "repro"]
