@@ -50,12 +50,12 @@ def test_python_is_new_enough_in_containers_and_continuous_integration():
 
 def test_containers_make_the_environment_as_everybody_does_and_run_the_first_command():
     lines = (ROOT / "Dockerfile").read_text().splitlines()
-    assert "RUN make .venv/installed" in lines
+    assert "RUN make .venv/installed-smollm2" in lines
     assert lines[-1] == 'CMD ["make", "repro"]'
-    assert lines.index("USER cxprobe") < lines.index("RUN make .venv/installed")
-    assert lines.index("RUN make .venv/installed") < lines.index("COPY --chown=cxprobe:cxprobe . .")
+    assert lines.index("USER cxprobe") < lines.index("RUN make .venv/installed-smollm2")
+    assert lines.index("RUN make .venv/installed-smollm2") < lines.index("COPY --chown=cxprobe:cxprobe . .")
     created = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["postCreateCommand"]
-    assert created.startswith("make .venv/installed")
+    assert created.startswith("make .venv/installed-smollm2")
 
 
 def test_the_citation_has_what_the_format_asks_for_and_the_version_of_the_package():
