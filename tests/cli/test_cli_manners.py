@@ -41,6 +41,7 @@ IN_A_PROJECT = {
     "export lm-eval": ["tasks"],
     "export inspect": ["tasks"],
     "export results": ["answers.parquet"],
+    "export latex": ["rates.tex"],
     "export conllu": ["toy", "toy.conllu"],
 }
 

@@ -9,7 +9,7 @@ from cxprobe.errors import DataError
 CORPORA = {
     "books": corpus_of("books"),
     "web": corpus_of("hf://datasets/a/b@1f/en"),
-    "docs": InstalledCorpus(kind="installed", packages="packages.txt", shards=2),
+    "docs": InstalledCorpus(kind="installed", packages="corpora/packages.txt", shards=2),
 }
 
 

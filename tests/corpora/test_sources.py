@@ -17,7 +17,7 @@ def files(folder, glob=None) -> FilesCorpus:
 def installed(tmp_path, *lines: str) -> InstalledCorpus:
     path = tmp_path / "packages.txt"
     path.write_text("\n".join(lines))
-    return InstalledCorpus(kind="installed", packages=str(path), shards=2)
+    return InstalledCorpus.model_construct(kind="installed", packages=str(path), shards=2)
 
 
 @pytest.fixture

@@ -222,7 +222,7 @@ def test_an_item_that_is_asked_is_asked_in_all_its_ways(pairs):
 
 def test_let_alone_is_denied_by_an_auxiliary_that_fits_every_subject_the_paper_s_cannot_among_them():
     people = load_people()
-    how = MakePairs(per_cell=PerCell(meaning=12, form=1), pseudowords=None)
+    how = MakePairs(per_cell=PerCell(meaning=12, form=1, control=1), pseudowords=None)
     pairs = build_pairs("let-alone", load_pairs("let-alone", people), people, how, 1).pairs
     denied = pairs["context"].str.extract(r"^(?:He|She|They|We|I|You) (cannot|can't|couldn't|didn't) ")[0]
     assert denied.notna().all()

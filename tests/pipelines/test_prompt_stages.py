@@ -44,6 +44,7 @@ OFFICIAL = {
 MAKE = {
     "files": {"free-form": "data/benchmarks/free.tsv", "official": OFFICIAL},
     "inference_prompts": ["paper-2", "paper-3", "paper-1"],
+    "reasoning_prompts": ["paper-2", "paper-4"],
     "premises": None,
     "option_orders": "paper",
 }

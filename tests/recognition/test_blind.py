@@ -102,7 +102,7 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
 
 
 def tag_ngrams(tagger, *lengths: int) -> TagNgrams:
-    return TagNgrams(kind="tag_ngrams", lengths=lengths, tagger=str(tagger), sha256=None)
+    return TagNgrams(kind="tag_ngrams", lengths=list(lengths), tagger=str(tagger), sha256=None)
 
 
 def test_tag_ngrams_are_all_runs_of_the_tags_of_a_sentence():

@@ -80,6 +80,8 @@ def write_made(line: str) -> None:
     pair = row | {"context": "", "good": "It is.", "bad": "Is it.", "tests": "form", "words": "real", "variant": "A"}
     for name in names:
         made = Path("data") / f"make_{line}"
+        if line == "interventions":
+            write_table(pd.DataFrame([row]), made / "items.parquet")
         if line == "pairs":
             write_table(pd.DataFrame([pair | {"construction": name}]), made / f"{name}.parquet")
         for stem in ("items",) if line == "scenarios" else ("questions", "choices", "answers", "items"):
