@@ -209,7 +209,14 @@ def n_of_real_and_balanced(judged, model) -> int:
 def test_a_second_run_trains_no_probe_again(outcomes, monkeypatch):
     del outcomes
     probe = ProbePairs(
-        constructions=["toy"], token_budget=64, special_tokens=False, C=1.0, folds=3, max_iter=1000, standardise=True, asked={}
+        constructions=["toy"],
+        token_budget=64,
+        special_tokens=False,
+        C=1.0,
+        folds=3,
+        max_iter=1000,
+        standardise=True,
+        asked={},
     )
     first = run_script("probe_pairs", "clm", probe=probe)
     before = Path("data/probe_pairs/clm/toy.parquet").read_bytes()
