@@ -7,6 +7,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import ParamsError
+from cxprobe.lm.folders import PACKAGED
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_names, preset_text
 
@@ -87,3 +88,8 @@ def test_a_sweep_of_dvc_changes_its_parameter_and_nothing_else(tmp_path, name):
 
 def test_the_committed_params_are_the_embedded_preset():
     assert (ROOT / "params.yaml").read_text() == preset_text("embedded", PRESETS)
+
+
+def test_a_model_of_a_package_is_the_same_by_its_short_name_and_in_the_preset():
+    models = load_params(ROOT / "params.yaml", ROOT / "constructions").models
+    assert {slug: models[slug].model_copy(update={"about": spec.about}) for slug, spec in PACKAGED.items()} == PACKAGED
