@@ -18,6 +18,8 @@ from packages_in_markdown import describe_packages
 from params_in_markdown import describe_params
 from stages_in_markdown import describe_pipeline
 
+from cxprobe.exports.results import SENT
+
 ROOT = Path(__file__).parents[2]
 # A page of the site -> the file of the project that it shows.
 TAKEN = {
@@ -28,8 +30,6 @@ TAKEN = {
     "about/changelog.md": "CHANGELOG.md",
     "about/security.md": "SECURITY.md",
 }
-# The columns of docs/reproduced/*.tsv, in which people send what they have measured.
-SENT = ["paper", "table", "model", "items", "ours", "low", "high", "theirs", "same", "date", "who", "version"]
 NOTEBOOK_PAGES = {
     "score_your_sentences.ipynb": "tutorials/score-your-sentences.md",
     "probe_a_construction.ipynb": "tutorials/probe-a-construction.md",

@@ -10,7 +10,15 @@ import pytest
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 
 from cxprobe.errors import DataError
-from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_csv, results_latex, results_parquet
+from cxprobe.exports.results import (
+    RESULT_COLUMNS,
+    SENT,
+    read_results,
+    results_csv,
+    results_latex,
+    results_parquet,
+    results_to_send,
+)
 from cxprobe.files.tables import write_table
 from cxprobe.scenarios.rules import load_scenarios
 
@@ -185,6 +193,25 @@ def test_answers_as_csv_have_the_same_rows():
     read = pd.read_csv(io.BytesIO(results_csv(table)), keep_default_na=False)
     assert read["clusters"].tolist() == ["frame=1; verb=go", ""]
     assert read["correct"].tolist() == [1.0, 0.5]
+
+
+def test_rates_to_send_are_in_percent_and_leave_empty_what_only_the_sender_knows():
+    row = {"model": "mini-mlm", "construction": "let-alone", "question": "meaning", "way": "pairs"}
+    rate = {"accuracy": "0.442", "low": "0.37", "high": "0.52", "n": "336"}
+    overview = pd.DataFrame([row | rate, row | dict.fromkeys(rate, "")])
+    sent = pd.read_csv(io.BytesIO(results_to_send(overview, "1.0", "2026-11-26")), sep="\t", dtype=str)
+    assert list(sent) == SENT
+    assert len(sent) == 1
+    filled = sent.loc[0].dropna().to_dict()
+    assert filled == {
+        "model": "mini-mlm",
+        "items": "ours, n = 336: let-alone, meaning, by pairs",
+        "ours": "44.2",
+        "low": "37.0",
+        "high": "52.0",
+        "date": "2026-11-26",
+        "version": "1.0",
+    }
 
 
 def test_rates_as_latex_have_a_macro_each_with_interval_and_n():

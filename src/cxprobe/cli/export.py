@@ -1,5 +1,7 @@
 """The commands that give data, tasks and results to other tools: ``cxprobe export hf``, ``lm-eval``, ``inspect`` ..."""
 
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -95,16 +97,25 @@ def inspect(folder: Folder) -> None:
 
 
 def results(
-    file: Annotated[Path, typer.Argument(help="The .parquet or .csv file; one that is there is replaced.")],
+    file: Annotated[Path, typer.Argument(help="The .parquet, .csv or .tsv file; one that is there is replaced.")],
 ) -> None:
-    """Write every answer of every model to every item as one tidy table."""
-    from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_csv, results_parquet
+    """Write every answer of every model to every item as one tidy table (.parquet, .csv), or rates to send (.tsv).
+
+    Rates to send are those of the report's first page, as docs/reproduced.md asks for them.
+    """
+    from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_csv, results_parquet, results_to_send
     from cxprobe.files.writing import write_bytes
     from cxprobe.project.params import load_params
+    from cxprobe.report.answers import read_made_table
 
+    if file.suffix == ".tsv":
+        overview = read_made_table(Path("results/report/tables/overview.csv"))
+        write_bytes(results_to_send(overview, version("cxprobe"), date.today().isoformat()), file)
+        print(f"{file}: fill in paper, table, theirs, same and who, and leave out what you do not send")
+        return
     written = {".parquet": results_parquet, ".csv": results_csv}
     if file.suffix not in written:
-        raise DataError(f"{file}: the results are written as Parquet or CSV; give a name that ends in .parquet or .csv")
+        raise DataError(f"{file}: give a name that ends in .parquet or .csv, or in .tsv for the rates alone")
     table = read_results(load_params())
     write_bytes(written[file.suffix](table), file)
     print(f"{file}: {len(table):,} answers of {table['model'].nunique()} models")

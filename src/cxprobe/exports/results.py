@@ -25,6 +25,8 @@ _TYPES = {
 }
 # Column -> its type and what it holds; the exported file has this in its schema.
 RESULT_COLUMNS: dict[str, dict[str, str]] = read_yaml(Path(__file__).with_name("results.yaml"), DataError)
+SENT = ["paper", "table", "model", "items", "ours", "low", "high", "theirs", "same", "date", "who", "version"]
+"""The columns of docs/reproduced/*.tsv, in which people send what they have measured."""
 
 
 def read_results(params: Params, lines: Iterable[str] = tuple(LINES)) -> pd.DataFrame:
@@ -62,6 +64,25 @@ def results_parquet(results: pd.DataFrame) -> bytes:
 def results_csv(results: pd.DataFrame) -> bytes:
     """Return the table as CSV; the clusters of an answer are joined by a semicolon and a space."""
     return results.assign(clusters=results["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n").encode()
+
+
+def results_to_send(overview: pd.DataFrame, version: str, date: str) -> bytes:
+    """Return the rates of the overview as a table for docs/reproduced: tab-separated, the columns of `SENT`.
+
+    Args:
+        overview: See `cxprobe.site.pages.overview_table`.
+        version: Of cxprobe.
+        date: Of the run, as 2026-11-26.
+
+    Returns:
+        A row a rate, in percent. What only its sender knows is empty: paper, table, theirs, same and who.
+    """
+    rated = overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
+    percent = {name: (100 * rated[name].astype(float)).round(1) for name in ("accuracy", "low", "high")}
+    about = rated["construction"] + ", " + rated["question"] + ", by " + rated["way"]
+    items = "ours, n = " + rated["n"].astype(float).astype(int).astype(str) + ": " + about
+    sent = rated.assign(**percent, items=items, version=version, date=date).rename(columns={"accuracy": "ours"})
+    return sent.reindex(columns=SENT).to_csv(sep="\t", index=False, lineterminator="\n").encode()
 
 
 def results_latex(overview: pd.DataFrame) -> str:
