@@ -91,8 +91,8 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p["recognition"]["make"]["generated"].update(test_per_label=999), "per_label: 30 is too few, since"),
-        (lambda p: p["recognition"]["make"]["balanced"].update(train_per_label=31), "per_label: 30 is too few, since"),
+        (lambda p: p["recognition"]["make"]["generated"].update(test_per_label=999), "per_label: 60 is too few, since"),
+        (lambda p: p["recognition"]["make"]["balanced"].update(train_per_label=61), "per_label: 60 is too few, since"),
         (lambda p: p["recognition"].update(models=["minilm", "minilm"]), "'minilm' is listed more than once"),
         (lambda p: p["recognition"].update(models=[]), "recognition.models: must not be empty, since constructions is"),
         (

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.lm.params import Classifier, Rule, TagNgrams
-from cxprobe.prompts.items import load_items, render_inferences, render_reasonings
+from cxprobe.prompts.items import ConstructionItems, ReasoningFrame, load_items, render_inferences, render_reasonings
 from cxprobe.prompts.make import Material, item_table
 from cxprobe.prompts.measure import answer_blindly
 
@@ -23,7 +23,7 @@ def inferences(template) -> pd.DataFrame:
             gold, hypothesis, key = template(name, number, place)
             rows.append((f"{name}-{place}", premise, hypothesis, gold, f"p{number}", key))
     columns = ["id", "premise", "hypothesis", "gold", "cluster_premise", "cluster_wording"]
-    table = pd.DataFrame(rows, columns=columns).assign(kind="inference", set="own", text="", a="", b="")
+    table = pd.DataFrame(rows, columns=columns).assign(kind="inference", set="own", text="", a="", b="", facts="")
     return table.assign(template=table["cluster_wording"])
 
 
@@ -55,7 +55,7 @@ def named(name, number, place):
 
 def stories(*rows) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["id", "text", "a", "b", "gold", "cluster_premise"])
-    table = table.assign(kind="reasoning", set="reasoning", premise="", hypothesis="", template="")
+    table = table.assign(kind="reasoning", set="reasoning", premise="", hypothesis="", template="", facts="")
     return table.assign(cluster_wording=table["id"])
 
 
@@ -143,6 +143,39 @@ def test_referents_are_chosen_by_the_place_where_they_are_named():
     assert unmentioned.loc[["none", "one"]].idxmax(axis=1).tolist() == ["C", "A"]
     both = unmentioned.loc["x"]
     assert both["A"] == both["B"] > both["C"]
+
+
+def rate_of_facts_alone(items: ConstructionItems) -> float:
+    """Return how often the facts without the construction tell which of the two options is right."""
+    table = item_table(Material({}, render_reasonings(items, "way", seed=1), {}, {}), pd.DataFrame({"item": []}))
+    asked = table[table["answerable"]]
+    chosen = probabilities(Rule(kind="facts_only"), table).loc[asked["id"], ["A", "B"]].idxmax(axis=1)
+    return float((chosen.to_numpy() == asked["gold"].to_numpy()).mean())
+
+
+def test_the_facts_alone_tell_who_moved_where_the_other_is_said_to_stay_and_only_there():
+    frames = []
+    for number, (name, other) in enumerate(zip(NAMES, reversed(NAMES), strict=True)):
+        verb, stays = VERBS[number % len(VERBS)], f"{{R2}} {VERBS[number % len(VERBS)]} without leaving {number} seats"
+        frame = ReasoningFrame(
+            referents=[{"she": f"{name}a"}, {"he": f"{other}o"}, {"she": "Wen"}, {"he": "Yaw"}],
+            rule=f"{{R1}} {verb} {{R1:their}} way to gate {number}, and {stays}.",
+            beside=f"{stays}.",
+            facts=f"at {number} o'clock, {{R1}} and {{R2}} were both at the door.",
+            question="of {R1} and {R2}, who was further from the door?",
+            other_facts=f"{{R1}} and {{R2}} had {number} hats.",
+            nonce_facts=f"{{R1}} and {{R2}} blicked {number} times.",
+        )
+        frames.append(frame)
+    assert rate_of_facts_alone(ConstructionItems(sources=["made up"], reasoning=frames)) > 0.9
+    assert rate_of_facts_alone(load_items("way-manner", ROOT / "constructions")) < 0.55
+
+
+def test_a_model_that_reads_facts_answers_no_item_whose_facts_are_unknown():
+    items = stories(*((f"s{n}", "Ann ran.", "Ann", "Bob", "AB"[n % 2], f"f{n}") for n in range(10)))
+    assert answer_blindly(Rule(kind="facts_only"), items, seed=1).empty
+    half = items.assign(facts=["Ann ran." if n < 8 else "" for n in range(10)])
+    assert set(answer_blindly(Rule(kind="facts_only"), half, seed=1)["id"]) == {f"s{n}" for n in range(8)}
 
 
 def test_a_model_answers_only_what_it_is_for_and_what_it_can_learn():

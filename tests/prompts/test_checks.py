@@ -128,6 +128,15 @@ def test_a_planted_fault_of_reasoning_is_told_with_its_line(tmp_path, old, new, 
     assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
 
 
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [("you are.", None), ("you are not.", "beside: 'you are not.' is no part of rule; take it from there")],
+)
+def test_what_stands_beside_the_construction_is_a_part_of_the_rule(tmp_path, beside, told):
+    faults = planted(tmp_path, REASONING, '    facts: "', f'    beside: "{beside}"\n    facts: "')
+    assert faults == [] if told is None else told in faults[0]
+
+
 def test_facts_that_mostly_name_the_same_referent_first_are_told(tmp_path):
     turned = REASONING.replace('facts: "{R2} and {R1}', 'facts: "{R1} and {R2}')
     (fault,) = lint(tmp_path, turned)

@@ -259,7 +259,7 @@ class PairClassifier(Closed):
 RuleOfPairs = Literal["first_mentioned", "last_mentioned", "shorter"]
 RuleOfScenarios = Literal["fixed_word", "last_rule", "copier"]
 RuleOfReferents = Literal["first_referent", "last_referent", "unmentioned_referent"]
-RuleOfPrompts = Literal["word_overlap", "negation", "most_frequent", RuleOfReferents]
+RuleOfPrompts = Literal["word_overlap", "negation", "most_frequent", "facts_only", RuleOfReferents]
 
 
 class Rule(Closed):
@@ -269,7 +269,8 @@ class Rule(Closed):
     """Recognition: positions (length and the places of function words). Minimal pairs: first_mentioned, last_mentioned
     (of the people that tell the two apart), shorter. Scenarios: fixed_word, last_rule (the word of the last rule),
     copier (the word that followed before). Inference: word_overlap, negation, most_frequent. Multiple choice:
-    most_frequent, first_referent, last_referent, unmentioned_referent."""
+    most_frequent, facts_only (the text without the construction, learnt on other frames), first_referent,
+    last_referent, unmentioned_referent."""
 
 
 class ContinuationAlone(Closed):

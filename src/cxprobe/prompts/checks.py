@@ -127,6 +127,10 @@ def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
         if normalised(frame.swapped) == normalised(frame.rule):
             what = f"swapped: {frame.swapped!r} says the same as the rule, so that R2 cannot be the answer; rewrite it"
             yield Fault(("swapped",), what)
+    if frame.beside is not None:
+        said = normalised(frame.beside)
+        for rule in (part for part in ("rule", "swapped") if part in parts and said not in normalised(parts[part])):
+            yield Fault(("beside",), f"beside: {frame.beside!r} is no part of {rule}; take it from there")
     for part, text in parts.items():
         if not normalised(text):
             yield Fault((part,), f"{part} is missing: {text!r} has no words; write it")

@@ -65,6 +65,7 @@ class Reasoning:
         test: One of the tests that are built from a frame.
         frame_id: Names the frame; the tests of one frame are a cluster.
         answerable: Whether the text decides between A and B; if not, C is right.
+        facts: The text without the construction, and with the question; "" if that is not known.
         set: "reasoning" for the project's own items; for files from elsewhere, what params.yaml calls them.
     """
 
@@ -78,6 +79,7 @@ class Reasoning:
     test: str
     frame_id: str
     answerable: bool
+    facts: str = ""
     set: str = "reasoning"
 
 
@@ -338,6 +340,8 @@ class ReasoningFrame(Closed):
     swapped: str | None = None
     """The rule with its parts exchanged, so that R2 is the answer; absent if the construction cannot say the
     opposite."""
+    beside: str | None = None
+    """What the rule, and ``swapped``, say beside the construction, as a sentence; absent if they say nothing else."""
 
     @model_validator(mode="after")
     def _can_be_rendered(self) -> "ReasoningFrame":
@@ -362,6 +366,11 @@ class ReasoningFrame(Closed):
         yield "other-property", self._text([rule, self.other_facts]), self._text([question]), ""
         yield "nonce", self._text([rule, self.nonce_facts]), self._text([question]), ""
 
+    def without_construction(self) -> "ReasoningFrame":
+        """Return the frame with rules that say only what stands beside the construction."""
+        beside = self.beside or ""
+        return self.model_copy(update={"rule": beside, "swapped": None if self.swapped is None else beside})
+
     def option(self, number: int) -> str:
         """Return what a referent is called, from 0."""
         return next(iter(self.referents[number].values()))
@@ -370,7 +379,7 @@ class ReasoningFrame(Closed):
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
         referents = [next(iter(self.referents[index].items())) for index in order]
         phrases = {f"R{number}": Phrase(words, note) for number, (note, words) in enumerate(referents, 1)}
-        return " ".join(fill_template(part, phrases) for part in parts)
+        return " ".join(fill_template(part, phrases) for part in parts if part)
 
 
 class ConstructionItems(Closed):
@@ -467,14 +476,15 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
     rendered = []
     for turn, index in enumerate(order):
         frame, frame_id = frames[index], f"{construction}-{_digest(frames[index].rule)}"
-        for test, text, question, answer in frame.variants():
+        blind = frame.without_construction().variants()
+        for (test, text, question, answer), (_, facts, *_) in zip(frame.variants(), blind, strict=True):
             a_first = (turn + FRAME_TESTS.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
             turned = a_first == (answer == "R2")  # whether R2 is A
             a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
             gold = ("A" if a_first else "B") if answer else "C"
             item_id = f"{test}-{frame_id}"
-            item = Reasoning(item_id, text, question, a, b, gold, construction, test, frame_id, answerable=bool(answer))
-            rendered.append(item)
+            of = (construction, test, frame_id, bool(answer), f"{facts} {question}")
+            rendered.append(Reasoning(item_id, text, question, a, b, gold, *of))
     return rendered
 
 

@@ -374,12 +374,12 @@ def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per item: id; kind ("inference" or "reasoning"), set, construction, test, template, reading, answerable,
         cluster_premise and cluster_wording as questions have them; gold (the digit, or the letter in the order of
-        options a, b and "not enough information"); premise and hypothesis (of inference, else ""); text, question, a
-        and b (of reasoning, else ""); and drawn, whether any question is about it.
+        options a, b and "not enough information"); premise and hypothesis (of inference, else ""); text, question, a,
+        b and facts (of reasoning, else ""); and drawn, whether any question is about it.
     """
     items: list[Inference | Reasoning] = [item for items in material.inferences.values() for item in items]
     items += material.reasonings
-    texts = ("premise", "hypothesis", "text", "question", "a", "b")
+    texts = ("premise", "hypothesis", "text", "question", "a", "b", "facts")
     rows = [{"id": item.id} | _about(item) | {name: getattr(item, name, "") for name in texts} for item in items]
     table = pd.DataFrame(rows).drop_duplicates("id", ignore_index=True)
     return table.assign(drawn=table["id"].isin(set(questions["item"])))

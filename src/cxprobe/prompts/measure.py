@@ -13,7 +13,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.ngrams import counted_texts, ngram_counter, places_of, words_of
-from cxprobe.lm.params import BlindModel, Classifier, RuleOfReferents
+from cxprobe.lm.params import BlindModel, Classifier, NgramFeatures, RuleOfReferents
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
@@ -25,6 +25,7 @@ NEGATION = re.compile(
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "most_frequent": ("inference", "reasoning"),
+    "facts_only": ("reasoning",),
     **dict.fromkeys(get_args(RuleOfReferents), ("reasoning",)),
 }
 AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
@@ -83,15 +84,16 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
             that the premise has; "negation" gives the answer that is the most frequent among hypotheses with, or
             without, a negation; "most_frequent" the most frequent answer. "first_referent" and "last_referent" choose
             the option that the text of a multiple-choice item names first, or last; "unmentioned_referent" the one that
-            it does not name, and that nothing follows if it names neither.
+            it does not name, and that nothing follows if it names neither. "facts_only" is a logistic regression on
+            words and pairs of words of the text without the construction, see `_facts_only`.
         items: One row per item: id, kind, set, gold (used for training alone), template, premise, hypothesis, text, a,
-            b, cluster_premise and cluster_wording.
+            b, facts, cluster_premise and cluster_wording.
         seed: The project's seed, by which folds are drawn.
 
     Returns:
         One row per item and answer: id, symbol, and log_p, the natural logarithm of a pseudo-probability. Items that
-        the model is not for, or for which there is nothing to learn from (one premise, no known template), have no
-        rows.
+        the model is not for, or for which there is nothing to learn from (one premise, no known template or facts),
+        have no rows.
 
     Raises:
         ModelError: There is no such tagger, or it is another one than params say.
@@ -108,7 +110,8 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
                 answers = np.array([_referent(spec.kind, text, a, b) for text, a, b in rows]).reshape(-1, 3)
             else:
                 by_template = isinstance(spec, Classifier) and spec.folds_by == "template"
-                asked = (asked[asked["template"] != ""] if by_template else asked).reset_index(drop=True)
+                needed = {"facts_only": "facts"}.get(spec.kind, "template" if by_template else "kind")
+                asked = asked[asked[needed] != ""].reset_index(drop=True)
                 groups = asked[f"{CLUSTER}{'wording' if by_template else 'premise'}"]
                 folds = _folds(groups, spec.folds if isinstance(spec, Classifier) else FOLDS, seed, str(of))
                 if folds.max(initial=0) == 0:
@@ -186,6 +189,32 @@ def _negation(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, lis
     return np.array([shares[bool(NEGATION.search(text))] for text in test["hypothesis"]]), classes
 
 
+def _facts_only(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+    """Answer by the facts; what is learnt of one option holds for the other, since each item is read both ways."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    options, exchanged = {"a": "A", "b": "B"}, {"a": "B", "b": "A"}
+    counts = NgramFeatures(kind="word_ngrams", lengths=[1, 2])
+    model = make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000))
+    read = [*_with_letters(train, options), *_with_letters(train, exchanged)]
+    model.fit(read, [*train["gold"], *train["gold"].replace({"A": "B", "B": "A"})])
+    classes = list(model.classes_)
+    other = [classes.index({"A": "B", "B": "A"}.get(name, name)) for name in classes]
+    rates = model.predict_proba(_with_letters(test, options))
+    return (rates + model.predict_proba(_with_letters(test, exchanged))[:, other]) / 2, classes
+
+
+def _with_letters(items: pd.DataFrame, letters: Mapping[str, str]) -> list[str]:
+    """Return the facts of multiple choice, with the letter of each option in its place."""
+    texts = []
+    for facts, *named in items[["facts", *letters]].itertuples(index=False, name=None):
+        for option, letter in zip(named, letters.values(), strict=True):
+            facts = re.sub(rf"(?<!\w){re.escape(option)}(?!\w)", f"Option{letter}", facts, flags=re.IGNORECASE)
+        texts.append(facts)
+    return texts
+
+
 def _most_frequent(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     classes = sorted(set(train["gold"]))
     return np.tile(_shares(train["gold"], classes), (len(test), 1)), classes
@@ -201,4 +230,5 @@ _LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates
     "word_overlap": _word_overlap,
     "negation": _negation,
     "most_frequent": _most_frequent,
+    "facts_only": _facts_only,
 }
