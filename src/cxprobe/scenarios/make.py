@@ -41,8 +41,8 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
         cluster_<slot of its first form> with the row's words.
 
     Source:
-        Weissweiler et al. 2022, section 4: 20 adjective pairs, 33 names, 144,800 sentences. Every percentage in
-        Tables 4 and 5 is a whole number out of 3,620 items, and 144,800 is 40 times that. 3,620 is (20 x 19 - 18) x
+        Weissweiler et al. 2022, section 4: 20 adjectives with antonyms, 33 names, 144,800 sentences. Every percentage
+        in Tables 4 and 5 is a whole number out of 3,620 items, and 144,800 is 40 times that. 3,620 is (20 x 19 - 18) x
         10: all ordered choices of two of 20 adjectives that are no antonyms, if 18 of them have their antonym among
         the 20, with ten draws of names. Here all 20 have it, so that the choices are 20 x 18. 40 is also the number
         of calibration texts if each of S1 to S4 has five of its own of S6 and of S7.
