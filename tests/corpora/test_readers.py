@@ -174,6 +174,16 @@ def test_numbers_beside_the_text_need_not_be_ones_that_python_reads(read, number
     assert not faults
 
 
+def test_text_without_an_empty_line_comes_in_parts_that_have_their_places(read):
+    lines = [f"line {number} of a long text\n" for number in range(LONGEST)]
+    records, faults = read("text", "".join(lines).encode(), "a.txt")
+    assert not faults
+    assert len(records) > 2
+    assert max(len(text) for text, _, _ in records) <= LONGEST
+    assert "".join(text for text, _, _ in records) == "".join(lines).replace("\n", " ")
+    assert all("".join(lines)[base:].startswith(text[:20]) for text, _, base in records)
+
+
 def test_text_in_a_dictionary_of_a_table_is_read(read):
     table = parquet_of(text=pa.array(["one", "two", "one"]).dictionary_encode())
     assert [text for text, _, _ in read("parquet", table, "a.parquet")[0]] == ["one", "two", "one"]

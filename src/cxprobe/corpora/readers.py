@@ -244,6 +244,7 @@ def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
 def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
     """Yield the paragraphs of running text: an empty line ends one, and a single line break is white space.
 
+    One that is longer than ``longest`` characters is divided between two lines, so that no file fills the memory.
     The position of a paragraph is counted in the characters of the lines that could be read.
     """
     paragraph = ""
@@ -260,11 +261,11 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
         except ValueError as fault:
             yield Unreadable(shard, line.number, line.offset, str(fault))
             continue
-        if text.strip() and len(paragraph) + len(text) <= longest:
-            paragraph += text
-        elif paragraph:
+        if paragraph and (not text.strip() or len(paragraph) + len(text) > longest):
             yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
-            paragraph = ""
+            paragraph, base = "", length
+        if text.strip():
+            paragraph += text
         length += len(text)
         base = base if paragraph else length
     if paragraph:
