@@ -43,7 +43,10 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         with_rows = set(subsets.rows["feature"])
         left_out = [feature for feature in construction.features if feature not in with_rows]
         if left_out:
-            print(f"{name}, {source}: left out, since no value can be filled: {', '.join(left_out)}")
+            print(
+                f"{name}, {source}: no probe of {', '.join(left_out)}: no value has {sizes.test_per_label} test "
+                f"sentences of both labels, or none of the lowest quarter {sizes.train_per_label} for training"
+            )
         folder = stage.data / name / source
         write_table(sentences[sentences["id"].isin(subsets.rows["id"])], folder / "sentences.parquet")
         write_table(subsets.rows, folder / "splits.parquet")

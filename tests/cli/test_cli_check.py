@@ -1,5 +1,6 @@
 """`cxprobe check`: every fault of every file at once, in a project's folder without models."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -173,6 +174,21 @@ def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert "mining.tagger: there is no folder no_such_pipeline, which" in check()[1][1]
     change(folder, lambda params: params["mining"].update(tagger="spacy"))  # installed, so that DVC sees no change
     assert "mining.tagger: there is no folder spacy, which" in check()[1][1]
+
+
+@pytest.mark.parametrize("label", ["1", "iobject"])
+def test_a_label_of_dependencies_that_the_parser_never_gives_is_told(folder, label):
+    pattern = folder / "constructions" / "toy" / "pattern.yaml"
+    content = YAML(typ="safe").load(pattern)
+    tree = [{"RIGHT_ID": "verb", "RIGHT_ATTRS": {"DEP": label}}]
+    content["parts"][0]["patterns"].append({"name": "a tree", "dependencies": tree})
+    YAML(typ="safe").dump(content, pattern)
+    assert check() == (0, [NO_FAULT])  # the folder has a parser that does not say what it gives
+    about = folder / "models/parser/en_ewt_cxprobe/meta.json"
+    about.write_text(json.dumps({"labels": {"parser": ["ROOT", "iobj"]}}))
+    code, (fault, _) = check()
+    assert code == 2
+    assert fault.startswith(f"constructions/toy/pattern.yaml: DEP: mining.parser gives no '{label}'")
 
 
 def test_who_never_tunes_probes_needs_no_settings_for_it(folder):

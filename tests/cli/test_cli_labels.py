@@ -32,7 +32,7 @@ def project(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     change_params(tmp_path, ROOT / "params.yaml", settings)
     save_toy_tagger(tmp_path / "tagger")
-    table = mined(4)
+    table = mined(4).assign(length=10, second_start=5)  # the features of the toy construction
     write_table(table, tmp_path / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -72,9 +72,12 @@ def test_two_people_label_resume_and_are_compared(project):
 
 
 def test_precision_and_what_is_left_to_find_are_printed_after_a_session_and_with_agreement(project):
-    assert "precision is not known" in run("q\n", "label", "toy", "--who", "Ann").out
+    said = run("q\n", "label", "toy", "--who", "Ann").out
+    assert "precision is not known" in said
+    assert "0 positive, 0 negative; with recognition.make.labels.folds = 2 each label needs at least 2" in said
     first = run("p\nn\nq\n", "label", "toy", "--who", "Ann")
     lines = first.out.splitlines()[-3:]
+    assert "each label needs at least 2" in first.out
     assert re.fullmatch(
         r"precision 0\.50 \[0\.\d\d, 0\.\d\d\], n = 4: the first 2 of 4 sequences in random order, unclear .*", lines[0]
     )
@@ -90,7 +93,8 @@ def test_the_screen_has_definition_and_hits(project):
 
 
 def test_a_third_person_decides_what_two_label_differently(project):
-    run("p\np\nn\nn\n", "label", "toy", "--who", "Ann")
+    said = run("p\np\nn\nn\n", "label", "toy", "--who", "Ann").out
+    assert "as recognition.make.mined asks for:\n  length: 1 values can be trained on, and 1 tested\n" in said
     run("p\nn\np\nn\n", "label", "toy", "--who", "Bo")
     assert "2 to decide" in run("", "agreement", "toy").out
     refused = run("", "agreement", "toy", "--decide", "--who", "Bo")

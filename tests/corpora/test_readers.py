@@ -29,7 +29,7 @@ def read(tmp_path):
         corpus = CorpusFiles(str(tmp_path), (shard,), format, "text", "url", digest="")
         every = list(read_shard(corpus, shard, LONGEST))
         faults = [one for one in every if isinstance(one, Unreadable)]
-        return [one for one in every if one not in faults], faults
+        return [one[:3] for one in every if one not in faults], faults
 
     return read
 
@@ -172,6 +172,16 @@ def test_numbers_beside_the_text_need_not_be_ones_that_python_reads(read, number
     records, faults = read("jsonl", b'{"text": "a", "x": ' + number + b"}\n", "a.jsonl")
     assert [text for text, _, _ in records] == ["a"]
     assert not faults
+
+
+def test_text_without_an_empty_line_comes_in_parts_that_have_their_places(read):
+    lines = [f"line {number} of a long text\n" for number in range(LONGEST)]
+    records, faults = read("text", "".join(lines).encode(), "a.txt")
+    assert not faults
+    assert len(records) > 2
+    assert max(len(text) for text, _, _ in records) <= LONGEST
+    assert "".join(text for text, _, _ in records) == "".join(lines).replace("\n", " ")
+    assert all("".join(lines)[base:].startswith(text[:20]) for text, _, base in records)
 
 
 def test_text_in_a_dictionary_of_a_table_is_read(read):

@@ -62,7 +62,7 @@ def looking(toy_tagger) -> dict[str, Matchers]:
 def search_by_tagging_everything(records: list[CorpusRecord], matchers: Matchers) -> list[dict]:
     """Return the candidates of records, without any pre-filter."""
     candidates = []
-    for text, url, _ in records:
+    for text, url, *_ in records:
         places = list(sentence_spans(text))
         tagged = matchers.nlp.pipe(joined(text[start:end]) for start, end in places)
         for (start, end), doc in zip(places, tagged, strict=True):

@@ -51,6 +51,19 @@ def test_labels_that_the_person_gave_are_shown():
     assert "dog sings.   (negative)" in text
 
 
+def test_progress_says_how_many_labels_a_probe_still_needs():
+    start = session()
+    assert progress_of(start, 2) == progress_of(start)  # nothing is known yet
+    start = apply_answer(start, "p")
+    assert progress_of(start, 2).endswith("; 0 negative so far, a probe with 2 of each label needs some")
+    start = apply_answer(start, "n")
+    size = len(start.groups[1].sentences)
+    labels = -(-(10 - size) * 2 // size)  # two labels gave so many
+    said = f"; {size} negative so far, a probe with 10 of each label needs about {labels} labels more"
+    assert progress_of(start, 10).endswith(said)
+    assert progress_of(start, 1).endswith("a probe with 1 of each label can be made")
+
+
 def test_progress_says_how_fast_and_how_long():
     start = session()
     assert progress_of(start) == "0 of 4 labelled, 4 left"

@@ -109,7 +109,9 @@ def test_only_judging_stages_have_metrics_and_further_numbers_in_git():
     assert {name for name in STAGES if "metrics" in definition(name)} == {f"judge_{line}" for line in LINES}
     for name in STAGES:
         outs = definition(name)["outs"]
-        in_git = [path for out in outs if isinstance(out, dict) for path, kept in out.items() if not kept["cache"]]
+        in_git = [
+            path for out in outs if isinstance(out, dict) for path, kept in out.items() if not kept.get("cache", True)
+        ]
         assert in_git == [f"results/{name}/metrics.json"] * name.startswith("judge_")
 
 

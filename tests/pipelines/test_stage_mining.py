@@ -1,6 +1,7 @@
 """The stage as DVC runs it, in a project of its own."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
@@ -77,3 +78,31 @@ def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
     run(folder, "dvc", "repro", "mine_sentences", **source)
     mined = pd.read_parquet(folder / "data" / "mine_sentences" / "own" / "let-alone" / "sentences.parquet")
     assert mined["url"].tolist() == ["own/0", "own/1"]
+
+
+def test_a_construction_that_moves_to_another_corpus_is_mined_there_and_nothing_else_is(tmp_path):
+    folder = tmp_path / "project"
+    make_project(folder)
+    shutil.copytree(folder / "constructions/toy", folder / "constructions/other")
+    shutil.copytree(folder / "corpus", folder / "second")
+
+    def mine_in(**corpora):
+        def change(params):
+            params["corpora"]["more"] = params["corpora"]["toys"] | {"folder": "second"}
+            params["mining"] |= {"constructions": corpora, "watched": ["toys", "more"]}
+
+        change_params(folder, folder / "params.yaml", change)
+        run(folder, "dvc", "repro", "mine_sentences")
+        known = [
+            json.loads((folder / f"data/mine_sentences/{name}/mined.json").read_text()) for name in ("toys", "more")
+        ]
+        return [set(one["keys"]) for one in known]
+
+    assert mine_in(toy="toys", other="toys") == [{"toy", "other"}, set()]
+    stays = folder / "data/mine_sentences/toys/toy/stays"
+    stays.write_text("mining would remove this file")
+    assert mine_in(toy="toys", other="more") == [{"toy"}, {"other"}]
+    assert stays.exists()
+    assert not (folder / "data/mine_sentences/toys/other").exists()
+    steps = pd.read_csv(folder / "results/mine_sentences/toys/steps.csv")
+    assert set(steps["construction"]) == {"toy"}

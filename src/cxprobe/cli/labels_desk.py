@@ -14,6 +14,7 @@ from rich.console import Console
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
+from cxprobe.lines import LINES
 from cxprobe.people.agreement import conflicts, disputes, kappas
 from cxprobe.people.labels import (
     DECIDES,
@@ -44,7 +45,11 @@ def label_mined(construction: str, who: str, browser: bool) -> None:
         raise DataError(f"--who '{person}': decisions are made by `cxprobe agreement {construction} --decide`")
     desk = _desk(construction, {})
     _run(construction, groups, person, desk, browser)
-    _print_yield(groups, read_labels(labels_file(construction)))
+    labels = read_labels(labels_file(construction))
+    for line in LINES.values():
+        for missing in line.labels_missing(construction, load_params(), read_mined(construction), labels):
+            print(missing)
+    _print_yield(groups, labels)
 
 
 def decide_disputes(construction: str, who: str, browser: bool) -> None:
@@ -215,7 +220,8 @@ def _desk(construction: str, disputed: Mapping[Target, Said]) -> Desk:
     params, content = load_params(), load_construction(construction)
     pattern = load_pattern(construction, content)
     finder = piece_finder(pattern, load_pipeline(pipeline_of(pattern, params.mining), pattern))
-    return Desk(content, finder, disputed)
+    needed = 0 if disputed else max(line.labels_needed(params) for line in LINES.values())
+    return Desk(content, finder, disputed, needed)
 
 
 def _git_user() -> str:

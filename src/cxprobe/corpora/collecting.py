@@ -1,19 +1,21 @@
 """The tables of all shards -> the candidates of a corpus, each sentence once, with its features."""
 
 import re
+import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 from datasketch import MinHash, MinHashLSH
 
-from cxprobe.corpora.engine import SCHEMAS, MiningJob, table_path
-from cxprobe.corpora.params import Duplicates
+from cxprobe.corpora.engine import SCHEMAS, SLOTS, MiningJob, table_path
+from cxprobe.corpora.params import Duplicates, Mining
 from cxprobe.corpora.pattern import Wanted
+from cxprobe.corpora.search import NOT_ANNOTATED
 from cxprobe.errors import DataError
-from cxprobe.files.tables import join_tables, read_table
+from cxprobe.files.tables import join_tables, read_table, write_table
 from cxprobe.files.writing import read_json
 from cxprobe.seeding import text_id
 
@@ -95,6 +97,36 @@ def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, th
     return twins
 
 
+def collect_all(
+    job: MiningJob, wanted: Mapping[str, Wanted], settings: Mining, corpus: str, output: Path
+) -> dict[str, Any]:
+    """Join the shards' tables, write those of each construction into its folder of ``output``, and remove the shards'.
+
+    Returns:
+        The ``counts`` of the corpus, and what was ``found``: construction -> its ``steps`` and ``rejects``, numbers of
+        documents and sentences.
+
+    Raises:
+        DataError: As of `check_most_faults` and `check_annotated`.
+    """
+    read = collect_corpus(job, output)
+    check_most_faults(read, corpus, settings.most_faults)
+    found = {}
+    for name, one in wanted.items():
+        of_it = collect(job, name, one, settings.duplicates, output / name)
+        check_annotated(of_it, corpus, name)
+        write_table(of_it.sentences, output / name / "sentences.parquet", {"slots": SLOTS})
+        made = {"sentences": len(of_it.sentences), "sequences": of_it.sentences["tags"].nunique()}
+        rejects = of_it.rejects.set_index("reason")["sentences"].to_dict()
+        found[name] = {"steps": dict(sorted((of_it.counts | made).items())), "rejects": rejects}
+    # Under another name first: what a kill leaves of it must not pass for finished shards.
+    ended = Path(f"{job.output}.ended")
+    shutil.rmtree(ended, ignore_errors=True)
+    Path(job.output).rename(ended)
+    shutil.rmtree(ended)
+    return {"counts": dict(sorted(read.counts.items())), "found": found}
+
+
 def collect_corpus(job: MiningJob, output: Path) -> ReadingReport:
     """Join what the shards say of the corpus; ``faults.parquet`` in ``output`` has each broken line."""
     ranks = range(len(job.source.shards))
@@ -161,6 +193,25 @@ def check_most_faults(read: ReadingReport, corpus: str, most_faults: float) -> N
             f"corpora.{corpus}: {faults:,} faults beside {documents:,} documents are more than "
             f"mining.most_faults ({most_faults:g}) allows{first}; mend the corpus or its settings, or raise "
             "the limit if so much may be missing"
+        )
+
+
+def check_annotated(found: Collected, corpus: str, construction: str) -> None:
+    """Check that some sentence of a parsed corpus has what the pattern asks for.
+
+    Args:
+        found: What was mined for the construction.
+        corpus: The corpus's key in params.yaml, for messages.
+        construction: The construction.
+
+    Raises:
+        DataError: No sentence has; the message says what is absent.
+    """
+    absent = [reason for reason in found.rejects["reason"] if reason.startswith(NOT_ANNOTATED)]
+    if absent and not found.counts["sentences_tagged"]:
+        raise DataError(
+            f"corpora.{corpus}: the sentences that may have {construction} are all {absent[0]}, which its pattern.yaml "
+            "asks for; change the pattern, name another corpus, or mine their bare text (format: text)"
         )
 
 

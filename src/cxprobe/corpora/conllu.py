@@ -68,25 +68,46 @@ def read_conllu(path: Path, *, tags: bool = False) -> Iterator[ConlluSentence]:
     Raises:
         DataError: It is no such file; with the line.
     """
-    document, comments, rows = "", dict[str, str](), list[tuple[str, list[str]]]()
+    document, lines = "", dict[int, str]()
     for number, line in enumerate([*read_text(path, DataError).split("\n"), ""], start=1):
-        where, line = f"{path}, line {number}", line.removesuffix("\r")
+        if line := line.removesuffix("\r"):
+            lines[number] = line
+        elif not all(one.startswith("#") for one in lines.values()):
+            sentence = read_sentence(lines, document, f"{path}, ", tags=tags)
+            document, lines = sentence.document, {}
+            yield sentence
+
+
+def read_sentence(lines: Mapping[int, str], document: str, place: str = "", *, tags: bool = False) -> ConlluSentence:
+    """Read a sentence of CoNLL-U; empty nodes are left out.
+
+    Args:
+        lines: The number of each line -> the line: comments, then words.
+        document: What the last "newdoc id" named, or "".
+        place: What stands before the number of a line, for messages.
+        tags: See `read_conllu`.
+
+    Raises:
+        DataError: It is no such sentence; with the line.
+    """
+    comments, rows = dict[str, str](), list[tuple[str, list[str]]]()
+    for number, line in lines.items():
         if line.startswith("#") and not rows:
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()
-        elif line:
-            rows.append((where, line.split("\t")))
-            if len(rows[-1][1]) != _COLUMNS:
-                cells_there = len(rows[-1][1])
-                raise DataError(
-                    f"{where}: CoNLL-U has {_COLUMNS} columns, found {cells_there}; put one tab between two"
-                )
-        elif rows:
-            words = _words(rows, tags)
-            document = comments.get("newdoc id", document)
-            text = comments.get("text") or "".join(word.form + " " * word.space for word in words).strip()
-            yield ConlluSentence(comments.get("sent_id", f"line {number}"), text, document, words)
-            comments, rows = {}, []
+            continue
+        rows.append((f"{place}line {number}", line.split("\t")))
+        where, cells = rows[-1]
+        if len(cells) != _COLUMNS:
+            raise DataError(f"{where}: CoNLL-U has {_COLUMNS} columns, found {len(cells)}; put one tab between two")
+    words = _words(rows, tags)
+    if not words:
+        raise DataError(
+            f"{rows[0][0]}: this sentence has no word, only tokens that words are joined to, or empty nodes"
+        )
+    document = comments.get("newdoc id", "") if "newdoc id" in comments or "newdoc" in comments else document
+    text = comments.get("text") or "".join(word.form + " " * word.space for word in words).strip()
+    return ConlluSentence(comments.get("sent_id", f"line {max(lines) + 1}"), text, document, words)
 
 
 def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord, ...]:
@@ -151,14 +172,13 @@ def conllu_text(sentences: Iterable[ConlluSentence]) -> str:
 
 
 def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
-    """Return a sentence with its own words, tags, lemmas and tree as spaCy has them.
+    """Return a sentence with its own words, tags, lemmas and tree as spaCy has them; without what it does not have.
 
     Raises:
-        DataError: A word has no head, or spaCy refuses a tag or a feature.
+        DataError: spaCy refuses a tag or a feature.
     """
     words = sentence.words
-    if any(word.head == NO_HEAD for word in words):
-        raise DataError(f"the sentence {sentence.id} has no tree; let a pipeline parse it, without --gold")
+    has_tree = all(word.head != NO_HEAD for word in words)
     known = [["" if cell == "_" else str(cell) for cell in word[1:5]] for word in words]
     try:
         lemmas, pos, tags, morphs = (list(column) for column in zip(*known, strict=True))
@@ -170,8 +190,10 @@ def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
             pos=pos,
             tags=tags,
             morphs=morphs,
-            heads=[number if word.head == 0 else word.head - 1 for number, word in enumerate(words)],
-            deps=["ROOT" if word.head == 0 else word.deprel for word in words],
+            heads=[number if word.head == 0 else word.head - 1 for number, word in enumerate(words)]
+            if has_tree
+            else None,
+            deps=["ROOT" if word.head == 0 else word.deprel for word in words] if has_tree else None,
         )
     except ValueError as fault:
         raise DataError(f"the sentence {sentence.id} is no CoNLL-U that spaCy reads: {fault}") from fault

@@ -21,8 +21,8 @@ from datatrove.utils.stats import PipelineStats
 from threadpoolctl import threadpool_limits
 
 from cxprobe import segmentation
+from cxprobe.corpora import conllu, readers, trees
 from cxprobe.corpora import pattern as pattern_module
-from cxprobe.corpora import readers, trees
 from cxprobe.corpora import search as search_module
 from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
 from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
@@ -36,7 +36,7 @@ from cxprobe.files.writing import digest, digest_of_files, scratch_folder, write
 
 _LOOK = 2.0  # seconds between two counts of finished shards
 # What a shard finds follows from these modules alone: a change of another one must not mine everything again.
-_MODULES = (segmentation, pattern_module, readers, search_module, trees)
+_MODULES = (segmentation, pattern_module, conllu, readers, search_module, trees)
 SHARD_MODULES = tuple(Path(str(module.__file__)) for module in _MODULES)
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}

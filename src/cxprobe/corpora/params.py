@@ -33,13 +33,14 @@ class FilesCorpus(Closed):
     kind: Literal["files"]
     folder: str
     """A local folder, s3://..., or hf://datasets/<owner>/<name>@<revision>/<folder>."""
-    glob: str | None
+    glob: str | None = None
     """Which of its files, such as "en/*.json.gz"; null for all of the format."""
-    format: Literal["jsonl", "parquet", "text"]
-    """A JSON object a line, a Parquet table, or running text; .gz, .bz2, .zst and .lz4 are unpacked."""
-    text: str
-    """The key (column) of a record's text."""
-    url: str
+    format: Literal["jsonl", "parquet", "text", "conllu"] = "text"
+    """A JSON object a line, a Parquet table, running text, or sentences that are tagged and parsed already: in CoNLL-U,
+    whose words, tags, lemmas and trees patterns are then compared with; .gz, .bz2, .zst and .lz4 are unpacked."""
+    text: str = "text"
+    """The key (column) of a record's text, of jsonl and parquet."""
+    url: str = "url"
     """The key (column) of the name of its source; a record without it is named by its file and line."""
 
     @model_validator(mode="after")

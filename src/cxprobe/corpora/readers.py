@@ -5,29 +5,42 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import IO, Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet
 from datatrove.io import get_datafolder
+from spacy.vocab import Vocab
 
+from cxprobe.corpora.conllu import ConlluSentence, gold_doc, read_sentence
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
+from cxprobe.segmentation import joined
 
 _BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
 _CODECS = {".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_VOCAB = Vocab()
 _MARK = b"\xef\xbb\xbf"  # what some programs begin a file in UTF-8 with
 
 
 class CorpusRecord(NamedTuple):
-    """A text, the url or name of its source, and where it starts there, in characters."""
+    """A text.
+
+    Attributes:
+        text: It.
+        url: The url or name of its source.
+        base: Where it starts there, in characters.
+        sentence: Its words, tags and tree, where its file has them; it is one sentence then.
+    """
 
     text: str
     url: str
     base: int = 0
+    sentence: ConlluSentence | None = None
 
 
 class Unreadable(NamedTuple):
@@ -231,6 +244,7 @@ def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
 def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
     """Yield the paragraphs of running text: an empty line ends one, and a single line break is white space.
 
+    One that is longer than ``longest`` characters is divided between two lines, so that no file fills the memory.
     The position of a paragraph is counted in the characters of the lines that could be read.
     """
     paragraph = ""
@@ -247,15 +261,56 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
         except ValueError as fault:
             yield Unreadable(shard, line.number, line.offset, str(fault))
             continue
+        if paragraph and (not text.strip() or len(paragraph) + len(text) > longest):
+            yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
+            paragraph, base = "", length
         if text.strip():
             paragraph += text
-        elif paragraph:
-            yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
-            paragraph = ""
         length += len(text)
         base = base if paragraph else length
     if paragraph:
         yield CorpusRecord(paragraph.replace("\n", " "), shard, base)
+
+
+def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
+    """Yield the sentences of a file in CoNLL-U, and those with a fault by their first line."""
+    document, lines, skips = "", dict[int, str](), False
+    first = end = FileLine(b"", 0, -1)
+    for line in chain(read_lines(file, shard, longest), [end]):
+        if isinstance(line, Unreadable):
+            yield line
+            lines, skips = {}, True
+            continue
+        content = line.content.removeprefix(_MARK).rstrip(b"\r\n")
+        first = first if lines else line
+        try:
+            if content and not skips:
+                lines[line.number] = _decoded(content)
+                if line.offset - first.offset > longest:
+                    raise ValueError(f"a sentence of more bytes than mining.longest_line ({longest:,})")
+            elif not content and not all(one.startswith("#") for one in lines.values()):
+                sentence = read_sentence(lines, document)
+                yield _record_of(sentence, shard)
+                document, lines = sentence.document, {}
+            skips = skips and bool(content)
+        except (ValueError, DataError) as fault:
+            yield Unreadable(shard, first.number, first.offset, str(fault))
+            lines, skips = {}, bool(content)
+
+
+def _record_of(sentence: ConlluSentence, shard: str) -> CorpusRecord:
+    *words, last = sentence.words
+    words.append(last._replace(space=False))
+    text = "".join(word.form + " " * word.space for word in words)
+    if joined(text) != joined(sentence.text):
+        raise ValueError(
+            f"the words are {text[:100]!r}, and the text is {sentence.text[:100]!r}; they must be the same"
+        )
+    read = sentence._replace(words=tuple(words))
+    gold_doc(read, _VOCAB)  # spaCy refuses it here, with its line, and not while it is searched
+    # An address, since those of one document begin alike; where no document is named, each sentence is one.
+    place = f"conllu://{sentence.document}" if sentence.document else shard
+    return CorpusRecord(text, f"{place}#{sentence.id}", sentence=read)
 
 
 def _decoded(content: bytes) -> str:
@@ -281,4 +336,5 @@ _READERS: dict[str, Callable[[IO[bytes], str, CorpusFiles, int], Records]] = {
     "jsonl": _json_records,
     "parquet": _parquet_records,
     "text": _paragraphs,
+    "conllu": _parsed_sentences,
 }

@@ -13,6 +13,7 @@ from spacy.language import Language
 from spacy.matcher import Matcher
 from spacy.tokens import Doc, Token
 
+from cxprobe.corpora.conllu import ConlluSentence, gold_doc
 from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import Node, Pattern, lexical_only
 from cxprobe.corpora.readers import CorpusRecord
@@ -25,6 +26,7 @@ from cxprobe.tagging import BATCH, load_tagger
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters
 _LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
+NOT_ANNOTATED = "not annotated: "  # before what a sentence of CoNLL-U does not have and a pattern asks for
 _AFTER_TAGGING = ("other tags", "other dependencies")  # why a sentence is rejected that is tagged, or parsed
 
 
@@ -122,6 +124,10 @@ class Matchers:
             self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
         return int(self.nlp.vocab.strings[repr(node.RIGHT_ATTRS)])
 
+    def absent(self, doc: Doc) -> str:
+        """Return what the pattern asks for and a sentence does not have, such as "DEP", or ""."""
+        return next((key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)), "")
+
     def refuse(self, doc: Doc) -> str | None:
         """Return why a sentence's words do not allow the pattern, or None if they do; of trees they say nothing."""
         if self._trees:
@@ -135,6 +141,8 @@ class Matchers:
 
     def match(self, doc: Doc) -> Found | str:
         """Return the places of the parts in a tagged or parsed sentence, or that its tags or its tree do not match."""
+        if absent := self.absent(doc):
+            return f"{NOT_ANNOTATED}{absent}"
         matches = self._of_tokens(self._whole, doc)
         places = defaultdict[int, list[int]](list)
         for key, position, _ in self._nodes(doc, as_spans=False) if self._trees else ():
@@ -188,24 +196,32 @@ def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str])
     return {name: matchers[name] for name in patterns}
 
 
-def find(sentences: Sequence[tuple[str, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
+def find(sentences: Sequence[tuple[str | ConlluSentence, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
     """Yield, for each sentence and each of its patterns, the places of the pattern or why it is not there.
 
     A sentence is tokenised once, and tagged and parsed once if its words allow one of its patterns.
 
     Args:
-        sentences: Each with the patterns that are looked for in it, one at least; all are of one pipeline.
+        sentences: Each with the patterns that are looked for in it, one at least; all are of one pipeline, whose
+            vocabulary alone is used where a sentence has tags and a tree of its own.
     """
     for start in range(0, len(sentences), BATCH):
         some = sentences[start : start + BATCH]
         nlp = some[0][1][0].nlp
-        docs = [nlp.make_doc(sentence) for sentence, _ in some]
+        docs = [
+            nlp.make_doc(sentence) if isinstance(sentence, str) else gold_doc(sentence, nlp.vocab)
+            for sentence, _ in some
+        ]
         refused = [[one.refuse(doc) for one in wanted] for doc, (_, wanted) in zip(docs, some, strict=True)]
-        read = nlp.pipe((doc for doc, reasons in zip(docs, refused, strict=True) if None in reasons), batch_size=BATCH)
-        for (_, wanted), reasons in zip(some, refused, strict=True):
+        allowed = zip(docs, some, refused, strict=True)
+        read = nlp.pipe(
+            (doc for doc, (sentence, _), reasons in allowed if isinstance(sentence, str) and None in reasons),
+            batch_size=BATCH,
+        )
+        for doc, (sentence, wanted), reasons in zip(docs, some, refused, strict=True):
             if None in reasons:
-                doc = next(read)
-                yield [reason or one.match(doc) for one, reason in zip(wanted, reasons, strict=True)]
+                tagged = next(read) if isinstance(sentence, str) else doc
+                yield [reason or one.match(tagged) for one, reason in zip(wanted, reasons, strict=True)]
             else:
                 yield [reason for reason in reasons if reason]
 
@@ -279,16 +295,16 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     some = sorted(set().union(*documents.values()))
     lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
     passing = sorted(set().union(*_rows_that_match(lines, filters).values()))
-    sentences = list(_sentences(lines[row] for row in passing))
+    sentences = list(_sentences((lines[row] for row in passing), records))
     wanted: dict[int, list[str]] = {}  # number of a sentence -> the constructions that it may have
     for name, rows in _rows_that_match(sentences, filters).items():
         for row in rows:
             if sentences[row].record in documents[name]:
                 wanted.setdefault(row, []).append(name)
-    for row, verdicts in sorted(_verdicts(sentences, wanted, looking, most_words).items()):
+    for row, verdicts in sorted(_verdicts(sentences, records, wanted, looking, most_words).items()):
         sentence = sentences[row]
-        _, url, base = records[sentence.record]
-        span = {"url": url, "start": base + sentence.start, "end": base + sentence.end}
+        record = records[sentence.record]
+        span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
         for name, verdict in verdicts.items():
             candidates, rejects, counts = findings[name]
             counts["sentences_that_pass"] += 1
@@ -308,7 +324,11 @@ def _word(token: Token) -> str:
 
 
 def _verdicts(
-    sentences: Sequence[Passage], wanted: Mapping[int, list[str]], looking: Mapping[str, Matchers], most_words: int
+    sentences: Sequence[Passage],
+    records: Sequence[CorpusRecord],
+    wanted: Mapping[int, list[str]],
+    looking: Mapping[str, Matchers],
+    most_words: int,
 ) -> dict[int, dict[str, Found | str]]:
     """Return, for each sentence that is wanted, the places of each construction that it may have."""
     verdicts: dict[int, dict[str, Found | str]] = {row: {} for row in wanted}
@@ -317,7 +337,8 @@ def _verdicts(
         fitting = [
             row for row in sorted(wanted) if names[row] and _fits(sentences[row].text, most_words, nlp.max_length)
         ]
-        results = find([(sentences[row].text, [looking[name] for name in names[row]]) for row in fitting])
+        read = {row: records[sentences[row].record].sentence or sentences[row].text for row in fitting}
+        results = find([(read[row], [looking[name] for name in names[row]]) for row in fitting])
         by_row = dict(zip(fitting, results, strict=True))
         for row, of in names.items():
             verdicts[row] |= zip(of, by_row.get(row, ["too long"] * len(of)), strict=True)
@@ -343,9 +364,12 @@ def _lines(record: int, text: str) -> Iterator[Passage]:
         start += len(line) + 1
 
 
-def _sentences(texts: Iterable[Passage]) -> Iterator[Passage]:
+def _sentences(texts: Iterable[Passage], records: Sequence[CorpusRecord]) -> Iterator[Passage]:
     """Yield the sentences of some texts, with single spaces."""
     for text in texts:
+        if records[text.record].sentence:
+            yield text
+            continue
         for start, end in sentence_spans(text.text):
             yield Passage(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
 

@@ -15,7 +15,7 @@ from cxprobe.corpora.params import Corpus, FilesCorpus, InstalledCorpus
 from cxprobe.errors import DataError
 
 # Which files of a folder are read if params.yaml does not say.
-_PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*"}
+_PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*", "conllu": "**/*.conllu*"}
 _MODIFIED = ("mtime", "LastModified", "last_modified", "updated")  # as local files, S3 and others call the time
 
 
@@ -26,7 +26,7 @@ class CorpusFiles:
     Attributes:
         folder: Where it is: a local folder, or any that fsspec knows (s3://, hf://datasets/...).
         shards: Its files, sorted; paths relative to ``folder``.
-        format: "jsonl", "parquet" or "text".
+        format: "jsonl", "parquet", "text" or "conllu".
         text: The key (column) of a record's text.
         url: The key (column) of the name of its source.
         digest: SHA-256 of its records (installed packages), or of the names and sizes of its files.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 
 import pandas as pd
+from spacy.tokens import Doc
 
 from cxprobe.corpora.conllu import ConlluSentence, gold_doc
 from cxprobe.corpora.search import Found, Matchers, passes
@@ -48,7 +49,7 @@ def search_treebank(
     texts = [joined(sentence.text) for sentence in sentences]
     passing = [row for row, text in enumerate(texts) if passes(matchers.pattern, text)]
     docs = (
-        (gold_doc(sentences[row], matchers.nlp.vocab) for row in passing)
+        (_with_tree(sentences[row], matchers) for row in passing)
         if gold
         else matchers.nlp.pipe((texts[row] for row in passing), batch_size=BATCH)
     )
@@ -69,6 +70,13 @@ def search_treebank(
             ],
         }
     )
+
+
+def _with_tree(sentence: ConlluSentence, matchers: Matchers) -> Doc:
+    doc = gold_doc(sentence, matchers.nlp.vocab)
+    if absent := matchers.absent(doc):
+        raise DataError(f"the sentence {sentence.id} has no {absent}; let a pipeline parse it, without --gold")
+    return doc
 
 
 def rates_on_treebank(searched: pd.DataFrame) -> pd.DataFrame:

@@ -5,8 +5,10 @@ Nothing here asks or prints; the terminal and the page in the browser do.
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -225,11 +227,13 @@ class Desk(NamedTuple):
         find_pieces: Marks the parts of the construction in a sentence.
         disputes: (kind, target) -> the labels that somebody decides about; empty where people label independently of
             each other, so that nobody sees the labels of others.
+        needed: How many sentences of each label a probe needs at least; 0 where nothing is said of it.
     """
 
     construction: Construction
     find_pieces: PieceFinder
     disputes: Mapping[Target, Said]
+    needed: int = 0
 
 
 @dataclass(frozen=True)
@@ -262,11 +266,35 @@ def shown_sentences(session: Session, desk: Desk) -> list[ShownSentence]:
     return shown
 
 
-def progress_of(session: Session) -> str:
-    """Return in words how much is done, how fast, and how long the rest takes at this pace.
+def progress_of(session: Session, needed: int = 0) -> str:
+    """Return in words how much is done, how fast, how long the rest takes at this pace, and what a probe lacks.
 
     The pace is the median of the seconds from one group to the next in this session.
+
+    Args:
+        session: The session.
+        needed: See `Desk`.
     """
+    return f"{_pace_of(session)}{_balance_of(session, needed) if needed else ''}"
+
+
+def _balance_of(session: Session, needed: int) -> str:
+    """Return how many sentences of each label there are, and how many labels more make the rarer ones enough."""
+    given, counts = session.given, Counter[str]()
+    for group in session.groups:
+        of_group = given.get((group.kind, group.target), "")
+        counts.update(given.get(("sentence", sentence.id), of_group) for sentence in group.sentences)
+    rarer, number = min(((name, counts[name]) for name in ("negative", "positive")), key=lambda one: one[1])
+    done = len(session.groups) - len(session.unlabelled)
+    if not done:
+        return ""
+    said = f"; {number} {rarer} so far, a probe with {needed} of each label "
+    if number >= needed:
+        return f"{said}can be made"
+    return said + (f"needs about {ceil((needed - number) * done / number):,} labels more" if number else "needs some")
+
+
+def _pace_of(session: Session) -> str:
     total, left = len(session.groups), len(session.unlabelled)
     text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
     seconds = [step.seconds for step in session.history if step.seconds is not None]

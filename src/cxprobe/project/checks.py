@@ -13,7 +13,9 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_constr
 from cxprobe.constructions.faults import lint_people
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.corpora.params import InstalledCorpus
-from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.pattern import Pattern, load_pattern
+from cxprobe.files.schema import suggest
+from cxprobe.files.writing import read_json
 from cxprobe.lines import LINES
 from cxprobe.lm.folders import pin_faults
 from cxprobe.people.labels import read_labels
@@ -37,7 +39,9 @@ def find_faults() -> FoundFaults:
     for folder in folders:
         construction = faults.attempt(load_construction, folder.name)
         sound = construction or load_sound_parts(folder.name)
-        faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))
+        pattern = faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))
+        if pattern is not None and params is not None:
+            faults.lines += [f"{folder / 'pattern.yaml'}: {fault}" for fault in _unknown_labels(pattern, params)]
         faults.read(folder / "labels.tsv", partial(read_labels, folder / "labels.tsv"))
         faults.read(folder / "ratings.tsv", partial(read_ratings, folder / "ratings.tsv"))
         for line in LINES.values():
@@ -56,6 +60,14 @@ def find_faults() -> FoundFaults:
         ]
     faults.lines = sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
     return faults
+
+
+def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
+    """Yield the labels of dependencies that the parser never gives; `spacy` itself would take seconds to say them."""
+    about = Path(params.mining.parser, "meta.json")
+    known: list[str] = read_json(about).get("labels", {}).get("parser", []) if about.is_file() else []
+    for label in sorted(map(str, pattern.labels - set(known))) if known else ():
+        yield f"DEP: mining.parser gives no '{label}'{suggest(label, known)}; see the labels in {about}"
 
 
 def _faults_of_mining(params: Params) -> Iterator[str]:

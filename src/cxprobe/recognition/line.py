@@ -1,6 +1,6 @@
 """Recognition as a line of work: what lists of lines see of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,8 +17,9 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.pattern import require_slots
-from cxprobe.errors import CxprobeError
+from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
+from cxprobe.people.labels import PersonLabel
 from cxprobe.recognition.params import RecognitionParams, RecognitionStage
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of
@@ -98,6 +99,34 @@ class RecognitionLine(Line):
                 else:
                     continue
                 faults.lines.append(f"{place}: {what}")
+
+    def labels_needed(self, params: ReportParams) -> int:
+        """Return how many sentences of a label both parts have of one value of a feature."""
+        sizes = params.section(RecognitionParams).make.mined
+        return sizes.train_per_label + sizes.test_per_label
+
+    def labels_missing(
+        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
+    ) -> Iterator[str]:
+        """Yield how many values of each feature can be tested and trained on."""
+        from cxprobe.recognition.make import balance
+        from cxprobe.recognition.sentences import apply_labels, split_sequences
+
+        make = params.section(RecognitionParams).make
+        labelled, sizes = apply_labels(mined, labels).sentences, make.mined
+        try:
+            sentences = split_sequences(
+                labelled, make.labels.folds, params.seed, documents_apart=make.labels.documents_apart
+            )
+        except DataError as fault:
+            yield str(fault)
+            return
+        per_label = f"{sizes.train_per_label} training and {sizes.test_per_label} test sentences"
+        yield f"with {per_label} of both labels, as recognition.make.mined asks for:"
+        for feature in load_construction(construction).for_source("mined").features:
+            subset = balance(sentences, feature, sizes, params.seed)
+            values = subset.rows.groupby("split")["value"].nunique().reindex(list(SPLITS), fill_value=0)
+            yield f"  {feature}: {values['train']} values can be trained on, and {values['test']} tested"
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every sentence, or its marked span, once."""

@@ -268,7 +268,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
     matches = [(url, _SOURCE.match(url)) for url in ordered["url"]]
     documents = pd.Series([url.partition("#")[0] if match else url for url, match in matches])
     together = ordered["tags"]
-    if documents_apart:
+    if documents_apart and len(ordered):
         # Every sequence and every document is a node, every sentence an edge: what hangs together is a group.
         sequence, document = (
             pd.factorize(names)[0] for names in (together, documents.where(documents != "", ordered["id"]))

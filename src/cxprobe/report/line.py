@@ -16,6 +16,7 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
 from cxprobe.lm.params import Llm, Model, members_of
 from cxprobe.people.forms import RatedItem
+from cxprobe.people.labels import PersonLabel
 from cxprobe.people.ratings import RatedKind
 from cxprobe.people.wording import Tasks
 from cxprobe.report.findings import Finding, ReportModels
@@ -190,6 +191,16 @@ class Line:
             most: The most drafts to return.
         """
         return ""
+
+    def labels_needed(self, params: ReportParams) -> int:
+        """Return how many mined sentences of each label an item of the line needs at least; 0 if it needs none."""
+        return 0
+
+    def labels_missing(
+        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
+    ) -> Iterator[str]:
+        """Yield in words how far the labels of mined sentences suffice for the line's section of params.yaml."""
+        yield from ()
 
     def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
         """Write the prompts of others from their files of code; return each file that was written, and what it names.

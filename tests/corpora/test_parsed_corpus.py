@@ -1,0 +1,103 @@
+"""A corpus in CoNLL-U is mined by the words, tags and trees of its files."""
+
+import gzip
+
+import pytest
+import spacy
+from small_corpora import corpus_of
+
+from cxprobe.corpora.pattern import Pattern
+from cxprobe.corpora.readers import Unreadable, read_shard
+from cxprobe.corpora.search import Matchers, search
+from cxprobe.corpora.sources import open_corpus
+
+SENTENCES = """\
+# newdoc id = letters
+# sent_id = l-1
+# text = They don't give her tea.
+1\tThey\tthey\tPRON\tPRP\t_\t4\tnsubj\t_\t_
+2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdo\tdo\tAUX\tVBP\t_\t4\taux\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_
+3.1\tgave\tgive\tVERB\tVBD\t_\t_\t_\t4:conj\t_
+4\tgive\tgive\tVERB\tVB\t_\t0\troot\t_\t_
+5\ther\tshe\tPRON\tPRP\t_\t4\tiobj\t_\t_
+6\ttea\ttea\tNOUN\tNN\t_\t4\tobj\t_\tSpaceAfter=No
+7\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
+
+# sent_id = l-2
+1\tGive\tgive\tNOUN\tNN\t_\t_\t_\t_\t_
+2\ther\tshe\tPRON\tPRP\t_\t_\t_\t_\tSpaceAfter=No
+
+"""
+
+
+def pattern(prefilter="(?i:give)", **form):
+    part = {"prefilter": prefilter, "patterns": [{"name": "verb", **form}]}
+    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"]})
+
+
+def matchers(**form):
+    return Matchers(pattern(**form), spacy.blank("en"))  # which tags and parses nothing
+
+
+VERB = {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"LEMMA": "give"}}
+RECIPIENT = {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "recipient", "RIGHT_ATTRS": {"DEP": "iobj"}}
+
+
+def read(tmp_path, text, longest=10_000):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.conllu.gz").write_bytes(gzip.compress(text.encode()))
+    source = open_corpus(corpus_of(folder, "conllu"), tmp_path)
+    every = list(read_shard(source, "a.conllu.gz", longest))
+    faults = [one for one in every if isinstance(one, Unreadable)]
+    return [one for one in every if one not in faults], faults
+
+
+def test_sentences_have_their_text_their_document_and_their_id(tmp_path):
+    records, faults = read(tmp_path, SENTENCES)
+    assert [(record.text, record.url) for record in records] == [
+        ("They don't give her tea.", "conllu://letters#l-1"),
+        ("Give her", "conllu://letters#l-2"),
+    ]
+    assert not faults
+
+
+def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
+    records, _ = read(tmp_path, SENTENCES)
+    looking = {"tags": matchers(tokens=[{"TAG": "VB"}]), "tree": matchers(dependencies=[VERB, RECIPIENT])}
+    found = search(records, looking, most_words=50)
+    for name, why_not in (("tags", "other tags"), ("tree", "not annotated: DEP")):
+        (candidate,), (reject,) = found[name].candidates, found[name].rejects
+        assert candidate["tags"] == "PRP VBP RB VB PRP NN ."
+        assert (candidate["words"], candidate["marks"]) == (5, (2,))
+        assert (reject["url"], reject["reason"]) == ("conllu://letters#l-2", why_not)
+    slots = {slot["slot"]: candidate["text"][slot["start"] : slot["end"]] for slot in candidate["slots"]}
+    assert slots == {"verb": "give", "recipient": "her"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("4\tgive", "9\tgive", "line 9: the number '9' cannot follow 3"),
+        ("\t_\t4\tiobj", "\t4\tiobj", "line 10: CoNLL-U has 10 columns, found 9"),
+        ("\t0\troot", "\t6\troot", "line 4: the heads of this sentence go round in a circle"),
+        ("give her tea.", "give him tea.", 'the words are "They don\'t give her tea.", and the text is'),
+        ("\tVERB\tVB\t", "\tVEERB\tVB\t", "the sentence l-1 is no CoNLL-U that spaCy reads"),
+    ],
+)
+def test_a_sentence_with_a_fault_is_told_once_by_its_first_line_and_the_next_one_is_read(tmp_path, old, new, fault):
+    assert old in SENTENCES
+    records, faults = read(tmp_path, SENTENCES.replace(old, new, 1))
+    assert [record.text for record in records] == ["Give her"]
+    assert [(one.line, one.offset) for one in faults] == [(1, 0)]
+    assert faults[0].fault.startswith(fault)
+
+
+@pytest.mark.parametrize("line", ["x" * 20_000, "# no empty line\n" * 2_000])
+def test_what_never_ends_is_not_kept_in_memory(tmp_path, line):
+    records, faults = read(tmp_path, line + "\n\n" + SENTENCES)
+    assert [record.text for record in records] == ["They don't give her tea.", "Give her"]
+    assert len(faults) == 1
+    assert "mining.longest_line (10,000)" in faults[0].fault
