@@ -4,7 +4,6 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.interventions.figures import heat_map
 from cxprobe.interventions.judge import (
     base_accuracy,
     effect_by_place,
@@ -51,7 +50,6 @@ def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
             stem: table[(table["model"] == model) & (table["construction"] == name)] for stem, table in tables.items()
         }
         metrics = metrics_of_run(shown["accuracy"], shown["effects"], shown["selectivity"])
-        title = f"{judging.members[model].label}: {name}, effect by layer and region"
         runs.append(
             judging.run(
                 model,
@@ -63,7 +61,6 @@ def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
                 settings=settings,
                 series=series_by_layer(of_run),
                 tables=shown,
-                figures={"effect_by_place": heat_map(shown["effect_by_place"], title)},
             )
         )
         headline.setdefault(model, {})[name] = {key: metrics[key] for key in HEADLINE}

@@ -11,7 +11,7 @@ from model_folders import spec
 from scored import causal_token_scores
 
 from cxprobe.errors import DataError
-from cxprobe.lm.causal import group_by_beginning
+from cxprobe.lm.causal import Tree, batches_of_rows, rows_of_texts
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.store import answers_folder
 from cxprobe.lm.texts import HowToScore
@@ -67,9 +67,8 @@ def test_a_context_is_computed_once_for_all_that_follow_it(lms):
         model, [f"{CONTEXT} the {one}" for one in ("cat", "dog", "fox", "king")] * 2, bos="add", token_budget=96
     )
     hook.remove()
-    context = len(model.tokenizer(f"{CONTEXT} the")["input_ids"])
-    # All but the last token of what they share, once; then that token four times, to predict the four words from.
-    assert seen.tokens == context - 1 + 4
+    # The four words are predicted from the last token that they share.
+    assert seen.tokens == len(model.tokenizer(f"{CONTEXT} the")["input_ids"])
 
 
 def test_what_many_texts_share_is_computed_in_batches_within_the_budget(lms):
@@ -134,13 +133,26 @@ def test_what_cannot_be_scored_is_refused_before_anything_is_computed(untouched,
         causal_token_scores(untouched(kind), ["the old cat", text], bos=bos, token_budget=96)
 
 
-@given(st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), unique=True))
-def test_groups_hold_each_text_once_and_share_what_all_their_members_begin_with(texts):
+IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), unique=True, min_size=1)
+
+
+@given(IDS, st.integers(1, 60))
+def test_batches_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts, budget):
     sequences = [np.array(text, dtype=np.int32) for text in texts]
-    groups = group_by_beginning(sequences)
-    assert sorted(member for group in groups for member in group.members) == list(range(len(texts)))
-    for group in groups:
-        members = [texts[member] for member in group.members]
-        assert len({member[: group.shared + 1] for member in members}) == 1 or group.shared == 0
-        assert all(len(member) - group.shared >= 2 for member in members)
-        assert (group.shared > 0) == (len(members) > 1)
+    batches = batches_of_rows(rows_of_texts(sequences, budget), sequences, budget)
+    assert sorted(text for batch in batches for row in batch for text in row) == list(range(len(texts)))
+    for batch in batches:
+        widest = max(len(Tree([sequences[text] for text in row]).ids) for row in batch)
+        assert len(batch) * widest <= budget or [len(row) for row in batch] == [1]
+
+
+@given(IDS)
+def test_a_row_has_each_beginning_once_and_gives_back_each_text(texts):
+    tree = Tree([np.array(text, dtype=np.int32) for text in texts])
+    assert len(tree.ids) == len({text[:end] for text in texts for end in range(1, len(text))})
+    for text, steps in zip(texts, tree.steps, strict=True):
+        places, following = zip(*(tree.followed[step] for step in steps), strict=True)
+        assert tuple(tree.ids[place] for place in places) == text[:-1]
+        assert following == text[1:]
+        assert [tree.depths[place] for place in places] == list(range(len(text) - 1))
+        assert [tree.before[place] for place in places] == [-1, *places[:-1]]

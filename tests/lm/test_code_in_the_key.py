@@ -12,7 +12,7 @@ import cxprobe
 
 USED_BY = {  # module: a constant of it, what it becomes, and the kinds of models that are computed by it
     "masked": ("PORTION = 2048", "PORTION = 2047", {"masked"}),
-    "causal": ("_HELD = 4", "_HELD = 5", {"causal", "served"}),
+    "causal": ("_ROW = 256", "_ROW = 128", {"causal", "served"}),
     "logits": ("_ROWS = 128", "_ROWS = 64", {"masked", "causal", "served"}),
     "embedding": ("_BLOCK = 1024", "_BLOCK = 512", {"encoder"}),
     "served": ("_LOWEST = -9999.0", "_LOWEST = -999.0", {"served"}),

@@ -50,13 +50,13 @@ def commit():
 
 
 def scored(kind, texts, bos="as_tokenizer"):
-    """Score texts as a stage does; return the table, and how many inputs the model computed."""
+    """Score texts as a stage does; return the table, and how many tokens the model computed."""
     model = measured("tiny", spec(kind, bos=bos), load_language_model)
     seen = count_rows(model.loaded)
-    how = HowToScore(["pll", "pll_word_l2r"], 96)
+    how = HowToScore(["pll", "pll_word_l2r"], 24)
     places = {text: 3 * (number % 2) for number, text in enumerate(texts)}
     assert measure_texts(model, [places], how, OUTPUT / "part")
-    return token_scores_of(read_table(OUTPUT / "part" / "tokens.parquet")), seen.rows
+    return token_scores_of(read_table(OUTPUT / "part" / "tokens.parquet")), seen.tokens
 
 
 def embedded(kind, texts, special_tokens=False, end=None):

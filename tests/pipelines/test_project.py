@@ -47,7 +47,7 @@ def test_the_runs_of_an_experiment_can_be_compared(finished_project, experiment)
         assert {"accuracy", "low", "high", "n"} <= one.data.metrics.keys()
         assert len(one.data.metrics) <= 40
         assert one.inputs.dataset_inputs[0].dataset.digest
-        assert [file for file in client.list_artifacts(one.info.run_id) if file.path.endswith(".png")]
+        assert [file for file in client.list_artifacts(one.info.run_id) if file.path.endswith(".csv")]
         assert len(one.data.tags["mlflow.source.git.commit"]) == 40
         assert one.data.tags["git.dirty"] == "false"
         label = {"none": " (blind)", "random": " (random weights)", "trained": ""}[one.data.params["model_weights"]]

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cxprobe.interventions.names import INTERVENTIONS, TRUE
+from cxprobe.interventions.names import INTERVENTIONS, RANDOM, TRUE
 
 _CELL = 0.42  # inches
 
@@ -12,7 +12,7 @@ _CELL = 0.42  # inches
 def heat_map(by_place: pd.DataFrame, title: str) -> Figure:
     """Draw the mean effect in nats of each layer and region, a panel for each intervention, with one scale of colours.
 
-    A frame marks the cell with the largest effect whose interval lies above 0.
+    A frame marks the cell with the largest effect whose interval lies above 0, but for random directions.
 
     Args:
         by_place: What `cxprobe.interventions.judge.effect_by_place` returns, of one model and construction.
@@ -37,7 +37,7 @@ def heat_map(by_place: pd.DataFrame, title: str) -> Figure:
                 value = float(effects[row, column])
                 colour = "white" if abs(value) > 0.6 * most else "black"
                 axes.text(column, row, f"{value:.1f}", ha="center", va="center", fontsize=7, color=colour)
-        above = part[part["low"] > 0]
+        above = part[(part["low"] > 0) & (name != RANDOM)]
         if len(above):
             best = above.sort_values("effect", kind="stable").iloc[-1]
             corner = (regions.index(best["region"]) - 0.5, layers.index(best["layer"]) - 0.5)

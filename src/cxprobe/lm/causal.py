@@ -1,13 +1,16 @@
 """What a causal model is asked: how probable each token is given those before it.
 
-Texts are tokenised whole. Those that begin alike share that beginning: its keys and values are computed once and
-used for all of them. Padding is on the right, where a causal model cannot see it.
+Texts are tokenised whole. Those that begin alike share a row, in which what they begin with is read once: a mask says
+which tokens each token sees. Padding is on the right, where a causal model cannot see it.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from inspect import signature
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from cxprobe.lm.checkpoints import Source
 
 Ids = NDArray[np.int32]
-_HELD = 4  # tokens whose keys and values may be held in memory, for each one that the budget allows to be computed
+_ROW = 256  # tokens of texts that share a row
+_ATTENTION = {"full_attention", "sliding_attention"}  # kinds of layers that see what a mask says
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,18 @@ class CausalLM(LoadedModel):
     def decisive(self) -> tuple[object, ...]:
         """What decides on its answers beside its weights: what it reads before a text too."""
         return (*super().decisive, self.bos)
+
+    @property
+    def reads_trees(self) -> bool:
+        """Whether it can be told which tokens each token sees and where it stands, so that texts can share a row."""
+        config = self.model.config
+        return (
+            "position_ids" in signature(self.model.forward).parameters
+            and not self.model._is_stateful  # a recurrent state goes on from the token at the left
+            and not getattr(config, "alibi", False)  # distances in the row
+            and {*(getattr(config, "layer_types", None) or ())} <= _ATTENTION
+            and self.model._supports_attention_backend
+        )
 
     def questions(self, portions: Sequence[Texts], how: HowToScore) -> Iterator["CausalQuestions"]:
         """Yield what the model is asked to score the tokens of texts, a portion at a time."""
@@ -156,48 +172,38 @@ class CausalQuestions:
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the texts in batches; those that begin alike are together."""
         sequences = [self._ids[key] for key in keys]
-        if self._model.model._is_stateful:  # a recurrent state, unlike keys and values, cannot be handed to several
-            groups = [Group(0, [number]) for number in range(len(sequences))]
-        else:
-            groups = group_by_beginning(sequences)
+        rows = rows_of_texts(sequences, self._token_budget) if self._shares else [[n] for n in range(len(keys))]
         return [
-            Batch([keys[member] for group in plan for member in group.members], partial(self._compute, plan, keys))
-            for plan in plan_batches(groups, [len(ids) for ids in sequences], self._token_budget)
+            Batch([keys[text] for row in batch for text in row], partial(self._compute, batch, keys))
+            for batch in batches_of_rows(rows, sequences, self._token_budget)
         ]
 
-    def _compute(
-        self, groups: Sequence["Group"], keys: Sequence[bytes], model: CausalLM, wanted: Collection[bytes]
-    ) -> Iterator[Answers]:
-        """Yield the answers to texts in groups: the log-probability of each id but the first, shape (length - 1,).
+    @property
+    def _shares(self) -> bool:
+        """Whether texts share rows: a mask of ours takes the place of one that ends at a window of attention."""
+        window = getattr(self._model.model.config, "sliding_window", None) or inf
+        return self._model.reads_trees and max(map(len, self._ids.values())) <= window
 
-        All groups share equally many tokens. What a group shares is computed first, then the rest of each member.
-        """
-        lm, shared = model.model.eval(), groups[0].shared
-        members = [[keys[member] for member in group.members if keys[member] in wanted] for group in groups]
-        members = [group for group in members if group]
-        asked = [key for group in members for key in group]
-        group_of = [number for number, group in enumerate(members) for _ in group]
-        beginnings = [self._ids[group[0]][: shared + 1] for group in members]
-        passes = (
-            [beginnings, [self._ids[key][shared:] for key in asked]] if shared else [[self._ids[key] for key in asked]]
-        )
-        options = dict[str, Any](use_cache=bool(shared))
-        numbers: list[list[NDArray[np.float64]]] = []  # of each pass, of each row shape (its ids - 1,)
-        with torch.inference_mode():
-            for rows in passes:
-                read = padded(rows)
-                with head_at(lm, *read.real.nonzero(as_tuple=True)):
-                    output = lm(input_ids=read.input_ids.to(lm.device), **options)
-                n = len(read.targets)
-                of_all = log_probabilities(output.logits[0], torch.arange(n), read.targets)  # (n,)
-                numbers.append(np.split(of_all, np.cumsum(read.lengths)[:-1]))
-                if rows is beginnings:
-                    options["past_key_values"] = output.past_key_values
-                    output.past_key_values.batch_select_indices(torch.tensor(group_of, device=lm.device))
-        ends = numbers[-1]
-        if shared:
-            ends = [np.concatenate([numbers[0][group], end]) for group, end in zip(group_of, ends, strict=True)]
-        yield dict(zip(asked, ends, strict=True))
+    def _compute(
+        self, rows: Sequence[Sequence[int]], keys: Sequence[bytes], model: CausalLM, wanted: Collection[bytes]
+    ) -> Iterator[Answers]:
+        """Yield the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
+        asked = [[keys[text] for text in row if keys[text] in wanted] for row in rows]
+        trees = [Tree([self._ids[key] for key in row]) for row in asked if row]
+        lm, widest = model.model.eval(), max(len(tree.ids) for tree in trees)
+        input_ids = torch.zeros(len(trees), widest, dtype=torch.long)
+        for row, tree in enumerate(trees):
+            input_ids[row, : len(tree.ids)] = torch.tensor(tree.ids)
+        real = torch.arange(widest) < torch.tensor([len(tree.ids) for tree in trees]).unsqueeze(1)  # (rows, widest)
+        options = seen_by_each(trees, widest, lm.dtype) if self._shares else {}
+        options = {name: tensor.to(lm.device) for name, tensor in options.items()}
+        with torch.inference_mode(), head_at(lm, *real.nonzero(as_tuple=True)):
+            logits = lm(input_ids=input_ids.to(lm.device), use_cache=False, **options).logits[0]  # (n, vocabulary)
+        numbers = []
+        for of_row, tree in zip(logits.split([len(tree.ids) for tree in trees]), trees, strict=True):
+            followed = log_probabilities(of_row, *torch.tensor(tree.followed).T)
+            numbers += [followed[steps] for steps in tree.steps]
+        yield dict(zip((key for row in asked for key in row), numbers, strict=True))
 
     def ids_of(self, key: bytes) -> list[int]:
         """Return the ids of a text, with what stands before it."""
@@ -220,106 +226,93 @@ class CausalQuestions:
         }
 
 
-class PaddedRows(NamedTuple):
-    """Rows of ids as a causal model reads them: each without its last id, padded on the right.
+class Tree:
+    """Texts in one row, in which those that begin alike share the tokens that they begin with.
 
     Attributes:
-        input_ids: Shape (rows, widest).
-        real: Shape (rows, widest): False where a row is padded.
-        lengths: Of each row, how many ids the model reads.
-        targets: Shape (n,): the id that follows each of the n ids that are read, row by row.
+        ids: The id at each place of the row: each text's but its last, those that are shared once.
+        before: The place before each in its texts, which is further left; -1 for the first of a text.
+        depths: How many ids are before each in its texts.
+        followed: Place and the id that follows it in a text, each pair once.
+        steps: Of each text, the number in ``followed`` of each of its ids but the first.
     """
 
-    input_ids: Tensor
-    real: Tensor
-    lengths: list[int]
-    targets: Tensor
+    def __init__(self, texts: Sequence[Ids]) -> None:
+        """Put texts of at least two ids into a row."""
+        places: dict[tuple[int, int], int] = {}  # place before and id -> place
+        followed: dict[tuple[int, int], int] = {}
+        self.steps = []
+        for text in texts:
+            place, ids = -1, text.tolist()
+            steps = []
+            for one, following in pairwise(ids):
+                place = places.setdefault((place, one), len(places))
+                steps.append(followed.setdefault((place, following), len(followed)))
+            self.steps.append(steps)
+        self.followed = [*followed]
+        self.ids, self.before = [one for _, one in places], [place for place, _ in places]
+        self.depths: list[int] = []
+        for place in self.before:
+            self.depths.append(0 if place < 0 else self.depths[place] + 1)
 
 
-def padded(rows: Sequence[Ids]) -> PaddedRows:
-    """Return rows of at least two ids as a causal model reads them."""
-    lengths = [len(row) - 1 for row in rows]
-    input_ids = torch.zeros(len(rows), max(lengths), dtype=torch.long)  # (rows, widest)
-    for number, row in enumerate(rows):
-        input_ids[number, : len(row) - 1] = torch.from_numpy(row[:-1])
-    real = torch.arange(max(lengths)) < torch.tensor(lengths).unsqueeze(1)  # (rows, widest)
-    targets = torch.from_numpy(np.concatenate([row[1:] for row in rows])).long()  # (n,)
-    return PaddedRows(input_ids, real, lengths, targets)
+def seen_by_each(trees: Sequence[Tree], widest: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Return the positions and the attention mask of rows: each place sees those before it in its texts, and itself.
 
+    Args:
+        trees: The rows.
+        widest: Places of a row, padding on the right included.
+        dtype: The model's.
 
-class Group(NamedTuple):
-    """Texts that begin alike.
-
-    Attributes:
-        shared: Tokens that are computed once for all; 0 for a text alone.
-        members: Positions of the texts.
+    Returns:
+        position_ids, shape (rows, widest), and attention_mask, shape (rows, 1, widest, widest), to be added to scores.
     """
+    seen = np.repeat(np.eye(widest, dtype=bool)[None], len(trees), axis=0)  # (rows, widest, widest)
+    positions = np.zeros((len(trees), widest), dtype=np.int64)
+    for row, tree in enumerate(trees):
+        positions[row, : len(tree.depths)] = tree.depths
+        for place, before in enumerate(tree.before):
+            if before >= 0:
+                seen[row, place] |= seen[row, before]
+    hidden = torch.zeros(seen.shape, dtype=dtype).masked_fill(torch.from_numpy(~seen), torch.finfo(dtype).min)
+    return {"position_ids": torch.from_numpy(positions), "attention_mask": hidden.unsqueeze(1)}
 
-    shared: int
-    members: list[int]
 
+def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[list[int]]:
+    """Put texts into rows, each beside those that begin alike; returns the positions of the texts of each row.
 
-def group_by_beginning(sequences: Sequence[Ids]) -> list[Group]:
-    """Group texts that share half or more of their tokens, counted from the first, with the next in sorted order.
+    A row has at most `_ROW` places, since all of them are compared with one another; or as many as two texts, so that
+    long ones share too; and never more than the budget, if it has several texts.
 
     Args:
         sequences: Distinct texts' ids.
-
-    Returns:
-        Groups; each text is in exactly one. The last common token of a group, and the last two tokens of a member, do
-        not count as shared: each member needs a token from which another is predicted.
+        budget: The most tokens in a batch.
     """
-    order = sorted(range(len(sequences)), key=lambda number: sequences[number].tolist())
-    groups: list[Group] = []
-    for number in order:
-        if groups:
-            before, ids = sequences[groups[-1].members[-1]], sequences[number]
-            length, longest = sorted((len(before), len(ids)))
-            different = np.flatnonzero(before[:length] != ids[:length])
-            common = int(different[0]) if len(different) else length
-            shared = min(common - 1, len(ids) - 2, groups[-1].shared)
-            if 2 * common >= longest and shared > 0:
-                groups[-1] = Group(shared, [*groups[-1].members, number])
-                continue
-        groups.append(Group(len(sequences[number]) - 2, [number]))
-    return [group if len(group.members) > 1 else Group(0, group.members) for group in groups]
-
-
-def plan_batches(groups: Sequence[Group], lengths: Sequence[int], budget: int) -> list[list[Group]]:
-    """Put groups that share equally many tokens into batches, the longest first, and divide what is too large.
-
-    A batch is too large if it computes more tokens than the budget, or holds the keys and values of many times more.
-
-    Args:
-        groups: See `group_by_beginning`.
-        lengths: Ids of each text.
-        budget: The most tokens in a batch; a longer text makes a batch of its own.
-    """
-
-    def width(group: Group) -> int:
-        return max(lengths[member] for member in group.members) - 1
-
-    def fits(groups: int, rows: int, shared: int, width: int) -> bool:
-        computed = groups * shared + rows * (width - shared)
-        return computed <= budget and (not shared or rows * width <= _HELD * budget)
-
-    parts = []
-    for group in groups:
-        rows = len(group.members)
-        while rows > 1 and not fits(1, rows, group.shared, width(group)):
-            rows = (rows + 1) // 2
-        parts += [
-            Group(group.shared, group.members[start : start + rows]) for start in range(0, len(group.members), rows)
-        ]
-    parts.sort(key=lambda part: (part.shared, width(part)), reverse=True)
-    batches: list[list[Group]] = []
-    rows, widest = 0, 0  # of the last batch, whose first group is its widest
-    for part in parts:
-        rows += len(part.members)
-        alike = batches and batches[-1][0].shared == part.shared
-        if alike and fits(len(batches[-1]) + 1, rows, part.shared, widest):
-            batches[-1].append(part)
+    rows: list[list[int]] = []
+    places, last = 0, np.array([], dtype=np.int32)  # of the last row
+    for number in sorted(range(len(sequences)), key=lambda number: sequences[number].tolist()):
+        ids = sequences[number][:-1]
+        length = min(len(ids), len(last))
+        different = np.flatnonzero(ids[:length] != last[:length])
+        places += len(ids) - (int(different[0]) if len(different) else length)
+        if rows and places <= min(budget, max(_ROW, 2 * len(ids))):
+            rows[-1].append(number)
         else:
-            batches.append([part])
-            rows, widest = len(part.members), width(part)
+            rows.append([number])
+            places = len(ids)
+        last = ids
+    return rows
+
+
+def batches_of_rows(rows: Sequence[Sequence[int]], sequences: Sequence[Ids], budget: int) -> list[list[Sequence[int]]]:
+    """Put rows into batches, the longest first, that have no more tokens than the budget, or a single row."""
+    widths = [len(Tree([sequences[text] for text in row]).ids) for row in rows]
+    batches: list[list[Sequence[int]]] = []
+    widest = 0  # of the last batch, whose first row is its widest
+    for number in sorted(range(len(rows)), key=lambda number: -widths[number]):
+        if batches and (len(batches[-1]) + 1) * widest <= budget:
+            batches[-1].append(rows[number])
+        else:
+            batches.append([rows[number]])
+            widest = widths[number]
     return batches

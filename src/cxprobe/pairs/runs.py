@@ -50,7 +50,7 @@ from cxprobe.pairs.ways import (
     ways_headline,
     ways_metrics,
 )
-from cxprobe.report.dots import curves, dots_of_run
+from cxprobe.report.dots import dots_of_run
 from cxprobe.report.judging import RATE, Judging, judge_members
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.record import ModelFacts
@@ -240,12 +240,11 @@ def _experiment(source: JudgedSource) -> str:
 
 
 def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
-    """Yield a run for each model and run."""
-    of_runs, none = {}, {}  # name -> (model, run) -> its rows, and the table without rows
+    """Yield a run for each model and run, with the tables that have rows of it."""
+    of_runs = {}  # name -> (model, run) -> its rows
     for name, table in parts.tables.items():
         without_run = table.drop(columns=BY_RUN)
         of_runs[name] = dict(iter(without_run.groupby([table[column] for column in BY_RUN], sort=False)))
-        none[name] = without_run.head(0)
     drawn, items = dict(iter(parts.groups.groupby(BY_RUN, sort=False))), source.judged.items
     for slug, run in sorted(parts.sizes.index, key=lambda key: list(source.judging.facts).index(key[0])):
         member = source.judging.members[slug]
@@ -261,12 +260,9 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
             items=int(parts.sizes[slug, run]),
             metrics=parts.metrics.get((slug, run), {}),
             settings=_settings(source, member),
-            tables={
-                name: of_run.get((slug, run), none[name])
-                for name, of_run in of_runs.items()
-                if name != "asked" or member.is_asked
-            },
-            figures={"accuracy": dots_of_run(drawn[slug, run], title)},
+            tables={name: of_run[slug, run] for name, of_run in of_runs.items() if (slug, run) in of_run},
+            # The report draws each construction with all models side by side.
+            figures={"accuracy": dots_of_run(drawn[slug, run], title)} if run == "all" else {},
             experiment=_experiment(source),
         )
 
@@ -279,7 +275,6 @@ def _series_runs(source: JudgedSource, along: pd.DataFrame) -> Iterator[JudgedRu
         axis, n = str(rates["axis"].iloc[0]), int(ordered["n"].iloc[0])
         steps = ordered["quantity"].round().astype(int).tolist()
         points = {rate: list(zip(steps, ordered[rate].tolist(), strict=True)) for rate in ("accuracy", "low", "high")}
-        figure = curves(rates.rename(columns={"quantity": axis}), name, x=axis, panels="construction")
         yield JudgedRun(
             model=name,
             facts=ModelFacts(name, "series", None, ", ".join(ordered["model"])),
@@ -291,7 +286,6 @@ def _series_runs(source: JudgedSource, along: pd.DataFrame) -> Iterator[JudgedRu
             settings=_settings(source),
             series={f"by_{axis}.{rate}": numbers for rate, numbers in points.items()},
             tables={"accuracy": rates},
-            figures={"accuracy": figure},
             experiment=_experiment(source),
         )
 
@@ -335,6 +329,7 @@ def ways_runs(
             agreement = agreement_of_ways(pairs, "construction")
             for table, rows in (("verdicts", verdict_table(pairs)), ("ways", ways), ("layers", layers)):
                 written[table].append(rows.assign(model=slug))
+            of_slug = [table for table in written["ways"] if table["model"].iat[0] == slug]
             by_layer = list(zip(layers["layer"].tolist(), layers["accuracy"].tolist(), strict=True))
             yield JudgedRun(
                 model=slug,
@@ -347,7 +342,9 @@ def ways_runs(
                 series={"by_layer.accuracy": by_layer},
                 settings=stage.settings("pairs.make", "pairs.probe", "pairs.judge"),
                 tables={"ways": ways, "layers": layers, "agreement": with_blanks(agreement)},
-                figures={"ways": ways_figure(ways, f"{slug}, the same pairs asked in several ways")},
+                figures={"ways": ways_figure(pd.concat(of_slug), f"{slug}, the same pairs asked in several ways")}
+                if name == "all"  # the last one
+                else {},
                 experiment="ways",
             )
     for name, tables in written.items():

@@ -30,6 +30,9 @@ def run_fields(
     is_searched = measured is not None and (measured / "trials.parquet").is_file()
     if measured is not None and is_searched:
         tables["tuned"] = read_table(measured / "tuned.parquet")
+    figures = {}
+    if not member.is_blind:
+        figures["accuracy_per_value"] = accuracy_by_value(judged.by_value, read_table(splits), title)
     return {
         "construction": construction,
         "source": source,
@@ -38,7 +41,7 @@ def run_fields(
         "metrics": metrics,
         "series": curves_by_layer(judged),
         "tables": tables,
-        "figures": {"accuracy_per_value": accuracy_by_value(judged.by_value, read_table(splits), title)},
+        "figures": figures,
         "trials": trials_of(read_table(measured / "trials.parquet")) if measured is not None and is_searched else (),
     }
 

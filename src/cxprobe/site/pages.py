@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from cxprobe.lm.folders import is_gguf
 from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.findings import (
@@ -326,7 +327,8 @@ def _facts(member: Member) -> dict[str, str]:
             known = {"revision": spec.revision, "SHA-256": spec.sha256}
             said = {name: value for name, value in known.items() if value}
             about = {"what it is": spec.about} if spec.about else {}
-            is_ = {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": spec.precision}
+            rounded = "rounded in its GGUF file, de-quantised to " if is_gguf(spec.name) else ""
+            is_ = {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": rounded + spec.precision}
             return {**about, **is_, **said}
         case ServedModel() as spec:
             return {"checkpoint": spec.name, "weights": spec.weights, "precision": "as served", "server": spec.url}
