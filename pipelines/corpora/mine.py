@@ -34,7 +34,8 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     job = make_job(source, settings, patterns, SCRATCH / stage.name)
     finished, total = count_finished(job, settings.engine), len(source.shards)
     kept = f"the finished shards are in {SCRATCH / stage.name}"
-    with progress(total, "shards", f"mine_sentences {slug}", kept=kept, initial=finished) as shown:
+    with progress(total, "shards", f"mine_sentences {slug}", kept=kept) as shown:
+        shown.update(finished, known=True)
         run_shards(job, settings.engine, shown.update)
 
     corpus = collect_corpus(job, stage.data)
