@@ -192,7 +192,8 @@ def _check_options(slug: str, spec: ModelSpec, device: str) -> None:
     packages = ([spec.quantisation.package] if spec.quantisation else []) + (["accelerate"] if _is_fitted(spec) else [])
     if missing := [package for package in packages if find_spec(package) is None]:
         raise ModelError(
-            f"models.{slug}: quantisation and device_map need {' and '.join(missing)}; pip install 'cxprobe[large]'"
+            f"models.{slug}: quantisation and device_map need {' and '.join(missing)}, which is not installed; "
+            "pip install 'cxprobe[large]'"
         )
     if spec.device_map and device not in ("cpu", "cuda", "cuda:0", "meta"):
         raise ModelError(
