@@ -69,10 +69,10 @@ def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, show, fit
 
     def ways_of(number):
         texts, ids = every[:number], [str(one) for one in range(number)]
-        tokens = tokenise(encoder, ids, texts, special_tokens=False)
+        tokens = tokenise(encoder, ids, texts)
 
         def ours():
-            again = tokenise(encoder, ids, texts, special_tokens=False)
+            again = tokenise(encoder, ids, texts)
             write_features([pool_texts(encoder, again, TOKEN_BUDGET)], ids, tmp_path / "out")
 
         return {

@@ -70,10 +70,9 @@ def test_clustered_interval_is_as_wide_as_the_cluster_bootstraps():
 def drawn(design, clusters, agreement, rate, samples, rng):
     """Draw credits, shape (n,), their clusters, (n, k), and samples, (n,); items of a cluster agree so much."""
     ranks = np.arange(1, clusters + 1)
-    weights = {
-        "Zipf": 1 / ranks,
-        "lognormal": np.exp(np.random.default_rng(clusters).normal(size=clusters)),
-    }.get(design, np.ones(clusters))
+    weights = {"Zipf": 1 / ranks, "lognormal": np.exp(np.random.default_rng(clusters).normal(size=clusters))}.get(
+        design, np.ones(clusters)
+    )
     sizes = np.maximum(1, np.round(10 * clusters * weights / weights.sum())).astype(int)
     cluster = np.broadcast_to(np.repeat(np.arange(clusters), sizes), (samples, sizes.sum()))
     sample = np.arange(samples)[:, None]
@@ -467,11 +466,7 @@ def test_five_clusters_could_show_no_difference_and_six_could():
 
 
 @given(
-    st.lists(
-        st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 2, st.sampled_from("abcdefgh")),
-        min_size=1,
-        max_size=40,
-    )
+    st.lists(st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 2, st.sampled_from("abcdefgh")), min_size=1, max_size=40)
 )
 def test_the_interval_excludes_no_difference_exactly_where_p_is_below_a_twentieth_and_exchanging_mirrors(items):
     first, second, clusters = (np.array(column) for column in zip(*items, strict=True))

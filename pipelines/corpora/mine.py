@@ -70,7 +70,8 @@ def _mine(stage: Stage[CorporaParams], wanted: Mapping[str, Wanted]) -> dict[str
     source = open_corpus(stage.params.corpora[stage.item], SCRATCH)
     job = make_job(source, settings, patterns, SCRATCH / stage.name)
     kept, done = f"the finished shards are in {SCRATCH / stage.name}", count_finished(job, settings.engine)
-    with progress(len(source.shards), "shards", f"mine_sentences {stage.item}", kept=kept, initial=done) as shown:
+    with progress(len(source.shards), "shards", f"mine_sentences {stage.item}", kept=kept) as shown:
+        shown.update(done, known=True)
         run_shards(job, settings.engine, shown.update)
     found = collect_all(job, wanted, settings, stage.item, stage.data)
     return {"digest": source.digest, **found}

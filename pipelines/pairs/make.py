@@ -27,7 +27,7 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
         write_table(of_construction.pairs, stage.data / f"{name}.parquet")
         counts.update(of_construction.counts)
     for name, benchmark in section.benchmarks.items():
-        pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark, seed)
+        pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
         write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))
         counts |= {
             f"{name}.pairs": len(pairs),

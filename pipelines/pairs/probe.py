@@ -25,19 +25,10 @@ def probe_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     }
     texts = list(dict.fromkeys(text for table in pairs.values() for side in ("good", "bad") for text in table[side]))
     model = MeasuredModel.of(stage, stage.item, params.models[stage.item], load_encoder)
-    counts = embed_texts(
-        model,
-        {"texts": texts},
-        special_tokens=settings.special_tokens,
-        token_budget=settings.token_budget,
-        folder=stage.data,
-    )
+    counts = embed_texts(model, {"texts": texts}, token_budget=settings.token_budget, folder=stage.data)
     if counts is None:  # this process only helps to fill the store
         return None
-    features, regularisation = (
-        read_features(stage.data / "texts"),
-        Regularisation(settings.C, 0.0, settings.standardise),
-    )
+    features, regularisation = read_features(stage.data / "texts"), Regularisation(settings.C, settings.standardise)
     for name, table in pairs.items():
         fitting = Fitting(settings.max_iter, params.seed, f"{stage.item}, pairs of {name}")
         jobs = params.compute.jobs

@@ -18,12 +18,7 @@ from cxprobe.prompts.make import (
     material_files,
 )
 from cxprobe.prompts.params import PromptsStage
-from cxprobe.prompts.wording import (
-    InferencePrompts,
-    ReasoningPrompts,
-    load_continuations,
-    load_prompts,
-)
+from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 

@@ -8,12 +8,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import members_of, series_of
 from cxprobe.lm.replies import REPLY
-from cxprobe.prompts.judge import (
-    RULE,
-    compared_answers,
-    prompt_accuracy,
-    prompt_tables,
-)
+from cxprobe.prompts.judge import RULE, compared_answers, prompt_accuracy, prompt_tables
 from cxprobe.prompts.params import PromptsStage
 from cxprobe.prompts.report import (
     load_published_prompts,

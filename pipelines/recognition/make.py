@@ -4,11 +4,7 @@ from collections import Counter
 
 import pandas as pd
 
-from cxprobe.constructions.construction import (
-    CONSTRUCTIONS_FOLDER,
-    load_construction,
-    without_marks,
-)
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction, without_marks
 from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import write_table
 from cxprobe.recognition.make import draw_subsets, part_sizes
@@ -33,12 +29,7 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         sentences, draws, reports = source_sentences(stage, name, construction, source)
         sizes = getattr(section.make, without_marks(source))
         subsets = draw_subsets(
-            sentences,
-            draws,
-            construction.features,
-            sizes,
-            seed=stage.params.seed,
-            place=f"{name}, {source}",
+            sentences, draws, construction.features, sizes, seed=stage.params.seed, place=f"{name}, {source}"
         )
         with_rows = set(subsets.rows["feature"])
         left_out = [feature for feature in construction.features if feature not in with_rows]

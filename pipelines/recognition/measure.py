@@ -43,14 +43,7 @@ def measure_recognition(stage: Stage[RecognitionStage]) -> Outcome | None:
         counts = Counter[str]()
         if not member.is_blind:
             model = MeasuredModel.of(stage, member.slug, member.spec, load_encoder)
-            counted = embed_texts(
-                model,
-                texts,
-                spans=spans,
-                special_tokens=section.embed.special_tokens,
-                token_budget=section.embed.token_budget,
-                folder=folder,
-            )
+            counted = embed_texts(model, texts, spans=spans, token_budget=section.embed.token_budget, folder=folder)
             if counted is None:
                 return None
             counts.update(counted)

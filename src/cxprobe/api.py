@@ -706,7 +706,7 @@ def probe(
     positive = np.array(texts) == values[1]  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
-    regularisation, fitting = Regularisation(C, 0.0, standardise), Fitting(max_iter, seed, "probe", "standardise=True")
+    regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe", "standardise=True")
     rates = []  # of the labels, and of the permuted ones, each with one row a layer
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:

@@ -55,13 +55,11 @@ class Regularisation:
 
     Attributes:
         C: Inverse strength, above 0.
-        l1_ratio: Share of the L1 penalty, in [0, 1].
         standardise: Whether vectors are scaled to variance 1 of the training part. In real models a few dimensions are
             hundreds of times larger than the others, so that without it C regularises hardly any of the rest.
     """
 
     C: float
-    l1_ratio: float
     standardise: bool
 
 
@@ -103,10 +101,9 @@ def fit_probe(train: Any, labels: NDArray[np.bool_], regularisation: Regularisat
         ProbeError: The solver did not converge, so the numbers would depend on where it stopped.
     """
     standardise, sparse = regularisation.standardise, issparse(train)
-    solver = "saga" if regularisation.l1_ratio > 0 else "lbfgs" if standardise or sparse else "newton-cholesky"
+    solver = "lbfgs" if standardise or sparse else "newton-cholesky"
     probe = LogisticRegression(
         C=regularisation.C,
-        l1_ratio=regularisation.l1_ratio,
         solver=solver,
         tol=1e-8 if solver == "newton-cholesky" else 1e-4,  # one step more
         max_iter=fitting.max_iter,
@@ -121,17 +118,13 @@ def fit_probe(train: Any, labels: NDArray[np.bool_], regularisation: Regularisat
         except ConvergenceWarning as warning:
             raise ProbeError(
                 f"{fitting.place}: {probe.solver} did not converge in {fitting.max_iter} iterations "
-                f"(C = {regularisation.C:g}, l1_ratio = {regularisation.l1_ratio:g}); raise max_iter, or lower C"
+                f"(C = {regularisation.C:g}); raise max_iter, or lower C"
                 + ("" if standardise else f", or set {fitting.to_standardise}")
             ) from warning
 
 
 def fit_and_predict(
-    train: Any,
-    labels: NDArray[np.bool_],
-    test: Any,
-    regularisation: Regularisation,
-    fitting: Fitting,
+    train: Any, labels: NDArray[np.bool_], test: Any, regularisation: Regularisation, fitting: Fitting
 ) -> NDArray[np.float64]:
     """Train one probe (`fit_probe`) and return its probability of "positive" for each test sentence.
 
@@ -154,11 +147,7 @@ def fit_and_predict(
 
 
 def for_each_layer(
-    vectors: Vectors,
-    work: Callable[[int, Any], T],
-    *,
-    jobs: int,
-    progress: Callable[[int], object] = lambda _: None,
+    vectors: Vectors, work: Callable[[int, Any], T], *, jobs: int, progress: Callable[[int], object] = lambda _: None
 ) -> list[T]:
     """Do the same work on each layer, in parallel; the result does not depend on the number of jobs.
 

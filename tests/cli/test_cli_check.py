@@ -159,14 +159,6 @@ def test_a_character_that_cannot_be_seen_is_told_in_every_file(folder, file, old
     assert any(one.startswith(f"{file}, line {line}: U+200B in ") for one in lines), lines
 
 
-def test_letters_of_another_script_are_told_but_for_the_names_of_people(folder):
-    replace(folder / "constructions" / "toy" / "labels.tsv", "Ann", "\u0410\u043d\u043d\u0430")
-    assert check()[0] == 0
-    replace(folder / "constructions" / "toy" / "grammars/test.cfg", "'king'", "'k\u0456ng'")
-    fault = "constructions/toy/grammars/test.cfg, line 8: U+0456 in "
-    assert check()[1][0].startswith(fault)
-
-
 def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert check() == (0, [NO_FAULT])
     change(folder, lambda params: params["mining"].update(tagger="no_such_pipeline", parser="nor_this"))
@@ -191,11 +183,6 @@ def test_a_label_of_dependencies_that_the_parser_never_gives_is_told(folder, lab
     assert fault.startswith(f"constructions/toy/pattern.yaml: DEP: mining.parser gives no '{label}'")
 
 
-def test_who_never_tunes_probes_needs_no_settings_for_it(folder):
-    change(folder, lambda params: params["recognition"].pop("tune"))
-    assert check() == (0, [NO_FAULT])
-
-
 def test_what_is_taken_out_of_a_grid_is_told_in_one_line_wherever_else_it_is_named(folder):
     add_construction(folder)
 
@@ -208,25 +195,12 @@ def test_what_is_taken_out_of_a_grid_is_told_in_one_line_wherever_else_it_is_nam
     assert [line for line in check()[1] if told in line]
 
 
-def test_a_line_whose_grid_is_emptied_needs_no_other_change(folder):
-    change(folder, lambda params: params["pairs"].update(models=[], constructions=[], probed=[], llms=[]))
-    assert check() == (0, [NO_FAULT])
-
-
 def test_what_depends_on_a_faulty_part_of_another_file_is_not_told_as_a_fault(folder):
     toy = folder / "constructions" / "toy"
     replace(toy / "construction.yaml", "  length: {", "  label: {")
     code, lines = check()
     assert (code, lines[-1], len(lines)) == (2, "1 fault", 2)
     assert lines[0].startswith("constructions/toy/construction.yaml: features.label: 'label' names another column")
-
-
-def test_minimal_pairs_are_checked_as_far_as_it_goes_without_the_people(folder):
-    (folder / "lexicon" / "people.yaml").write_text("types: {}\n")
-    replace(folder / "constructions" / "toy" / "pairs.yaml", "tests: meaning", "tests: spelling")
-    _, lines = check()
-    assert lines[0].startswith("constructions/toy/pairs.yaml: tests: 'spelling' is not allowed")
-    assert lines[1].startswith("lexicon/people.yaml: pronouns: missing")
 
 
 def test_all_constructions_are_checked_whatever_the_grid_names(folder):

@@ -75,11 +75,7 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            "mark: 2",
-            "mark: 3",
-            "balanced.features.third_start asks for mark 3, but the last mark of a sentence is 2",
-        ),
+        ("mark: 2", "mark: 3", "balanced.features.third_start asks for mark 3, but the last mark of a sentence is 2"),
         ("features: {third_start: {measure: start, mark: 2}}", "features: {}", "balanced.features: {} is not allowed"),
         ("third_start", "label", "balanced.features.label: 'label' names another column"),
         ("positive: a comes first", "negative: b", "balanced.negative: unknown key"),
@@ -92,11 +88,7 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
         ("  length: {", "  cluster_noun: {", "features.cluster_noun: 'cluster_noun' names another column"),
         ("  length: {", "  all_sentences: {", "features.all_sentences: 'all_sentences' names another column"),
         ("  length: {", "  Length!: {", "'Length!' is not allowed"),
-        (
-            "length: {measure: length}",
-            "far: {measure: distance, marks: [1, 0]}",
-            "name the earlier mark first; [1, 0]",
-        ),
+        ("length: {measure: length}", "far: {measure: distance, marks: [1, 0]}", "name the earlier mark first; [1, 0]"),
         ("made for the tests", "<script>alert(1)</script>", "sources[0]: '<script>' is HTML, a picture or a link"),
         ("Toy order", "Toy [x](javascript:alert(1))", "name: '[x](' is HTML, a picture or a link"),
         ("Toy order", "Toy ![x](https://example.org/seen.png)", "name: '![x](' is HTML, a picture or a link"),

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from counted import count_rows
 from tiny_lms import MASKED
 
 from cxprobe.errors import DataError
@@ -75,17 +74,6 @@ def test_candidates_that_change_the_tokens_around_them_are_refused(bert):
 def test_a_word_that_opens_a_text_lacks_the_space_that_byte_level_tokens_contain(lms):
     assert single_token_words(lms("roberta"), ["cat"], "[MASK] runs") == []
     assert single_token_words(lms("deberta-v2"), ["cat"], "[MASK] runs") == ["cat"]
-
-
-def test_texts_that_stand_there_several_times_are_computed_once(bert):
-    seen = count_rows(bert)
-    candidate_log_probabilities(bert, [FRAMES[0]] * 3, [["cat", "fox"]] * 3, token_budget=64)
-    seen.hook.remove()
-    assert seen.rows == 1
-
-
-def test_nothing_to_compare_gives_nothing(bert):
-    assert candidate_log_probabilities(bert, [], [], token_budget=64) == []
 
 
 ROWS = [("a", "old", "young"), ("a", "old", "young"), ("b", "happy", "sorry"), ("c", "sorry", "young")]

@@ -23,7 +23,7 @@ from cxprobe.lm.embedding import (
     tokenise,
 )
 from cxprobe.lm.params import ModelSpec
-from cxprobe.run.processes import Job, Share
+from cxprobe.run.processes import Job
 from cxprobe.segmentation import Span
 
 LENGTHS = st.lists(st.integers(1, 50))
@@ -76,7 +76,7 @@ def encoder(spec):
 
 @pytest.fixture(scope="module")
 def tokens(encoder):
-    return tokenise(encoder, TEXTS, TEXTS, special_tokens=False)
+    return tokenise(encoder, TEXTS, TEXTS)
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def test_a_batch_is_padded_on_the_right_and_masked_unless_all_have_one_length(en
     seen = []
     hook = encoder.model.register_forward_pre_hook(lambda *given: seen.append(given[2]), with_kwargs=True)
     for texts in (["the old cat runs", "the cat"], ["the cat", "old dog"]):
-        mean_of_each_layer(encoder, tokenise(encoder, texts, texts, special_tokens=False))
+        mean_of_each_layer(encoder, tokenise(encoder, texts, texts))
     hook.remove()
     assert seen[0]["attention_mask"].tolist() == [[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]]
     assert seen[0]["input_ids"][1, 4:].tolist() == [0, 0]
@@ -123,14 +123,7 @@ def embed(spec, texts=TEXTS, output="out", job=None, hook=None, spans=None):
     if hook is not None:
         model.loaded.model.register_forward_pre_hook(hook)
     model.store._seconds = 0.0
-    counts = embed_texts(
-        model,
-        {"a": texts[:20], "b": texts[20:]},
-        spans=spans,
-        special_tokens=False,
-        token_budget=64,
-        folder=Path(output),
-    )
+    counts = embed_texts(model, {"a": texts[:20], "b": texts[20:]}, spans=spans, token_budget=64, folder=Path(output))
     found = None if counts is None else [read_features(Path(output) / name) for name in "ab"]
     return counts, found, seen.rows
 
@@ -159,56 +152,6 @@ def test_the_vector_of_a_span_is_the_mean_of_the_hidden_states_of_its_tokens(spe
             ]
             assert 0 < len(own) < len(states[0])
             np.testing.assert_allclose(found[1].vectors[layer, row], sum(own) / len(own), atol=1e-5)
-
-
-def test_one_changed_sentence_computes_one_sentence_and_nothing_changed_loads_no_weights(spec):
-    _, before, rows = embed(spec)
-    assert rows == len(TEXTS)
-    changed = [*TEXTS[:30], "the king waits today", *TEXTS[31:]]
-    _, after, rows = embed(spec, changed, output="changed")
-    assert rows == 1
-    np.testing.assert_array_equal(after[0].vectors, before[0].vectors)
-    same = [place for place in range(len(TEXTS) - 20) if place != 10]
-    np.testing.assert_array_equal(after[1].vectors[:, same], before[1].vectors[:, same])
-    model = measured("tiny", spec, load_encoder)
-    assert embed_texts(model, {"a": TEXTS}, special_tokens=False, token_budget=64, folder=Path("again"))
-    assert "loaded" not in vars(model)
-    assert model.facts == load_encoder("tiny", spec).facts
-
-
-def test_a_killed_extraction_goes_on_where_it_stopped_with_the_same_numbers(spec, folder):
-    _, whole, every = embed(spec, output="whole")
-    (kept,) = (folder / "data/.scratch/answers").iterdir()
-    kept.rename(folder / "elsewhere")
-    left = iter(range(5))
-
-    def die(*_):
-        if next(left, None) is None:
-            raise KeyError("killed")
-
-    with pytest.raises(KeyError):
-        embed(spec, hook=die)
-    (kept,) = (folder / "data/.scratch/answers").iterdir()
-    damaged = min(kept.glob("*.answers"))
-    damaged.write_bytes(damaged.read_bytes()[:200])  # as a power cut may leave it
-    with pytest.warns(UserWarning, match="is damaged"):
-        _, found, rows = embed(spec)
-    assert 0 < rows < every
-    for one, other in zip(found, whole, strict=True):
-        np.testing.assert_array_equal(one.vectors, other.vectors)
-
-
-def test_parts_fill_one_store_with_the_numbers_of_one_process(spec, folder):
-    _, whole, every = embed(spec, output="whole")
-    (kept,) = (folder / "data/.scratch/answers").iterdir()
-    kept.rename(folder / "elsewhere")
-    rows = [embed(spec, job=Job(share=Share(number, 3)))[2] for number in range(3)]
-    assert sum(rows) == every
-    assert all(rows)
-    _, found, more = embed(spec)
-    assert more == 0
-    for one, other in zip(found, whole, strict=True):
-        np.testing.assert_array_equal(one.vectors, other.vectors)
 
 
 def test_numbers_that_are_not_finite_stop_the_run_and_name_a_sentence(tiny_bert, tokens):

@@ -65,11 +65,11 @@ def numbers_of(model, texts=TEXTS):
 
 
 def vectors_of(encoder):
-    return pool_texts(encoder, tokenise(encoder, list("abcd"), TEXTS, special_tokens=False), 64)
+    return pool_texts(encoder, tokenise(encoder, list("abcd"), TEXTS), 64)
 
 
 def vectors_of_a_stage(name, spec, folder: Path):
-    how = {"special_tokens": False, "token_budget": 64, "folder": folder}
+    how = {"token_budget": 64, "folder": folder}
     counts = embed_texts(measured(name, spec, load_encoder), {"out": TEXTS}, **how)
     assert counts["sentences"] == len(TEXTS)
     return read_features(folder / "out").vectors
@@ -194,7 +194,6 @@ def test_layers_on_all_gpus_need_a_device_that_stands_for_all():
     [
         ({"quantisation": {"package": "bitsandbytes", "bits": 4}}, "give nf4 or fp4 for 4"),
         ({"quantisation": {**BITS8, "quant_type": "nf4"}}, "give nf4 or fp4 for 4"),
-        ({"quantisation": {**BITS4, "threshold": 6.0}}, "threshold is for 8 bits"),
         ({"quantisation": {**BITS8, "double_quant": True}}, "double_quant is for 4 bits"),
         ({"quantisation": {"package": "bitsandbytes", "bits": 2}}, "4"),
         ({"quantisation": INT8, "weights": "random", "seed": 1}, "a twin has neither quantisation nor device_map"),

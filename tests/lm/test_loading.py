@@ -83,7 +83,7 @@ def test_a_causal_model_without_a_padding_token_gives_features_that_ignore_paddi
     encoder = load_encoder("gpt2", spec(tmp_path))
     assert encoder.pad_token_id == 0
     texts = ["the old cat runs", "the cat"]
-    tokens = tokenise(encoder, texts, texts, special_tokens=False)
+    tokens = tokenise(encoder, texts, texts)
     alone = [mean_of_each_layer(encoder, [one]) for one in tokens]
     np.testing.assert_allclose(mean_of_each_layer(encoder, tokens), np.concatenate(alone, axis=1), atol=1e-5)
 
@@ -164,11 +164,7 @@ def test_a_model_with_a_layer_fewer_than_its_checkpoint_is_refused(tmp_path, loa
 @pytest.mark.parametrize(
     ("name", "shape", "reason"),
     [
-        (
-            "bert.encoder.layer.1.output.dense.weight",
-            (32, 48),
-            r"1 weights .*\.weight is \[32, 48\], not \[32, 64",
-        ),
+        ("bert.encoder.layer.1.output.dense.weight", (32, 48), r"1 weights .*\.weight is \[32, 48\], not \[32, 64"),
         ("bert.encoder.adapter.weight", (2,), r"1 weights of its checkpoint are not used .*: bert\.encoder\.adapter"),
         ("encoder.layer.5.bias", (2,), r"1 weights of its checkpoint are not used .*: encoder\.layer\.5\.bias;"),
     ],
@@ -328,10 +324,3 @@ def test_the_share_of_unknown_tokens_is_counted_by_hand_and_the_limit_itself_is_
     if share:
         with pytest.raises(ModelError, match=rf"{share:.1%} of the tokens of a text .*'axolotl'.* most 19%"):
             check_known(model, texts, "a text", limit=0.19)
-
-
-def test_no_token_has_no_share_and_a_tokenizer_of_bytes_knows_everything():
-    words = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the"]))
-    assert all(np.isnan(check_known(words, texts, "no text")) for texts in ([], ["", " "]))
-    letters = SimpleNamespace(name="bytes", tokenizer=tokenizer_of("bloom"))
-    assert check_known(letters, ["the ☃", "naïve"], "a text") == 0

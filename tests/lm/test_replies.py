@@ -24,23 +24,6 @@ def digit(reply, *, chain_of_thought=False):
     return judge_inference(reply, "entailment", chain_of_thought=chain_of_thought).answer
 
 
-def letter(reply, *, chain_of_thought=False):
-    return judge_reasoning(reply, "A", chain_of_thought=chain_of_thought).answer
-
-
-def test_options_said_again_in_the_reasoning_are_no_answer():
-    reply = "The options are:\nA) Ida\nB) Marek\nC) Unknown\nMarek is taller, so the answer is B) Marek."
-    assert letter(reply, chain_of_thought=True) == "B"
-    assert letter("Let us see.\nC) is what remains.\nSo Ida.", chain_of_thought=True) == ""
-
-
-def test_a_sentence_about_another_option_after_the_answer_leaves_it_as_it_is():
-    assert letter("Answer: A\n\nB is wrong, because Marek is younger.") == "A"
-    assert letter("A\nB is not said to be taller.") == "A"
-    assert letter("A or B is right.") == ""
-    assert digit("Answer: 0\n1. The premise says so.\n2. The hypothesis does not.") == "0"
-
-
 def test_no_reply_is_a_failure_and_no_reply_to_judge():
     assert judge_inference(None, "neutral", chain_of_thought=False) == ("", "failed")
     assert judge_reasoning(None, "A", chain_of_thought=True) == ("", "failed")

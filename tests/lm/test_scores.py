@@ -133,8 +133,5 @@ def test_scores_of_all_pairs_at_once_are_exactly_those_of_one_text_at_a_time(see
             whole_text = scores[context + end]
             expected = {name: score(whole_text) for name, score in ORACLES.items()}
             if context and not unscored:
-                expected |= {
-                    "given_context": given_context(context, end, scores),
-                    "pmi": pmi(context, end, scores),
-                }
+                expected |= {"given_context": given_context(context, end, scores), "pmi": pmi(context, end, scores)}
             assert {name: table.loc[(name, id_), member] for name in expected} == expected

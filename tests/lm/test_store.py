@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.files.writing import SCRATCH
-from cxprobe.lm import store as answers
 from cxprobe.lm.store import AnswerStore, answers_folder, key_of
 
 KEYS = [key_of(np.array([number], dtype=np.int32)) for number in range(20)]
@@ -63,16 +62,6 @@ def test_a_block_that_dies_leaves_all_it_had(tmp_path):
         raise KeyboardInterrupt
     with AnswerStore(tmp_path) as store:
         assert set(store.find(KEYS)) == set(KEYS[5:9])
-
-
-def test_a_day_of_work_is_in_some_hundred_files(tmp_path, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(answers.time, "monotonic", lambda: now[0])
-    with AnswerStore(tmp_path) as store:
-        for number in range(20_000):
-            now[0] += 86_400 / 20_000
-            store.add({key_of(np.array([number], dtype=np.int32)): numbers(0.5)})
-    assert 200 < len(list(tmp_path.glob("*.answers"))) < 500
 
 
 def test_any_changed_bit_and_any_lost_end_is_noticed_with_a_warning(tmp_path):
@@ -140,14 +129,6 @@ def test_vectors_are_kept_in_float32_and_mapped_into_memory(tmp_path):
     for key, own in vectors.items():
         assert (found[key].dtype, found[key].shape) == (np.float32, (3, 4))
         np.testing.assert_array_equal(found[key], own)
-
-
-def test_answers_are_written_before_they_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(answers, "_MOST_BYTES", 160)
-    with AnswerStore(tmp_path, seconds=1000) as store:
-        for key in KEYS[:4]:
-            store.add({key: np.ones((3, 8), dtype=np.float32)})
-        assert len(list(tmp_path.glob("*.answers"))) == 2
 
 
 def test_a_store_without_a_folder_is_in_memory_alone_and_one_without_answers_makes_none(tmp_path, monkeypatch):

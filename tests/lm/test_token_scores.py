@@ -71,11 +71,6 @@ def test_a_number_that_is_not_finite_names_the_text(tmp_path, kind):
         score(model, ["the cat runs"])
 
 
-@BOTH
-def test_nothing_to_score_gives_nothing(lms, kind):
-    assert score(lms(kind), []) == []
-
-
 def test_bfloat16_is_rounded_in_the_model_and_not_in_the_softmax(lms):
     [scores], [reference] = score(lms("bert", "bfloat16"), TEXTS[:1]), score(lms("bert"), TEXTS[:1])
     np.testing.assert_allclose(scores.log_probs, reference.log_probs, atol=1.0)

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from conftest import ROOT
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import Member, NgramFeatures, NgramModel, PairClassifier, Rule, TagNgrams, UnigramModel
+from cxprobe.lm.params import Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.lm.texts import Pair, read_pair_answers, token_scores_of
 from cxprobe.pairs.blind import learn_preferences, measure_blindly, preferences_of
 
@@ -138,23 +138,6 @@ def test_what_a_classifier_has_nothing_to_go_by_is_a_tie():
 
 
 PEOPLE = list(enumerate([("Ann", "Bob"), ("Bob", "Cora"), ("Cora", "Dan"), ("Dan", "Ann"), ("Eve", "Finn")]))
-
-
-def test_where_tags_alone_decide_a_classifier_on_tags_does_and_one_on_words_does_not(toy_tagger):
-    tags = TagNgrams(kind="tag_ngrams", lengths=[1, 3], tagger=str(toy_tagger), sha256=None)
-    pairs = [
-        made("", f"The {STEMS[n]}er {STEMS[n + 25]} runs.", f"The {STEMS[n + 25]} {STEMS[n]}er runs.", n)
-        for n in range(20)
-    ]
-    assert all(margin > 0.2 for margin in learnt(pairs, BAG.model_copy(update={"counts": tags})))
-    assert learnt(pairs) == [0.0] * 20
-    after = [
-        made(f"The {STEMS[n]}{end} {STEMS[n + 25]} ran.", f" It is {good}.", f" It is {bad}.", n)
-        for n in range(20)
-        for end, good, bad in (("er", "so", "not"), ("", "not", "so"))
-    ]
-    assert all(margin > 0.2 for margin in learnt(after, BAG.model_copy(update={"counts": tags})))
-    assert not any(margin > 0 for margin in learnt(after))
 
 
 def test_the_margins_are_those_of_a_logistic_regression_by_hand():

@@ -124,12 +124,7 @@ def test_variants_that_a_trained_bag_of_words_answers_stay_out_of_rates_of_sever
         JudgedPairs(items.assign(model=items["model"].replace("m", "words")), items), [words], 0.6
     )
     found = judged.items.groupby(["construction", "variant"])["answered_by_words"].agg(set).to_dict()
-    assert found == {
-        ("giving", "A"): {"words"},
-        ("giving", "B"): {""},
-        ("plain", "A"): {""},
-        ("plain", "B"): {""},
-    }
+    assert found == {("giving", "A"): {"words"}, ("giving", "B"): {""}, ("plain", "A"): {""}, ("plain", "B"): {""}}
     assert set(several(judged.items[judged.items["tests"] == "meaning"])["variant"]) == {"B"}
 
 

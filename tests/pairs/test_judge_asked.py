@@ -158,7 +158,7 @@ def test_the_rows_of_several_models_are_construction_by_construction_and_none_of
 
 
 def benchmark(**changes) -> Benchmark:
-    every = {"format": "pairs", "files": "*", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
+    every = {"format": "pairs", "files": "*", "by": ["phenomenon"], "score": "sum"}
     return Benchmark(**every | changes)
 
 

@@ -38,7 +38,7 @@ def rates_of(rows, by, *keys):
 
 
 def benchmark(**changes) -> Benchmark:
-    every = {"format": "blimp", "files": "*", "by": ["phenomenon", "field"], "score": "sum", "pairs_per_file": None}
+    every = {"format": "blimp", "files": "*", "by": ["phenomenon", "field"], "score": "sum"}
     return Benchmark(**every | changes)
 
 

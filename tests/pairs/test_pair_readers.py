@@ -12,12 +12,7 @@ from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
-from cxprobe.pairs.benchmarks import (
-    read_benchmark,
-    read_blimp,
-    read_generic,
-    read_paired_focus,
-)
+from cxprobe.pairs.benchmarks import read_benchmark, read_blimp, read_generic, read_paired_focus
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import Benchmark
 
@@ -61,20 +56,15 @@ def blimp_folder(folder, paradigms=("one", "two"), pairs=6):
 
 
 def benchmark(**changes) -> Benchmark:
-    every = {"format": "blimp", "files": "*.jsonl", "by": ["paradigm"], "score": "sum", "pairs_per_file": None}
+    every = {"format": "blimp", "files": "*.jsonl", "by": ["paradigm"], "score": "sum"}
     return Benchmark(**every | changes)
 
 
-def test_a_benchmark_is_all_its_files_or_a_seeded_draw_of_each(tmp_path):
+def test_a_benchmark_is_all_its_files(tmp_path):
     folder = blimp_folder(tmp_path)
-    every = read_benchmark(folder, benchmark(), seed=1)
+    every = read_benchmark(folder, benchmark())
     assert Counter(pair.groups["paradigm"] for pair in every) == {"one": 6, "two": 6}
-    drawn = [read_benchmark(folder, benchmark(pairs_per_file=2), seed=seed) for seed in (1, 1, 2)]
-    assert Counter(pair.groups["paradigm"] for pair in drawn[0]) == {"one": 2, "two": 2}
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert read_benchmark(folder, benchmark(files="one.*"), seed=1) == [
-        p for p in every if p.groups["paradigm"] == "one"
-    ]
+    assert read_benchmark(folder, benchmark(files="one.*")) == [p for p in every if p.groups["paradigm"] == "one"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +80,7 @@ def test_pairs_that_could_not_be_judged_are_refused_when_they_are_read(tmp_path,
     rows = [pair | {"id": 1, "context": ""}, pair | {"id": 2, "context": "c"}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError) as raised:
-        read_benchmark(tmp_path, benchmark(**{"format": "pairs", "by": ["kind"]} | changes), seed=1)
+        read_benchmark(tmp_path, benchmark(**{"format": "pairs", "by": ["kind"]} | changes))
     assert str(raised.value).startswith(f"{tmp_path}: ")
     assert message in str(raised.value)
 
@@ -248,7 +238,7 @@ def test_a_damaged_compressed_file_is_told(tmp_path, place):
 @pytest.mark.parametrize("files", ["/etc/*", "", "a**"])
 def test_a_pattern_that_names_no_files_of_the_folder_is_told(tmp_path, files):
     with pytest.raises(DataError, match="names no files in this folder"):
-        read_benchmark(tmp_path, benchmark(files=files), seed=1)
+        read_benchmark(tmp_path, benchmark(files=files))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from cxprobe.pairs.probing import probe_pairs, whole_texts
 from cxprobe.probing import Fitting, Regularisation
 
 FITTING = Fitting(1000, 0, "pairs of toy")
-PLAIN = Regularisation(1.0, 0.0, False)
+PLAIN = Regularisation(1.0, False)
 
 
 def pairs(n=24, frames=8):
@@ -84,7 +84,7 @@ def test_what_was_predicted_before_is_read_unless_texts_vectors_or_settings_are_
     for own, vectors, how in (
         (other, features(table), PLAIN),
         (table, features(table, seed=1), PLAIN),
-        (table, features(table), Regularisation(2.0, 0.0, False)),
+        (table, features(table), Regularisation(2.0, False)),
     ):
         with pytest.raises(pytest.fail.Exception):
             predict(tmp_path, own, vectors, how)

@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 from labelling_desk import mined
 from sklearn.metrics import cohen_kappa_score
 
-from cxprobe.people.agreement import (
-    conflicts,
-    disputes,
-    human_agreement,
-    kappas,
-    load_ratings,
-    mistaken_items,
-)
+from cxprobe.people.agreement import conflicts, disputes, human_agreement, kappas, load_ratings, mistaken_items
 from cxprobe.people.labels import DECIDES, JUDGEMENTS, PersonLabel
 from cxprobe.people.mined import SentenceGroup, group_sentences
 from cxprobe.people.ratings import write_ratings

@@ -95,13 +95,6 @@ def test_relations_keep_their_order_in_a_form_and_turn_it_round_in_the_next():
     assert all(one.letter == "B" and one.options["neutral"] == "It may be true or false." for one in asked(forms[0]))
 
 
-def test_the_same_seed_makes_the_same_forms():
-    assert made() == made()
-    assert made() != made(seed=2)
-    names = [items_table(forms)["export"][0] for forms in (made(), made(), made(seed=2))]
-    assert names[0] == names[1] != names[2]
-
-
 def test_the_table_of_a_form_does_not_say_what_is_right():
     table = items_table(made())
     form = form_table(table, made()[0])
@@ -221,13 +214,6 @@ def test_a_sample_is_balanced_over_constructions_and_strata_and_comes_from_the_i
         counts = [strata[f"v{value}", order] for value in range(values) for order in "os"]
         assert max(counts) - min(counts) <= 1
         assert spread(one.stratum["order"] for one in own) <= 1 or len(own) < 2
-
-
-def test_the_same_seed_draws_the_same_items_in_whatever_order_they_are_known():
-    known = items(3, 4, 2)
-    first = [one.id for one in draw_sample(known, 17, seed=5)]
-    assert first == [one.id for one in draw_sample(known[::-1], 17, seed=5)]
-    assert first != [one.id for one in draw_sample(known, 17, seed=6)]
 
 
 @pytest.mark.parametrize("wanted", [0, 25])

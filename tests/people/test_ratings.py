@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import ROOT
 from cxprobe.errors import ConstructionError
 from cxprobe.people.ratings import ANSWERS, Rating, read_ratings, write_ratings
 
@@ -42,15 +41,6 @@ def test_what_is_written_is_read(tmp_path_factory, known):
     assert path.read_bytes() == first
 
 
-def test_an_absent_file_and_a_header_alone_are_no_ratings(tmp_path):
-    assert read_ratings(tmp_path / "ratings.tsv") == read_ratings(written(tmp_path)) == []
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "constructions").glob("*/ratings.tsv")))
-def test_the_files_of_the_project_can_be_read(path):
-    read_ratings(path)
-
-
 @pytest.mark.parametrize(
     ("lines", "fault"),
     [
@@ -68,9 +58,3 @@ def test_every_fault_is_told_with_its_line(tmp_path, lines, fault):
     with pytest.raises(ConstructionError) as told:
         read_ratings(written(tmp_path, *lines))
     assert fault in str(told.value)
-
-
-def test_all_faults_are_told_at_once(tmp_path):
-    with pytest.raises(ConstructionError) as told:
-        read_ratings(written(tmp_path, line(kind="x"), line(), line(answer="Z", rater="r3")))
-    assert [one.split(": ")[0].split()[-1] for one in str(told.value).split("\n")] == ["2", "4"]

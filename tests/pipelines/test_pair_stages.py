@@ -86,7 +86,7 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
     per_cell = params.pairs.make.per_cell.model_copy(update={"meaning": 4})
-    benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum", pairs_per_file=None)
+    benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
         "models": ["training", "blind"],
         "llms": list(LLMS),
@@ -208,14 +208,7 @@ def n_of_real_and_balanced(judged, model) -> int:
 def test_a_second_run_trains_no_probe_again(outcomes, monkeypatch):
     del outcomes
     probe = ProbePairs(
-        constructions=["toy"],
-        token_budget=64,
-        special_tokens=False,
-        C=1.0,
-        folds=3,
-        max_iter=1000,
-        standardise=True,
-        asked={},
+        constructions=["toy"], token_budget=64, C=1.0, folds=3, max_iter=1000, standardise=True, asked={}
     )
     first = run_script("probe_pairs", "clm", probe=probe)
     before = Path("data/probe_pairs/clm/toy.parquet").read_bytes()

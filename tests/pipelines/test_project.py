@@ -6,14 +6,13 @@ import signal
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from mlflow import MlflowClient
 from servers import wait_until
 from whole_project import change, locked, runs, stages_that_ran
 
 from conftest import commit, project_environment, run
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.tables import read_table
 from cxprobe.files.writing import read_json
 
 pytestmark = pytest.mark.pipeline
@@ -86,17 +85,6 @@ def test_running_everything_again_changes_nothing_that_git_or_dvc_sees(project):
     assert run(project, "git", "status", "--porcelain").stdout == ""
 
 
-def test_every_model_scores_every_pair_and_the_report_counts_them(finished_project):
-    pairs = read_table(finished_project / "data/make_pairs/toy.parquet")
-    members = {row.context + end for row in pairs.itertuples() for end in (row.good, row.bad)}
-    for model, scheme in (("mlm", "pll"), ("clm", "causal")):
-        tokens = read_table(finished_project / f"data/score_pairs/{model}/tokens.parquet")
-        assert set(tokens["scheme"]) == {scheme}
-        assert members <= set(tokens["text"])
-    cells = read_table(finished_project / "results/report_pairs/tables/cells.csv")
-    assert cells.groupby("model")["n"].sum().to_dict() == dict.fromkeys(("mlm", "clm", *RULES), len(pairs))
-
-
 def test_the_stages_run_in_any_shell_where_the_project_has_an_environment(project):
     environment = {name: value for name, value in project_environment(project).items() if name != "VIRTUAL_ENV"}
     bin = project / ".venv" / "bin"
@@ -110,40 +98,6 @@ def test_the_stages_run_in_any_shell_where_the_project_has_an_environment(projec
     nowhere = {"env": {"PATH": "/nowhere"}, "executable": "/bin/sh"}
     without = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, **nowhere)
     assert (without.returncode, "activate the environment of cxprobe first" in without.stderr) == (2, True)
-
-
-def test_bfloat16_is_checked_against_float32_and_refused_where_it_is_too_far_off(project):
-    change(project, lambda params: params["models"]["one"].update(dtype="bfloat16"))
-    command = ("dvc", "repro", "measure_recognition@one")
-    run(project, *command)
-    counts = read_table(project / "results/measure_recognition/one/counts.csv").set_index("count")["value"]
-    assert 0 < counts["difference_from_float32"] < 0.045
-    change(project, lambda params: params["compute"]["precision"].update(largest_difference=1e-6))
-    done = run(project, *command, check=False)
-    assert done.returncode != 0
-    assert "largest_difference" in done.stderr
-
-
-def test_two_processes_and_an_odd_number_of_sentences_give_what_one_gives(project):
-    (path,) = (project / "data/make_recognition/toy/generated").glob("sentences.parquet")
-    odd = read_table(path)
-    if len(odd) % 2 == 0:
-        odd = odd[:-1]
-    path.unlink()  # a link into the cache of DVC, perhaps
-    write_table(odd, path)
-    command = ("python", "pipelines/recognition/measure.py", "one")
-    expected = {}
-    for devices in (1, 2):
-        shutil.rmtree(project / "data/.scratch", ignore_errors=True)
-        strategy = "auto" if devices == 1 else "ddp"
-        change(project, lambda params, n=devices, s=strategy: params["compute"].update(devices=n, strategy=s))
-        done = run(project, *command)
-        files = sorted((project / "data/measure_recognition/one").rglob("*.npy"))
-        assert files
-        for file in files:
-            found = np.load(file)
-            np.testing.assert_allclose(found, expected.setdefault(file, found), atol=1e-6)
-    assert "GLOBAL_RANK: 1" in done.stderr or "MEMBER: 2/2" in done.stderr
 
 
 def test_a_measuring_stage_that_is_killed_fails_and_runs_again(project):

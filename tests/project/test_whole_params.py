@@ -119,10 +119,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["recognition"]["probe"]["controls"].update(folds=None), "control_task: true needs folds"),
         (lambda p: p["corpora"]["documentation"].update(glob=None), "corpora.documentation.glob: unknown key"),
         (lambda p: p["mining"]["engine"].update(kind="grid"), "mining.engine"),
-        (
-            lambda p: p["mining"].update(watched=["let-alone"]),
-            "mining.watched: corpora does not have let-alone",
-        ),
+        (lambda p: p["mining"].update(watched=["let-alone"]), "mining.watched: corpora does not have let-alone"),
         (lambda p: p["corpora"].update(c4=unpinned()), "names no revision"),
         (lambda p: p["corpora"]["documentation"].update(packages="packages.txt"), "'packages.txt' is not in corpora/"),
         (

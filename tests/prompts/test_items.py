@@ -73,10 +73,7 @@ def test_the_eight_tests_of_a_frame(tmp_path):
         "vocabulary": (f"The older you are, the wilder you are. {facts}", "Bob"),
         "name": (f"{rule} Bob is older than Ann and her dog.", "Bob"),
         "short": (facts, None),
-        "other-names": (
-            f"{rule} Cleo is older than the Days and their dog. Ann is taller than Bob and his dog.",
-            None,
-        ),
+        "other-names": (f"{rule} Cleo is older than the Days and their dog. Ann is taller than Bob and his dog.", None),
         "other-property": (f"{rule} Ann is taller than Bob and his dog.", None),
         "nonce": (f"{rule} Ann blicks with Bob and his dog.", None),
     }

@@ -163,16 +163,6 @@ def test_the_prompts_have_the_contents_of_the_paper_s_point_by_point_and_no_othe
         assert bool(re.search(shows, prompt.text, re.IGNORECASE)) == (number in variations), f"{name}: {prompt.text}"
 
 
-@pytest.mark.parametrize("name", ["inference", "reasoning", "continuations", "preferences", "validation"])
-def test_parameters_that_comments_of_prompts_name_exist(name):
-    params = YAML(typ="safe").load(ROOT / "presets" / "base.yaml")
-    text = (ROOT / "prompts" / f"{name}.yaml").read_text()
-    comments = "\n".join(line for line in text.splitlines() if line.startswith("#"))
-    for named in re.findall(r"\b(?!docs\b)[a-z_]+(?:\.[a-z_]+)+\b", comments):
-        if not named.endswith((".yaml", ".md")):
-            reduce(getitem, named.split("."), params)
-
-
 def test_the_wordings_of_others_stand_in_a_file_of_their_own_and_may_say_themselves_how_to_answer(tmp_path):
     theirs = deepcopy(CONTENT)
     theirs["inference"]["direct"] = ""

@@ -50,11 +50,7 @@ def running_ray(folder: Path) -> Iterator[RayCluster]:
     """Start two machines of a cluster, of one core each, and stop them when the block ends."""
     from ray.cluster_utils import Cluster
 
-    own = {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_memory_monitor_refresh_ms": "0",
-        "OMP_NUM_THREADS": "1",
-    }
+    own = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_memory_monitor_refresh_ms": "0", "OMP_NUM_THREADS": "1"}
     before = {name: os.environ.get(name) for name in own}
     os.environ.update(own)
     size = {"num_cpus": 1, "memory": 8 << 30, "object_store_memory": 100 << 20}

@@ -1,16 +1,15 @@
-"""DVC's remotes, made and used as the documentation says: a folder, an SSH server and an object store."""
+"""DVC's remotes, made and used as the documentation says: a folder and an object store."""
 
 import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import NamedTuple
 
 import pytest
-from team_servers import BUCKET, CREDENTIALS, running_ssh, running_store
+from team_servers import BUCKET, CREDENTIALS, running_store
 
 from conftest import ROOT, commit, run
 
@@ -29,14 +28,12 @@ class Remote(NamedTuple):
         environment: Of its user.
         contents: Returns name -> content of its objects.
         put: Puts a content in the place of an object's.
-        delete: Deletes an object.
     """
 
     make: list[list[str]]
     environment: dict[str, str]
     contents: Callable[[], dict[str, bytes]]
     put: Callable[[str, bytes], object]
-    delete: Callable[[str], object]
 
 
 def commands(section: str) -> list[list[str]]:
@@ -55,38 +52,22 @@ def recipe(kind: str, **places: str) -> list[list[str]]:
     return [[places.get(word, word) for word in command] for command in chosen]
 
 
-@contextmanager
-def remote_in(folder: Path, places: Callable[[Path], dict[str, str]], kind: str, home: Path) -> Iterator[Remote]:
-    """A remote that is a folder of this machine, for its user or for an SSH server's."""
-
-    def put(name: str, content: bytes) -> None:
-        (folder / name).chmod(0o644)
-        (folder / name).write_bytes(content)
-
-    def contents() -> dict[str, bytes]:
-        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-    yield Remote(
-        recipe(kind, **places(folder)), {"HOME": str(home)}, contents, put, lambda name: (folder / name).unlink()
-    )
-
-
-@pytest.fixture(params=["folder", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("SSH", "S3"))])
+@pytest.fixture(params=["folder", pytest.param("S3", marks=pytest.mark.slow)])
 def remote(request, tmp_path) -> Iterator[Remote]:
     """Each kind of remote, empty, with its server."""
     folder, home = tmp_path / "remote", tmp_path / "home"
     home.mkdir()
     if request.param == "folder":
-        with remote_in(folder, lambda place: {PLACES["folder"]: str(place)}, "folder", home) as made:
-            yield made
-    elif request.param == "SSH":
-        pytest.importorskip("dvc_ssh", reason="needs cxprobe's extra team")
-        with (
-            running_ssh(tmp_path / "sshd", home, HOST) as server,
-            remote_in(folder, lambda place: {PLACES["SSH"]: f"ssh://{HOST}{place}"}, "SSH", home) as made,
-        ):
-            (home / ".ssh" / "known_hosts").write_text(server.host_key)
-            yield made
+
+        def put(name: str, content: bytes) -> None:
+            (folder / name).chmod(0o644)
+            (folder / name).write_bytes(content)
+
+        def contents() -> dict[str, bytes]:
+            return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+        made = recipe("folder", **{PLACES["folder"]: str(folder)})
+        yield Remote(made, {"HOME": str(home)}, contents, put)
     else:
         pytest.importorskip("dvc_s3", reason="needs cxprobe's extra team")
         (home / ".aws").mkdir()
@@ -97,7 +78,6 @@ def remote(request, tmp_path) -> Iterator[Remote]:
                 {"HOME": str(home)},
                 store.contents,
                 lambda key, content: store.client.put_object(Bucket=BUCKET, Key=key, Body=content),
-                lambda key: store.client.delete_object(Bucket=BUCKET, Key=key),
             )
 
 
@@ -168,38 +148,6 @@ def _split(command: list[str]) -> Iterator[list[str]]:
     yield command
 
 
-STAGE = """\
-stages:
-  sort:
-    cmd: sort ${options} data/one.txt > sorted.txt && echo "${options}" >> ../log
-    deps: [data/one.txt]
-    params: [options]
-    outs: [sorted.txt]
-"""
-
-
-def test_what_one_has_tried_another_gets_from_the_run_cache_without_running_it(two_files, remote, tmp_path):
-    shared, fetched, tried = commands("Every day")[5:]
-    (two_files.folder / "dvc.yaml").write_text(STAGE)
-    sort(two_files, "--reverse", "dvc", "repro")
-    theirs = two_files._replace(folder=tmp_path / "theirs")
-    shutil.copytree(two_files.folder, theirs.folder, ignore=shutil.ignore_patterns("cache"))
-    sort(two_files, "--unique", "dvc", "repro")
-    two_files.run(*shared)
-    sort(two_files, "--reverse", "dvc", "repro")
-    two_files.run("dvc", "push")
-    theirs.run(*fetched)
-    assert "Stage 'sort' is cached - skipping run" in sort(theirs, "--unique", *tried)
-    assert (tmp_path / "log").read_text().split() == ["--reverse", "--unique"]
-    assert (theirs.folder / "sorted.txt").read_bytes() == text_of("one") + b"\n"
-
-
-def sort(clone: Clone, options: str, *command: str) -> str:
-    """Run a command with other options for `sort`, and return what it says."""
-    (clone.folder / "params.yaml").write_text(f"options: {options}\n")
-    return clone.run(*command).stdout
-
-
 # Damage
 
 
@@ -268,15 +216,6 @@ def test_the_page_names_the_damaged_objects_of_the_cache_which_dvc_does_not_noti
     shutil.rmtree(two_files.folder / "data")
     two_files.run("dvc", "pull")
     assert (two_files.folder / "data" / "one.txt").read_bytes() == text_of("one")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("remote", ["SSH"], indirect=True)
-def test_dvc_does_not_look_at_the_key_of_an_ssh_server_as_the_page_warns(two_files, remote):
-    known = Path(remote.environment["HOME"]) / ".ssh" / "known_hosts"
-    another = known.with_name("id_ed25519.pub").read_text()
-    known.write_text(f"{known.read_text().split()[0]} {another}")
-    assert pull_anew(two_files).returncode == 0
 
 
 def test_the_page_lets_dvc_verify_what_it_pulls_from_every_kind_of_remote():

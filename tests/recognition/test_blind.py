@@ -84,7 +84,7 @@ def test_columns_that_the_training_part_lacks_change_nothing(spec, standardise):
     texts[60:] = [f"whereas {text}" for text in texts[60:]]
     counts = count_features(texts, spec, "toy")
     found = fit_and_predict(
-        counts[train], labels[train], counts[test], Regularisation(1.0, 0.0, standardise), Fitting(1000, 0, "toy")
+        counts[train], labels[train], counts[test], Regularisation(1.0, standardise), Fitting(1000, 0, "toy")
     )
     seen = counts[train].toarray().any(axis=0)
     if isinstance(spec, NgramFeatures):
@@ -120,8 +120,7 @@ def test_tag_ngrams_are_all_runs_of_the_tags_of_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("spec", "low", "high"),
-    [("tags", 1, 1), ("tag unigrams", 0.5, 0.5), ("words", 0.5, 0.5), ("letters", 0.3, 0.7)],
+    ("spec", "low", "high"), [("tags", 1, 1), ("tag unigrams", 0.5, 0.5), ("words", 0.5, 0.5), ("letters", 0.3, 0.7)]
 )
 def test_where_tags_alone_decide_their_ngrams_do_and_words_and_letters_do_not(toy_tagger, spec, low, high):
     """A comparative, which no other sentence has, stands before a noun or after it; so does a noun in its place."""
@@ -141,7 +140,7 @@ def test_where_tags_alone_decide_their_ngrams_do_and_words_and_letters_do_not(to
     counts = count_features(texts, specs[spec], "toy")
     train, test = np.arange(40), np.arange(40, 80)
     fitting = Fitting(1000, 0, "toy")
-    said = fit_and_predict(counts[train], labels[train], counts[test], Regularisation(1.0, 0.0, False), fitting)
+    said = fit_and_predict(counts[train], labels[train], counts[test], Regularisation(1.0, False), fitting)
     credits = np.where(np.isclose(said, 0.5, atol=1e-6), 0.5, (said > 0.5) == labels[test])
     assert low <= credits.mean() <= high
 

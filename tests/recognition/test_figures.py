@@ -7,11 +7,7 @@ from cxprobe.recognition.figures import accuracy_by_layer, accuracy_by_value
 FEATURES = ["length", "distance", "first_start"]
 SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
 TWIN = ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1})
-MEMBERS = [
-    Member("one", SPEC, "one"),
-    Member("twin", TWIN, "twin"),
-    Member("letters", Rule(kind="positions"), "blind"),
-]
+MEMBERS = [Member("one", SPEC, "one"), Member("twin", TWIN, "twin"), Member("letters", Rule(kind="positions"), "blind")]
 
 
 def table(**columns) -> pd.DataFrame:

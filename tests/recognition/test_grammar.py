@@ -11,14 +11,7 @@ from scipy.stats import chisquare
 
 from conftest import ROOT, TRAIN_CFG
 from cxprobe.errors import ConstructionError
-from cxprobe.recognition.grammar import (
-    Shape,
-    ShapeSampler,
-    Spelling,
-    check_lexical_halves,
-    content_words,
-    read_grammar,
-)
+from cxprobe.recognition.grammar import Shape, ShapeSampler, Spelling, check_lexical_halves, content_words, read_grammar
 
 CC = ROOT / "constructions" / "comparative-correlative"
 SPELLING = Spelling("0", frozenset(",;."))

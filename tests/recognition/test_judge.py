@@ -221,9 +221,9 @@ def test_models_are_judged_at_once_as_each_is_alone():
 
 
 def test_every_setting_that_was_tried_is_a_child_run_and_one_that_failed_has_no_accuracy():
-    tried = {"feature": "length", "layer": [0, 0], "number": [0, 1], "C": [0.01, 1.0], "l1_ratio": 0.0}
+    tried = {"feature": "length", "layer": [0, 0], "number": [0, 1], "C": [0.01, 1.0]}
     how = {"standardise": False, "accuracy": [0.5, -1.0], "state": ["COMPLETE", "FAIL"], "folds": 2}
     first, second = trials_of(pd.DataFrame(tried | how))
     assert (first.name, first.metrics, first.status) == ("length 0 0", {"accuracy": 0.5}, "FINISHED")
-    assert first.params == {"feature": "length", "layer": "0", "C": "0.01", "l1_ratio": "0.0", "standardise": "False"}
+    assert first.params == {"feature": "length", "layer": "0", "C": "0.01", "standardise": "False"}
     assert (second.name, second.metrics, second.status) == ("length 0 1", {}, "FAILED")

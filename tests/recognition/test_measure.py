@@ -32,8 +32,8 @@ pytestmark = pytest.mark.pipeline
 
 NOTHING = Controls(folds=None, control_task=False, code_length=False)
 ALL = Controls(folds=3, control_task=True, code_length=True)
-SETTINGS = Probe(C=1.0, l1_ratio=0.0, standardise=False, max_iter=1000, controls=NOTHING)
-RIDGES = [Regularisation(1.0, 0.0, False)] * 2
+SETTINGS = Probe(C=1.0, standardise=False, max_iter=1000, controls=NOTHING)
+RIDGES = [Regularisation(1.0, False)] * 2
 FITTING = Fitting(1000, 0, "toy")
 
 
@@ -176,7 +176,7 @@ def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypa
     other = {
         "settings": SETTINGS.model_copy(update={"max_iter": 999}),
         "controls": SETTINGS.model_copy(update={"controls": ALL}),
-        "regularisation": [Regularisation(0.5, 0.0, False)] * 2,
+        "regularisation": [Regularisation(0.5, False)] * 2,
         "feature": "distance",
         "seed": 1,
     }

@@ -58,7 +58,7 @@ def folder(tmp_path, monkeypatch):
 def stage_of(name: str, item: str = "", tuned: bool = False) -> Stage:
     params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
-    tune = Tune(trials=2, folds=2, C=SearchRange(low=1e-2, high=1e2), l1_ratio=[0.0], standardise=[False])
+    tune = Tune(trials=2, folds=2, C=SearchRange(low=1e-2, high=1e2), standardise=[False])
     changes = {
         "models": ["one", "one-random", "blind"],
         "constructions": {"toy": SOURCES},

@@ -34,10 +34,7 @@ def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
 
 @settings(max_examples=40)
 @given(
-    st.dictionaries(
-        st.tuples(st.sampled_from(SPLITS), st.integers(0, 8), st.sampled_from(LABELS)),
-        st.integers(0, 5),
-    ),
+    st.dictionaries(st.tuples(st.sampled_from(SPLITS), st.integers(0, 8), st.sampled_from(LABELS)), st.integers(0, 5)),
     st.integers(1, 3),
 )
 def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts, wanted):

@@ -21,7 +21,7 @@ TEXTS = [f"text {number}" for number in range(120)]
 
 def settings(**changes) -> Tune:
     values = {"trials": 6, "folds": 3, "C": SearchRange(low=1e-4, high=1e2)}
-    return Tune(**values | {"l1_ratio": [0.0], "standardise": [False, True]} | changes)
+    return Tune(**values | {"standardise": [False, True]} | changes)
 
 
 def subset(templates=TEMPLATES) -> pd.DataFrame:

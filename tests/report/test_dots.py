@@ -7,11 +7,7 @@ from cxprobe.report.dots import curves, dots, dots_of_run
 from cxprobe.report.panels import add_panel, draw_x_scale, draw_y_scale, log_ticks, whole_ticks
 
 RATES = pd.DataFrame(
-    [
-        ("let-alone", "A", "mini", 0.9),
-        ("let-alone", "B", "mini", 0.8),
-        ("conative", "A", "mini", 0.7),
-    ],
+    [("let-alone", "A", "mini", 0.9), ("let-alone", "B", "mini", 0.8), ("conative", "A", "mini", 0.7)],
     columns=["construction", "variant", "model", "accuracy"],
 ).assign(low=0.5, high=1.0, n=40)
 

@@ -51,13 +51,6 @@ def ended(work, items: str | None = "models") -> int:
     return end.value.code
 
 
-def test_a_measuring_stage_ends_in_its_results_and_no_run(workspace):
-    run_stage(score_pairs, PairsStage, "models")
-    assert (workspace / "results" / "score_pairs" / "mlm" / "counts.csv").is_file()
-    assert (workspace / "data" / "score_pairs" / "mlm").is_dir()
-    assert runs() == []
-
-
 def test_a_judging_stage_ends_in_its_runs_once(workspace):
     for _ in range(2):
         run_judging()

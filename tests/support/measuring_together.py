@@ -62,7 +62,7 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
         np.save("out/filled.npy", filled[0][0])
     encoder = model_of("masked", load_encoder)
     texts = {"features": list(TEXTS)}
-    wrote.append(embed_texts(encoder, texts, special_tokens=False, token_budget=64, folder=Path("out")))
+    wrote.append(embed_texts(encoder, texts, token_budget=64, folder=Path("out")))
     assert all((one is None) == (encoder.processes.share.number > 0) for one in wrote)
 
 

@@ -1,9 +1,8 @@
-"""What a team shares, on this machine: PostgreSQL, an S3 store and an SSH server, each at a free port of 127.0.0.1.
+"""What a team shares, on this machine: PostgreSQL and an S3 store, each at a free port of 127.0.0.1.
 
 A program that is not installed skips the test.
 """
 
-import getpass
 import os
 import pwd
 import shutil
@@ -15,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from servers import Program, free_ports, listens, running
+from servers import Program, free_ports, running
 
 BUCKET = "bucket"  # as in the documentation
 
@@ -130,47 +129,3 @@ def running_store() -> Iterator[Store]:
         store.server.stop()
         for backend in s3_backends[DEFAULT_ACCOUNT_ID].values():
             backend.reset()
-
-
-# SSH
-
-
-class SshServer(Program):
-    """A server of OpenSSH, and the host key by which clients know it."""
-
-    host_key: str
-
-
-@contextmanager
-def running_ssh(folder: Path, home: Path, host: str) -> Iterator[SshServer]:
-    """Run an SSH server for this user, and write the key and the settings of a client.
-
-    Args:
-        folder: For the server's files.
-        home: The client's home; its `.ssh` is made.
-        host: The name by which the client reaches the server.
-    """
-    server, keygen = installed("sshd"), installed("ssh-keygen")
-    if os.geteuid() == 0:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where it goes before anybody has logged in
-    (port,), own = free_ports(1), home / ".ssh"
-    for place in (folder, own):
-        place.mkdir(parents=True)
-    for key in (folder / "host_key", own / "id_ed25519"):
-        subprocess.run([keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    shutil.copy(own / "id_ed25519.pub", folder / "authorized_keys")
-    (folder / "config").write_text(
-        f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {folder}/host_key\nPidFile none\n"
-        f"AuthorizedKeysFile {folder}/authorized_keys\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
-        "StrictModes no\nPermitRootLogin yes\nSubsystem sftp internal-sftp\n"
-    )
-    (own / "config").write_text(
-        f"Host {host}\n  HostName 127.0.0.1\n  Port {port}\n  User {getpass.getuser()}\n"
-        f"  IdentityFile {own}/id_ed25519\n  UserKnownHostsFile {own}/known_hosts\n"
-    )
-    (own / "known_hosts").touch()
-    command = [server, "-D", "-e", "-f", str(folder / "config")]
-    ssh = SshServer(command, port, folder / "log", lambda: listens(port), signal.SIGTERM)
-    ssh.host_key = f"[127.0.0.1]:{port} {(folder / 'host_key.pub').read_text()}"
-    with running(ssh):
-        yield ssh

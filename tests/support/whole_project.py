@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 
 from conftest import change_params
 
-BENCHMARK = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum", "pairs_per_file": None}
+BENCHMARK = {"format": "blimp", "files": "*.jsonl", "by": ["phenomenon"], "score": "sum"}
 WATCHED = "watch_corpora@toys"  # looks at the corpus's files whenever DVC runs
 
 

@@ -12,11 +12,7 @@ Who = Annotated[str, typer.Option(help="Your name in labels.tsv; by default the 
 Browser = Annotated[bool, typer.Option("--browser", help="Label in the browser, on this machine.")]
 
 
-def label(
-    construction: ConstructionName,
-    who: Who = "",
-    browser: Browser = False,
-) -> None:
+def label(construction: ConstructionName, who: Who = "", browser: Browser = False) -> None:
     """Label what was mined for a construction, sequence by sequence; it goes on where you stopped."""
     from cxprobe.cli import labels_desk as desk
 

@@ -16,22 +16,8 @@ from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.lines import LINES
 from cxprobe.people.agreement import conflicts, disputes, kappas
-from cxprobe.people.labels import (
-    DECIDES,
-    LABELS_FILE,
-    PersonLabel,
-    Said,
-    Target,
-    is_decision,
-    read_labels,
-)
-from cxprobe.people.mined import (
-    MOST_SHOWN,
-    MinedSentence,
-    SentenceGroup,
-    group_sentences,
-    piece_finder,
-)
+from cxprobe.people.labels import DECIDES, LABELS_FILE, PersonLabel, Said, Target, is_decision, read_labels
+from cxprobe.people.mined import MOST_SHOWN, MinedSentence, SentenceGroup, group_sentences, piece_finder
 from cxprobe.people.ranking import estimate_yield
 from cxprobe.people.screen import has_styles, show_definition, show_group
 from cxprobe.people.sessions import HELP, Desk, SavedSession, start_session
@@ -61,8 +47,7 @@ def decide_disputes(construction: str, who: str, browser: bool) -> None:
     person = who or _git_user()
     if person in {name for _, said in open_disputes for name in said}:
         raise DataError(
-            f"{person} is one of those who disagree; somebody else decides, or all together under a name for it "
-            "(--who 'Ann and Bo')"
+            f"{person} is one of those who disagree; somebody else decides, or all together (--who 'Ann and Bo')"
         )
     groups = [group for group, _ in open_disputes]
     disputed = {(group.kind, group.target): said for group, said in open_disputes}

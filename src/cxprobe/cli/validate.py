@@ -70,8 +70,7 @@ def export(
 
 def import_(
     files: Annotated[
-        list[Path],
-        typer.Argument(help="Saved answers and Prolific's export of submissions, in any order."),
+        list[Path], typer.Argument(help="Saved answers and Prolific's export of submissions, in any order.")
     ],
     items: Annotated[Path, typer.Option(help="The items.csv of the export.")],
     most_failed: Annotated[

@@ -102,7 +102,8 @@ def results_latex(overview: pd.DataFrame) -> str:
         shown = f"{value:.0f}\\,\\% [{low:.0f}, {high:.0f}], $n = {int(float(row['n']))}$"
         name = _macro(names[:3])
         macros[_macro(names) if name in macros else name] = shown  # several ways of one question are told apart
-        rows.append(" & ".join([*map(_escaped, names), shown]) + r" \\")
+        escaped = [re.sub(r"([&%$#_{}])", r"\\\1", name) for name in names]
+        rows.append(" & ".join([*escaped, shown]) + r" \\")
     lines = [f"\\newcommand{{\\{name}}}{{{text}}}" for name, text in macros.items()]
     head = [
         r"\begin{tabular}{lllll}",
@@ -114,7 +115,3 @@ def results_latex(overview: pd.DataFrame) -> str:
 def _macro(names: Sequence[str]) -> str:
     words = re.findall(r"[A-Za-z]+|[0-9]", " ".join(names))
     return "cx" + "".join(chr(ord("a") + int(word)) if word.isdigit() else word.capitalize() for word in words)
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([&%$#_{}])", r"\\\1", text)

@@ -131,8 +131,7 @@ def refuse_unwritable(path: str, given: str | None) -> str:
     kind = given or ("tsv" if path == STANDARD else Path(path).suffix.removeprefix("."))
     if kind not in TABLES:
         raise DataError(
-            f"{path}: a table cannot be written as '{kind}'; give --output-format with one of {', '.join(TABLES)}, or "
-            "a name that ends so"
+            f"{path}: a table cannot be written as '{kind}'; give --output-format with one of {', '.join(TABLES)}"
         )
     if kind == "parquet" and path == STANDARD:
         raise DataError(f"{path}: parquet cannot be written to standard output; name a file with --output")

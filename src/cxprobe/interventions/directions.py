@@ -58,7 +58,7 @@ def direction_of_probe(vectors: Matrix, labels: NDArray[np.bool_], fitting: Fitt
     Raises:
         ProbeError: It did not converge.
     """
-    return along(fit_probe(vectors, labels, Regularisation(1.0, 0.0, False), fitting)[-1].coef_[0])
+    return along(fit_probe(vectors, labels, Regularisation(1.0, False), fitting)[-1].coef_[0])
 
 
 def random_direction(dimensions: int, rng: np.random.Generator) -> Exchange:

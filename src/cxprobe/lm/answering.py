@@ -65,8 +65,7 @@ def answer(
                 for computed in batch.compute(model(), wanted) if wanted else ():
                     for key in store.add(computed):
                         raise DataError(
-                            f"{questions.text_of[key]!r}: the model gave a number that is not finite; "
-                            "try dtype: float32"
+                            f"{questions.text_of[key]!r}: the model gave a number that is not finite; try float32"
                         )
                     report(len(computed) * share.of)
             answers = store.find(keys)
@@ -93,11 +92,9 @@ class Record(NamedTuple):
 
     Attributes:
         folder: The folder of the files.
-        how: The settings of asking that are neither in the name of the store nor in the texts.
         read: Reads the answers, by key, from a folder with such files of an earlier run. It is only called if that run
-            asked in the same way.
+            asked the same model.
     """
 
     folder: Path
-    how: str
     read: Callable[[Path], Iterable[Answers]]

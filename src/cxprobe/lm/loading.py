@@ -215,14 +215,13 @@ def _fitting_options(source: Source, device: str, model_class: Any) -> dict[str,
     if spec.quantisation:
         if getattr(source.config, "quantization_config", None):
             raise ModelError(
-                f"{source} is a quantised checkpoint already; take its original, or leave out "
-                f"models.{source.slug}.quantisation"
+                f"{source} is a quantised checkpoint already; take its original, or leave quantisation out"
             )
         if isinstance(spec.quantisation, BitsAndBytes):
             quantisation = transformers.BitsAndBytesConfig(
                 load_in_8bit=spec.quantisation.bits == 8,
                 load_in_4bit=spec.quantisation.bits == 4,
-                llm_int8_threshold=spec.quantisation.threshold,
+                llm_int8_threshold=0.0,  # else the precision of columns depends on the other texts of a batch
                 bnb_4bit_quant_type=spec.quantisation.quant_type or "nf4",  # 8 bits have none; the library wants a name
                 bnb_4bit_use_double_quant=spec.quantisation.double_quant,
                 bnb_4bit_compute_dtype=getattr(torch, spec.dtype),

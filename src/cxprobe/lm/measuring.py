@@ -161,7 +161,7 @@ class MeasuredModel(Generic[M]):
         Returns:
             The results; None if this process only helps to fill the store, or if answers are only counted.
         """
-        asked = {"answers": str(self.store.folder).rpartition("-")[2], "how": record.how}
+        asked = {"answers": str(self.store.folder).rpartition("-")[2]}
 
         def recall() -> None:
             with earlier_files(record.folder) as earlier:
@@ -178,10 +178,7 @@ class MeasuredModel(Generic[M]):
             self.processes.job.counted.append(AnswerCount("answers", len(self.store.find(keys)), len(keys)))
             return None
         processes = self.processes
-        with (
-            self.store as store,
-            show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown,
-        ):
+        with self.store as store, show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown:
             if processes.alone:
                 results = answer(ask, lambda: self.loaded, store, progress=shown.update, recall=recall)
             else:

@@ -165,8 +165,7 @@ def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
     actual = digest(path)
     if spec.sha256 and actual != spec.sha256:
         raise ModelError(
-            f"{slug}: {path} has SHA-256 {actual}, params say {spec.sha256}; these are other counts: take the right "
-            "ones, or change sha256 if these are the ones you want"
+            f"{slug}: {path} has SHA-256 {actual}, params say {spec.sha256}; take the right counts, or change sha256"
         )
     return KneserNey.of(pa.parquet.read_table(path))
 

@@ -27,9 +27,6 @@ class BitsAndBytes(Closed):
     """For 4 bits: nf4, for weights that are normally distributed, or fp4. null for 8."""
     double_quant: bool = False
     """For 4 bits: whether the scales are rounded too, which saves 0.4 bits a weight."""
-    threshold: Annotated[float, Field(ge=0)] = 0.0
-    """For 8 bits: columns with an activation above it are computed in 16 bits. The library's own is 6.0. Which columns
-    these are depends on all texts of a batch, so that a text's scores depend on its neighbours; 0.0 prevents it."""
 
     @model_validator(mode="after")
     def _fits_its_bits(self) -> "BitsAndBytes":
@@ -37,8 +34,6 @@ class BitsAndBytes(Closed):
             raise ValueError(
                 f"bits is {self.bits} and quant_type is {self.quant_type}; give nf4 or fp4 for 4, not for 8"
             )
-        if self.bits == 4 and self.threshold:
-            raise ValueError("threshold is for 8 bits; leave it out")
         if self.bits == 8 and self.double_quant:
             raise ValueError("double_quant is for 4 bits; leave it out")
         return self
@@ -46,7 +41,7 @@ class BitsAndBytes(Closed):
     def __str__(self) -> str:
         """Return what is done to the weights, in one line."""
         if self.bits == 8:
-            return f"bitsandbytes 8-bit, threshold {self.threshold:g}"
+            return "bitsandbytes 8-bit, threshold 0"
         return f"bitsandbytes 4-bit {self.quant_type}{', double' if self.double_quant else ''}"
 
 
@@ -502,8 +497,5 @@ class ModelParams(StageParams):
                 continue
             place = f"models.{member.entry}: {member.slug}"
             if member.slug in owners:
-                yield (
-                    f"{place}: the name is taken by {owners[member.slug]}; give it another, since tables tell models "
-                    "by it"
-                )
+                yield f"{place}: the name is taken by {owners[member.slug]}; give it another"
             owners[member.slug] = place

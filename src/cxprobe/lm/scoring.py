@@ -71,7 +71,7 @@ def measure_texts(
         lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
     )
     total = sum(map(len, portions)) * len(described.schemes(how))
-    record = Record(folder, "", lambda earlier: _answers_in(earlier, described, how))
+    record = Record(folder, lambda earlier: _answers_in(earlier, described, how))
     tokens = model.answer(lambda: described.questions(portions, how), total, record)
     if tokens is None:
         return None

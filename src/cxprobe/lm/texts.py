@@ -163,8 +163,7 @@ def check_length(text: str, tokens: int, max_tokens: int) -> None:
     """
     if tokens > max_tokens:
         raise DataError(
-            f"{text!r} has {tokens} tokens, the model takes {max_tokens}; leave it out, or take a model with longer "
-            "inputs"
+            f"{text!r} has {tokens} tokens, the model takes {max_tokens}; leave it out, or take another model"
         )
 
 
@@ -192,10 +191,7 @@ def read_pair_answers(folder: Path) -> pd.DataFrame:
     for file in (TOKENS_FILE, PREFERENCES_FILE):
         if (folder / file).is_file():
             return read_table(folder / file)
-    raise DataError(
-        f"{folder} has neither {TOKENS_FILE} nor {PREFERENCES_FILE}; the measuring stage writes them: run `dvc repro`, "
-        "or `dvc pull`"
-    )
+    raise DataError(f"{folder} has neither {TOKENS_FILE} nor {PREFERENCES_FILE}; run `dvc repro`, or `dvc pull`")
 
 
 def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:

@@ -94,9 +94,7 @@ def pooled(items: pd.DataFrame) -> pd.DataFrame:
     return items[items["balanced"].astype(bool)]
 
 
-def fixed_preferences(
-    sentences: pd.DataFrame,
-) -> dict[tuple[str, str, str], tuple["pd.Series[Any]", "pd.Series[Any]"]]:
+def fixed_preferences(sentences: pd.DataFrame) -> dict[tuple[str, str, str], tuple["pd.Series[Any]", "pd.Series[Any]"]]:
     """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
 
     Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the

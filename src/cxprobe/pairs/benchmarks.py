@@ -28,7 +28,6 @@ from cxprobe.lm.scores import CONTEXT_SCORES
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.params import Benchmark
 from cxprobe.pairs.sources import PAIR_COLUMNS
-from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
 BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
@@ -174,23 +173,17 @@ def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:
     return paths
 
 
-def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
-    """Read the files of a benchmark, or a seeded draw of each.
+def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
+    """Read the files of a benchmark.
 
     Args:
-        folder: Where they are.
-        benchmark: Which files, in which format, and how many items of each.
-        seed: The project's seed.
+        folder: Where its files are.
+        benchmark: The parameters.
 
     Raises:
-        DataError: No file matches; the pairs could not be judged, since they lack a column to report by, have one of a
-            name that judging needs, or lack a context that the score needs; or see `read_generic`.
+        DataError: A file is damaged, or the pairs cannot be judged as the parameters say.
     """
-    pairs = [
-        pair
-        for path in benchmark_files(folder, benchmark)
-        for pair in _drawn(READERS[benchmark.format](path), benchmark, seed, path.name)
-    ]
+    pairs = [pair for path in benchmark_files(folder, benchmark) for pair in READERS[benchmark.format](path)]
     columns = dict.fromkeys(column for pair in pairs for column in pair.groups)
     if lacking := [column for column in benchmark.by if column not in columns]:
         raise DataError(
@@ -206,16 +199,6 @@ def read_benchmark(folder: Path, benchmark: Benchmark, seed: int) -> list[Pair]:
             f"none, such as {bare[0]}; take another score"
         )
     return _distinct(pairs, folder)
-
-
-def _drawn(pairs: list[Pair], benchmark: Benchmark, seed: int, name: str) -> list[Pair]:
-    """Return the pairs of as many items as are asked for, in the order of the file."""
-    items = list(dict.fromkeys(pair.item for pair in pairs))
-    if benchmark.pairs_per_file is None or benchmark.pairs_per_file >= len(items):
-        return pairs
-    drawn = generator_for(seed, "benchmark", name).permutation(len(items))[: benchmark.pairs_per_file]
-    chosen = {items[number] for number in drawn}
-    return [pair for pair in pairs if pair.item in chosen]
 
 
 def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:

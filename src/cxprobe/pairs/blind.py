@@ -129,7 +129,7 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
                 [vstack([features, -features], format="csr")],
                 np.repeat([True, False], len(rows)),
                 np.tile(frames[rows], 2),
-                Regularisation(1.0, 0.0, standardise=False),
+                Regularisation(1.0, standardise=False),
                 Fitting(1000, seed, f"{name}, {kind}"),
                 folds=spec.folds,
             )

@@ -83,8 +83,7 @@ def pairs_shown_to(member: Member, sources: Sources) -> Sources:
     shown = {name: portions for name, portions in alone.items() if any(portions)}
     if not shown:
         raise DataError(
-            f"{member.slug}: no pair has a context, so that the continuation alone is the whole text and the model is "
-            "not blind; take continuation_alone out of this panel"
+            f"{member.slug}: no pair has a context, so that the model is not blind; take it out of this panel"
         )
     return shown
 

@@ -37,8 +37,6 @@ class Benchmark(Closed):
     """Columns that accuracies are reported by, such as phenomenon."""
     score: ScoreName
     """The score that decides."""
-    pairs_per_file: Annotated[int, Field(ge=1)] | None
-    """How many items of each file are drawn; null for all."""
 
 
 class PerCell(Closed):
@@ -102,8 +100,6 @@ class ProbePairs(Closed):
     """Whose pairs; all of them are in pairs.constructions."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    special_tokens: bool
-    """Whether special tokens count in the mean of a text's vectors."""
     C: Annotated[float, Field(gt=0)]
     """Inverse strength of the regularisation."""
     standardise: bool

@@ -343,7 +343,7 @@ def trials_of(tried: pd.DataFrame) -> list[Trial]:
         Trial(
             name=" ".join(str(row[name]) for name in ("feature", "layer", "number")),
             metrics={"accuracy": row["accuracy"]} if row["state"] == "COMPLETE" else {},
-            params={name: str(row[name]) for name in ("feature", "layer", "C", "l1_ratio", "standardise")},
+            params={name: str(row[name]) for name in ("feature", "layer", "C", "standardise")},
             status="FINISHED" if row["state"] == "COMPLETE" else "FAILED",
         )
         for row in tried.to_dict("records")

@@ -35,13 +35,7 @@ class DrawnSubsets(NamedTuple):
 
 
 def draw_subsets(
-    sentences: pd.DataFrame,
-    draws: pd.DataFrame,
-    features: Collection[str],
-    sizes: Subsets,
-    *,
-    seed: int,
-    place: str,
+    sentences: pd.DataFrame, draws: pd.DataFrame, features: Collection[str], sizes: Subsets, *, seed: int, place: str
 ) -> DrawnSubsets:
     """Draw the balanced subset of every feature, and that of all sentences if ``sizes`` asks for it.
 

@@ -57,8 +57,6 @@ class Embed(Closed):
 
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in a batch, padding included. A sentence that is longer is a batch of its own."""
-    special_tokens: bool
-    """Whether the mean includes the hidden states of special tokens, such as [CLS] and [SEP]."""
 
 
 class Controls(Closed):
@@ -91,8 +89,6 @@ class Probe(Closed):
 
     C: Annotated[float, Field(gt=0)]
     """Inverse strength of the regularisation."""
-    l1_ratio: Annotated[float, Field(ge=0, le=1)]
-    """Share of the L1 penalty. Above 0, the solver is saga, which is slower."""
     standardise: bool
     """Whether features are brought to variance 1 on the training part. The paper's design is false: scikit-learn's own
     values."""
@@ -124,8 +120,6 @@ class Tune(Closed):
     """Folds of the training part; sentences of a template are in the same fold."""
     C: SearchRange
     """Inverse strength of the regularisation."""
-    l1_ratio: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
-    """Shares of the L1 penalty to try. 0 is the L2 penalty alone, and by far the fastest."""
     standardise: Annotated[list[bool], Field(min_length=1)]
     """Whether features are brought to mean 0 and variance 1 on the training folds."""
 
@@ -139,7 +133,7 @@ class RecognitionParams(Closed):
     """Construction -> the sources of its sentences. "generated": its grammars. "balanced": its second pair of grammars.
     "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too. "marked": the
     sentences and subsets of "mined", but models see only the span from the first to the last word that fills a slot. A
-    vector is the mean over the tokens of the span, whatever embed.special_tokens says. Its pattern.yaml must fill
+    vector is the mean over the tokens of the span. Its pattern.yaml must fill
     slots."""
     make: MakeRecognition
     embed: Embed

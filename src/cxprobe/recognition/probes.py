@@ -49,7 +49,7 @@ def probe_source(params: RecognitionStage, probed: ProbedSource, folder: Path, k
     place, settings = ", ".join(probed[:3]), section.probe
     subsets = {str(feature): subset for feature, subset in probed.rows.groupby("feature", sort=False)}
     layers = len(features.vectors)
-    usual = Regularisation(settings.C, settings.l1_ratio, settings.standardise)
+    usual = Regularisation(settings.C, settings.standardise)
     regularisation = {feature: [usual] * layers for feature in subsets}
     counts = {"probes": len(subsets) * layers}
     if section.tune is not None:
@@ -75,7 +75,7 @@ def probe_source(params: RecognitionStage, probed: ProbedSource, folder: Path, k
             write_table(best, folder / "tuned.parquet")
             counts |= {"tuned_probes": len(best), "not_converged": int(best["not_converged"].sum())}
             for key, rows in best.groupby("feature", sort=False):
-                columns = zip(rows["C"], rows["l1_ratio"], rows["standardise"], strict=True)
+                columns = zip(rows["C"], rows["standardise"], strict=True)
                 regularisation[str(key)] = [Regularisation(*row) for row in columns]
     fitting, parts = Fitting(settings.max_iter, params.seed, place), list[Predictions]()
     with progress(len(subsets) * layers, "probes", place, kept=f"predictions are kept in {kept}") as shown:

@@ -26,7 +26,7 @@ from cxprobe.seeding import seed_for
 from cxprobe.stats import credit
 
 NO_ACCURACY = -1.0  # of a trial whose solver did not converge; tables have no empty cells
-PARAMETERS = ["C", "l1_ratio", "standardise"]
+PARAMETERS = ["C", "standardise"]
 
 
 def can_be_searched(subset: pd.DataFrame) -> bool:
@@ -66,7 +66,7 @@ def tune_subset(
         progress: Called with the number of finished trials.
 
     Returns:
-        One row a trial: layer, number (from 0, within a layer), C, l1_ratio, standardise; accuracy, the mean over the
+        One row a trial: layer, number (from 0, within a layer), C, standardise; accuracy, the mean over the
         held-out folds, or -1 where the solver did not converge; state, "COMPLETE" or "FAIL"; folds, their number.
 
     Raises:
@@ -81,7 +81,6 @@ def tune_subset(
 
     distributions: dict[str, BaseDistribution] = {
         "C": FloatDistribution(settings.C.low, settings.C.high, log=True),
-        "l1_ratio": CategoricalDistribution(settings.l1_ratio),
         "standardise": CategoricalDistribution(settings.standardise),
     }
 
@@ -138,7 +137,7 @@ def best_settings(trials: pd.DataFrame) -> pd.DataFrame:
         trials: Of `tune_subset`, with the column feature.
 
     Returns:
-        Columns feature, layer, C, l1_ratio, standardise; accuracy and folds, of `tune_subset`; trials, the number of
+        Columns feature, layer, C, standardise; accuracy and folds, of `tune_subset`; trials, the number of
         settings that were evaluated; not_converged, the number of those that could not be.
     """
     searches = trials.groupby(["feature", "layer"], sort=False)

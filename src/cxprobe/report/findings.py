@@ -198,7 +198,8 @@ class Finding:
         detectable = self.against.detectable if self.against else None
         if detectable is None or self.verdict in (*FOUND, SMOKE_TEST, NO_RATE):
             return ""
-        return "no difference could be found" if isnan(detectable) else f"{ceil(100 * detectable)} points would be"
+        points = "no difference could" if isnan(detectable) else f"{ceil(100 * detectable)} points would"
+        return f"{points} be found"
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,7 @@ def _beside_controls(run: JudgedRun, runs: Sequence[JudgedRun]) -> tuple[str, di
     twins = [one for one in rated if one.facts.name == run.facts.name and one.facts.state in ("random", "shuffled")]
     accuracy = run.metrics["accuracy"]
     if blind is not None:
-        metrics |= {
-            "best_blind": blind.metrics["accuracy"],
-            "difference_blind": accuracy - blind.metrics["accuracy"],
-        }
+        metrics |= {"best_blind": blind.metrics["accuracy"], "difference_blind": accuracy - blind.metrics["accuracy"]}
     if twins and run not in twins:
         mean = sum(one.metrics["accuracy"] for one in twins) / len(twins)
         metrics["difference_twin"] = accuracy - mean

@@ -66,7 +66,8 @@ def run_stage(
         params = read_params(sections)
         known = params.names_of(items) if items else []
         stage = Stage(name, _item(name, items, known), params)
-        if _is_helper():
+        helper_keys = ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")  # of a process that only helps another
+        if any(int(os.environ.get(key, 0)) > 0 for key in helper_keys):
             work(stage)
         else:
             with ending_as_killed(), _locked(stage):
@@ -80,11 +81,6 @@ def run_stage(
             raise
         print(f"{name}: {message}", file=sys.stderr)
         raise SystemExit(2) from None
-
-
-def _is_helper() -> bool:
-    """Return whether this is not the first process of a run on several devices or machines."""
-    return any(int(os.environ.get(key, 0)) > 0 for key in ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID"))
 
 
 def _item(name: str, items: str | None, known: list[str]) -> str:

@@ -39,10 +39,7 @@ from cxprobe.site.reservations import reservations_of
 
 MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
-_PACKAGES = (
-    *("cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas"),
-    *("nltk", "spacy", "wordfreq"),
-)
+_SHOWN = ["cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq"]
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
 _KNOWS: Mapping[Question, str] = {"form": "knows the form", "meaning": "expects the meaning", "words": "says so"}
@@ -100,7 +97,7 @@ def render_pages(inputs: ReportInputs, models: ReportModels, findings: Sequence[
     for slug in models.with_pages:
         of_model = [finding for finding in findings if finding.model == slug]
         pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, of_model, inputs, models))
-    versions = {name: version(name).partition("+")[0] for name in _PACKAGES}
+    versions = {name: version(name).partition("+")[0] for name in _SHOWN}
     pages["methods.html"] = page("methods.html", "", inputs=inputs, models=models, versions=versions, facts=known)
     return pages
 
@@ -135,16 +132,12 @@ def _grids(findings: Sequence[Finding], lines: Mapping[str, Line]) -> list[Grid]
     for finding in findings:
         cells = rows[finding.question, finding.line].setdefault((finding.construction, finding.way), {})
         cells[finding.model] = finding
-    return [
-        Grid(
-            question,
-            lines[line].asked_by,
-            list(dict.fromkeys(model for cells in of_grid.values() for model in cells)),
-            of_grid,
-        )
-        for (question, line), of_grid in rows.items()
-        if of_grid
-    ]
+    grids = []
+    for (question, line), of_grid in rows.items():
+        models = list(dict.fromkeys(model for cells in of_grid.values() for model in cells))
+        if models:
+            grids.append(Grid(question, lines[line].asked_by, models, of_grid))
+    return grids
 
 
 def overview_table(findings: Sequence[Finding], models: ReportModels) -> pd.DataFrame:
@@ -197,12 +190,13 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
 
 
 def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
+    loader = PackageLoader("cxprobe.site")
     environment = Environment(
-        loader=PackageLoader("cxprobe.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    server, experiments = (
+        inputs.stage.params.section(Report).mlflow,
+        sum(len(line.experiments) for line in inputs.lines.values()),
     )
     environment.filters |= {"percent": percent, "n": number, "in_full": in_full, "label": models.label}
     # Where a rate stands in a bar, from the left; how heavy a mark for n items is, 1 for a thousand and more.
@@ -212,15 +206,11 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS,
         "BESIDE_CONTROL": BESIDE_CONTROL,
-        "MLFLOW": inputs.stage.params.section(Report).mlflow,
+        "MLFLOW": server,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
         "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},
         "PIXELS": {"width": WIDTH, "height": HEIGHT},
-        "run_of": lambda finding: runs_in_mlflow(
-            finding,
-            sum(len(line.experiments) for line in inputs.lines.values()),
-            inputs.stage.params.section(Report).mlflow,
-        ),
+        "run_of": lambda finding: runs_in_mlflow(finding, experiments, server),
         "mocks": models.mocks,
         "blind": models.blind,
         "with_pages": models.with_pages,
