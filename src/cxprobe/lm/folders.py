@@ -11,7 +11,10 @@ from cxprobe.lm.params import ContinuationAlone, Model, ModelSpec, members_of
 
 _SETTINGS = (".json", ".txt", ".model", ".jinja")
 _AGAIN = "copy or download it again"
-_PIN = "these are other files, which DVC does not see: take the right ones, or write this digest if you want them"
+_PIN = (
+    "weights, configuration or tokenizer are others, which DVC does not see: take the right ones, or write this digest "
+    "if these are the ones you want"
+)
 _PACKAGE = "package:"
 OF_THE_HUB = re.compile(r"(?!package:)([\w.-]+/[\w.-]+)/(.+)")
 """A file on the hub: the repository, and the file in it."""
@@ -28,7 +31,7 @@ PACKAGED = {
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         dtype="float32",
         bos="<|endoftext|>",
-    )
+    ),
 }
 """Models in packages that go by a short name in any folder; the entries of the presets are the same."""
 
