@@ -56,9 +56,9 @@ def _key(stage: Stage[CorporaParams], wanted: Wanted) -> str:
     """Return the digest of everything that what is mined for a construction follows from."""
     read = DATA / "list_corpora" / stage.item / "parts.csv", Path(pipeline_of(wanted.pattern, stage.params.mining))
     inputs = [stage.inputs[str(stage.use(path))] for path in read]
+    inputs.append(computing_code("cxprobe.corpora.collecting", "cxprobe.segmentation"))
     how = stage.params.mining.model_dump(include={"duplicates", "longest_line", "most_words"})
-    code = computing_code("cxprobe.corpora.collecting", "cxprobe.segmentation")
-    return scratch_folder(SCRATCH, stage.params.corpora[stage.item], wanted.model_dump(), how, code, inputs).name
+    return scratch_folder(SCRATCH, stage.params.corpora[stage.item], wanted.model_dump(), how, inputs).name
 
 
 def _mine(stage: Stage[CorporaParams], wanted: Mapping[str, Wanted]) -> dict[str, Any]:
@@ -73,8 +73,7 @@ def _mine(stage: Stage[CorporaParams], wanted: Mapping[str, Wanted]) -> dict[str
     with progress(len(source.shards), "shards", f"mine_sentences {stage.item}", kept=kept) as shown:
         shown.update(done, known=True)
         run_shards(job, settings.engine, shown.update)
-    found = collect_all(job, wanted, settings, stage.item, stage.data)
-    return {"digest": source.digest, **found}
+    return {"digest": source.digest, **collect_all(job, wanted, settings, stage.item, stage.data)}
 
 
 if __name__ == "__main__":
