@@ -6,14 +6,14 @@ import pandas as pd
 
 from cxprobe.stats import CLUSTER, mean_by
 
-MEANING = "meaning"
+_MEANING = "meaning"
 _FRAME = f"{CLUSTER}frame"
 _SIGNS = {"first": 1.0, "second": -1.0, "original": 1.0, "switched": -1.0}
 
 
 def of_meaning(margins: pd.DataFrame) -> pd.DataFrame:
     """Return the effect of meaning alone of what `effects_on_margins` returns, without the column effect."""
-    return margins[margins["effect"] == MEANING].drop(columns="effect")
+    return margins[margins["effect"] == _MEANING].drop(columns="effect")
 
 
 def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     variants["above"] = variants["margin"] - of_place["margin"].transform("mean")
     variants = variants[of_place["variant"].transform("nunique") > 1]
     parts = [
-        means.assign(effect=MEANING),
+        means.assign(effect=_MEANING),
         placed.assign(effect="place", margin=placed["margin"] * placed["place"]),
         table.assign(effect="order", margin=table["ordered"]),
         names.assign(effect="name", margin=names["name"]),

@@ -94,7 +94,7 @@ def solved_pairs(
     free = [str(noun) for noun in rng.permutation([noun for noun in kind.nouns if noun not in persons])]
     turns, text = rng.permutation(wording.examples), ""
     for turn in turns:
-        control = wording.controls[rng.integers(len(wording.controls))]
+        control = wording.controls[int(rng.integers(len(wording.controls)))]
         asked = [(variant, sentence) for variant in control.variants.values() for sentence in variant.contexts]
         asked.sort(key=lambda one: place_of(one[0], control.people, one[1]))
         variant, sentence = asked[turn % len(asked)]
