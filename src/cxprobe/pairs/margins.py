@@ -46,7 +46,8 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     keys = [*by, _FRAME]
     place = items["place"].map(_SIGNS).astype(float) if "place" in items else float("nan")
     ordered = items["margin"] * items["order"].map(_SIGNS).astype(float)
-    table = items.assign(place=place, ordered=ordered, name=ordered * place)
+    variant = items.get("variant", "")  # a user's file may have none
+    table = items.assign(place=place, variant=variant, ordered=ordered, name=ordered * place)
     means = table.groupby([*keys, "place"], sort=False, dropna=False)["margin"].mean().reset_index()
     placed = means[means.groupby(keys)["place"].transform("nunique") == 2]
     names = table.dropna(subset="name").groupby([*keys, "item"], sort=False)["name"].mean().abs().reset_index()
