@@ -22,7 +22,7 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
         stage.use(pairs_file(name))
         contents[name] = load_pairs(name, people)
     counts = Counter[str](constructions=len(contents))
-    built = {name: build_pairs(name, content, people, section.make, seed) for name, content in contents.items()}
+    built = {name: build_pairs(name, contents, people, section.make, seed) for name in contents}
     for name, of_construction in built.items():
         write_table(of_construction.pairs, stage.data / f"{name}.parquet")
         counts.update(of_construction.counts)

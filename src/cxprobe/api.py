@@ -44,9 +44,10 @@ from cxprobe.lm.terms import Bos, Dtype, SchemeName
 from cxprobe.lm.texts import HowToScore, TokenScores, token_table
 from cxprobe.pairs import benchmarks
 from cxprobe.pairs.balance import pooled, with_balance
-from cxprobe.pairs.frames import load_pairs, pairs_file
+from cxprobe.pairs.frames import PAPER, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.judge import both_orders, controls_of_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
+from cxprobe.pairs.margins import of_meaning
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
 from cxprobe.pairs.params import MakePairs, PerCell, ScoreName, construction_of_pairs
 from cxprobe.pairs.sources import with_units
@@ -388,7 +389,7 @@ class LanguageModel(Encoder):
             orders = both_orders(clustered, ["of"])
             for row in orders["both"].to_dict("records"):
                 both = Estimate(row["both"], row["low"], row["high"], int(row["n"]))
-            for row in orders["margins"].to_dict("records"):
+            for row in of_meaning(orders["margins"]).to_dict("records"):
                 margin = Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
         return Comparison(table, accuracy, both, margin)
 
@@ -515,6 +516,8 @@ def minimal_pairs(
     *,
     per_cell: int = 300,
     pseudowords: Literal["wuggy", "random"] | None = None,
+    format: str = PAPER,
+    examples: int = 0,
     seed: int = 0,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
@@ -525,6 +528,8 @@ def minimal_pairs(
             that has pairs of meaning too.
         per_cell: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
         pseudowords: What replaces content words in a second set of pairs; None for no such set.
+        format: In which words the second text asks: "paper", or a name under formats in the construction's pairs.yaml.
+        examples: How many solved pairs of controls stand before each pair, see `pairs.make.examples`.
         seed: Of the draw; the same seed gives the same pairs.
         folder: The folder of all constructions; None for those that cxprobe carries.
 
@@ -536,6 +541,7 @@ def minimal_pairs(
     Raises:
         ConstructionError: There is no such construction, or it has no pairs.
         DataError: ``pseudowords`` is none of these.
+        ParamsError: The construction has no such format, or there is no control for examples.
 
     Source:
         Oba & Sugawara 2026, §3.
@@ -551,9 +557,14 @@ def minimal_pairs(
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
     people = _people_beside(constructions)
-    content = load_pairs(construction, people, constructions)
-    settings = MakePairs(per_cell=PerCell(meaning=per_cell, form=per_cell, control=per_cell), pseudowords=pseudowords)
-    return build_pairs(construction, content, people, settings, seed).pairs
+    contents = {construction: load_pairs(construction, people, constructions)}
+    cells = PerCell(meaning=per_cell, form=per_cell, control=per_cell)
+    settings = MakePairs(per_cell=cells, pseudowords=pseudowords, format=format, examples=examples)
+    for path in constructions.glob("*/pairs.yaml") if examples else ():
+        other = read_pairs_file(path.parent.name, constructions)
+        if other.tests == "control":
+            contents.setdefault(path.parent.name, other)
+    return build_pairs(construction, contents, people, settings, seed).pairs
 
 
 def sentences(

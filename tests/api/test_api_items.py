@@ -20,8 +20,10 @@ def elsewhere(tmp_path, monkeypatch):
 def test_pairs_are_those_of_the_stage():
     people = load_people(ROOT / PEOPLE_FILE)
     content = load_pairs("let-alone", people, ROOT / "constructions")
-    settings = MakePairs.model_validate({"per_cell": {"meaning": 3, "form": 3, "control": 1}, "pseudowords": None})
-    expected = build_pairs("let-alone", content, people, settings, 7).pairs
+    per_cell = {"meaning": 3, "form": 3, "control": 1}
+    values = {"per_cell": per_cell, "pseudowords": None, "format": "paper", "examples": 0}
+    settings = MakePairs.model_validate(values)
+    expected = build_pairs("let-alone", {"let-alone": content}, people, settings, 7).pairs
     pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", per_cell=3, seed=7), expected)
 
 

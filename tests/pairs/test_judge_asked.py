@@ -36,8 +36,8 @@ def pairs(construction: str = "toy", items: int = 6) -> pd.DataFrame:
                     | {"good": f" It was {good}.", "bad": f" It was {bad}.", "construction": construction}
                     | {"variant": variant, "order": order, "cluster_frame": f"{construction}-f{item % 3}"}
                 )
-    fixed = {"tests": "meaning", "words": "real", "origin": "paper", "sentence": "construction", "noun_type": "name"}
-    return pd.DataFrame(rows).assign(**fixed)
+    fixed = {"tests": "meaning", "words": "real", "origin": "paper", "format": "paper", "sentence": "construction"}
+    return pd.DataFrame(rows).assign(**fixed, noun_type="name")
 
 
 def asked_about(table: pd.DataFrame, say) -> pd.DataFrame:

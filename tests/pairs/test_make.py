@@ -170,26 +170,29 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
     assert table.loc["a", ["field", "cluster_verb", "cluster_item"]].tolist() == ["go", "go", "a"]
 
 
-def settings(meaning=4, pseudowords="random") -> MakePairs:
-    return MakePairs(per_cell=PerCell(meaning=meaning, form=1, control=1), pseudowords=pseudowords)
+def settings(meaning=4, pseudowords="random", format="paper", examples=0, form=1) -> MakePairs:
+    per_cell = PerCell(meaning=meaning, form=form, control=1)
+    return MakePairs(per_cell=per_cell, pseudowords=pseudowords, format=format, examples=examples)
 
 
 def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
     toy = load_toy(tmp_path)
-    built = build_pairs("toy", *toy, settings(), seed=0)
+    named = {"toy": toy[0]}, toy[1]
+    built = build_pairs("toy", *named, settings(), seed=0)
     # Two of words, two variants, two orders, two noun types, four pairs a cell.
     counts = {"pairs": 64, "items": 16, "cells": 16, "cells_not_filled": 0, "pseudowords": 3, "pseudowords_random": 3}
     assert built.counts == counts
     assert built.pseudowords["word"].tolist() == ["baked", "poured", "sang"]
     real = built.pairs[built.pairs["words"] == "real"]
     assert real["id"].tolist() == [pair.id for pair in render_pairs("toy", *toy, 4, seed=0)]
-    assert build_pairs("toy", *toy, settings(pseudowords=None), seed=0).pairs.equals(real)
+    assert build_pairs("toy", *named, settings(pseudowords=None), seed=0).pairs.equals(real)
     tables = made_tables({"one": built, "two": built})
     assert {name: len(table) for name, table in tables.items()} == {"cells": 32, "pseudowords": 6, "constructions": 2}
 
 
 def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
-    built = build_pairs("toy", *load_toy(tmp_path), settings(meaning=10, pseudowords=None), seed=0)
+    content, people = load_toy(tmp_path)
+    built = build_pairs("toy", {"toy": content}, people, settings(meaning=10, pseudowords=None), seed=0)
     cells = built.cells.set_index("noun_type")
     assert (cells["shortfall"]["job"] == 1).all()  # three frames and three nouns make nine items
     assert (cells["shortfall"]["name"] == 0).all()
@@ -198,9 +201,9 @@ def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
 
 @pytest.fixture(scope="module")
 def pairs():
-    people, how = load_people(), MakePairs(per_cell=PerCell(meaning=5, form=6, control=1), pseudowords="random")
-    names = ("ditransitive", "npi-licensing")
-    made = [build_pairs(name, load_pairs(name, people), people, how, 2022).pairs for name in names]
+    people = load_people()
+    contents = {name: load_pairs(name, people) for name in ("ditransitive", "npi-licensing")}
+    made = [build_pairs(name, contents, people, settings(meaning=5, form=6), 2022).pairs for name in contents]
     return pd.concat(made, ignore_index=True)
 
 
@@ -222,8 +225,8 @@ def test_an_item_that_is_asked_is_asked_in_all_its_ways(pairs):
 
 def test_let_alone_is_denied_by_an_auxiliary_that_fits_every_subject_the_paper_s_cannot_among_them():
     people = load_people()
-    how = MakePairs(per_cell=PerCell(meaning=12, form=1, control=1), pseudowords=None)
-    pairs = build_pairs("let-alone", load_pairs("let-alone", people), people, how, 1).pairs
+    content = {"let-alone": load_pairs("let-alone", people)}
+    pairs = build_pairs("let-alone", content, people, settings(meaning=12, pseudowords=None), 1).pairs
     denied = pairs["context"].str.extract(r"^(?:He|She|They|We|I|You) (cannot|can't|couldn't|didn't) ")[0]
     assert denied.notna().all()
     assert (denied.value_counts() == len(pairs) / 4).all()

@@ -80,7 +80,7 @@ def figures_of(left=("a", "b", "words"), earlier=(), people=False, members=None,
         "noun_types": rates(noun_type="name"),
         "biases": biases,
         "both": orders.assign(both=0.0),
-        "margins": orders.assign(margin=0.0),
+        "margins": orders.assign(margin=0.0, effect="meaning"),
     } | changed
     for name, table in tables.items():
         tables[name] = table.drop(columns="model").drop_duplicates().merge(models, how="cross")
@@ -114,6 +114,7 @@ def test_the_figures_are_those_of_which_there_are_pairs():
 def test_what_is_right_in_both_orders_has_a_chance_of_a_quarter_and_margins_are_in_nats():
     both = rates().drop(columns="accuracy").assign(both=[0.1, 0.3])
     margins = both.drop(columns="both").assign(margin=[-0.4, 1.2], low=[-0.9, 0.2], high=[0.1, 2.2])
+    margins = pd.concat([margins.assign(effect="meaning"), margins.assign(effect="place", margin=-9.0, low=-9.5)])
     figures = figures_of(both=both, margins=margins)
     assert list(figures)[:2] == ["both_orders", "margins"]
     (of_both,), (of_margins,) = figures["both_orders"].axes, figures["margins"].axes
@@ -127,7 +128,7 @@ def test_accuracies_have_what_is_right_in_both_orders_beside_them_and_nothing_wh
     numbers = rates().drop(columns="accuracy")
     orders = {
         "both": numbers.assign(both=0.125, low=0.1, high=0.2, n=20),
-        "margins": numbers.assign(margin=0.3, low=-0.1, high=0.7, standardised=0.2, n=8).head(1),
+        "margins": numbers.assign(effect="meaning", margin=0.3, low=-0.1, high=0.7, standardised=0.2, n=8).head(1),
         "every_variant": numbers.head(0).assign(every_variant=0.0),
     }
     found = with_both_orders(accuracies, orders).set_index(["construction", "model"])

@@ -10,7 +10,14 @@ from cxprobe.stats import credits_of_margins
 
 # What pairs have where a test does not say otherwise.
 USUAL = {
-    **{"construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "origin": "paper"},
+    **{
+        "construction": "toy",
+        "tests": "meaning",
+        "words": "real",
+        "variant": "A",
+        "origin": "paper",
+        "format": "paper",
+    },
     **{"sentence": "construction", "noun_type": "female", "order": "original"},
 }
 

@@ -88,7 +88,12 @@ def cut_down(params: dict[str, Any]) -> None:
     controls = recognition["probe"]["controls"]
     controls["folds"] = controls["folds"] and 2
     params["scenarios"]["make"]["share"] = 0.002
-    pairs["make"] = {"per_cell": {"meaning": 1, "form": 2, "control": 1}, "pseudowords": "random"}
+    pairs["make"] = {
+        "per_cell": {"meaning": 1, "form": 2, "control": 1},
+        "pseudowords": "random",
+        "format": "paper",
+        "examples": 0,
+    }
     if pairs["ask"]:
         pairs["ask"]["pairs_per_construction"] = 1
     pairs["constructions"] = [name for name in pairs["constructions"] if name not in ALIKE]

@@ -20,6 +20,7 @@ from cxprobe.pairs.frames import (
     PairsFile,
     SoundPart,
     Variant,
+    faults_in_every_format,
     faults_in_texts,
     faults_of_pairs,
     keys_of,
@@ -59,8 +60,12 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
         - a verb, or a noun of typical roles, that is too frequent.
 
         If nothing has such a fault, and the pairs do not test form and have at least `FRAMES_TO_BALANCE` frames: words
-        of the contrasts that are not right as often as wrong.
+        of the contrasts that are not right as often as wrong. All of this in each format.
     """
+    return faults_in_every_format(_lint, content, people)
+
+
+def _lint(content: PairsFile, people: People) -> list[Fault]:
     faults = faults_of_pairs(content, people)
     sound = SoundPart.of(content, people, faults)
     further = [

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
 from cxprobe.pairs.balance import fixed_preferences
+from cxprobe.pairs.margins import of_meaning
 from cxprobe.report.cards import card_figure
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, FIXED_PREFERENCE, PEOPLE, curves, dots
@@ -152,7 +153,7 @@ def pair_figures(
     """
     biases = tables["biases"]
     changes = biases.assign(low=biases["changed_low"], high=biases["changed_high"])
-    shown = {"both": tables["both"], "margins": tables["margins"], "biases": biases, "changes": changes}
+    shown = {"both": tables["both"], "margins": of_meaning(tables["margins"]), "biases": biases, "changes": changes}
     shown = {name: table.assign(row=table["construction"]) for name, table in shown.items()}
     preferences = fixed_preferences(tables["sentences"])
     questions = tables["card_questions"].set_index(["construction", "variant"])["question"].to_dict()

@@ -38,6 +38,8 @@ _Rows = Annotated[list[Row], Field(min_length=1)]
 ContextKind = Literal["construction", "rival"]
 VERB = "verb"
 """What the slot of the verb is called, in frames and in what is mined."""
+PAPER = "paper"
+"""The format whose wording is `Variant.continuation`; others are in `Variant.formats`."""
 _SLOT = re.compile(r"{(\w+)}")
 
 
@@ -74,6 +76,16 @@ class Variant(Closed):
     """Whether the variant is of the published design that the pairs follow, or was added to it."""
     rival_origin: Literal["paper", "own"] = "own"
     """The same for its rival."""
+    formats: dict[Slug, _Template] = Field(default_factory=dict)
+    """Format -> the continuation in other words, with a slot of the contrasts (`pairs.make.format`)."""
+
+    def in_format(self, name: str) -> "Variant":
+        """Return the variant with the continuation of a format; as it is where it has no such format."""
+        if name not in self.formats:
+            return self
+        slots = slot_names(self.formats[name])
+        contrast = {slot: one for slot, one in self.contrast.items() if slot in slots}
+        return self.model_copy(update={"continuation": self.formats[name], "contrast": contrast})
 
     @property
     def contexts(self) -> Mapping[ContextKind, _Template | None]:
@@ -116,6 +128,16 @@ class PairsFile(Closed):
         return {"frames": self.frames, **self.fillers}
 
     @property
+    def formats(self) -> list[str]:
+        """The formats besides the paper's."""
+        return [*dict.fromkeys(name for variant in self.variants.values() for name in variant.formats)]
+
+    def in_format(self, name: str) -> "PairsFile":
+        """Return the pairs with the continuations of a format, as far as there are any."""
+        variants = {letter: variant.in_format(name) for letter, variant in self.variants.items()}
+        return self.model_copy(update={"variants": variants})
+
+    @property
     def content_slots(self) -> list[str]:
         """The slots whose words pseudowords replace."""
         return [name for name, slot in self.slots.items() if slot.content]
@@ -151,7 +173,7 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
         ConstructionError: One line for every fault, with file and line, see `read_pairs_file` and `faults_of_pairs`.
     """
     content = read_pairs_file(name, constructions)
-    if faults := faults_of_pairs(content, people):
+    if faults := faults_in_every_format(faults_of_pairs, content, people):
         raise ConstructionError("\n".join(with_lines(pairs_file(name, constructions), faults)))
     return content
 
@@ -195,6 +217,15 @@ def fill_variant(
     return context, good, bad
 
 
+def place_of(variant: Variant, people: Sequence[str], sentence: ContextKind) -> str:
+    """Return whether the person that is right is the "first" or the "second" in a context; "" where it is neither."""
+    named = [slot for slot in dict.fromkeys(slot_names(variant.contexts[sentence] or "")) if slot in people]
+    contrasts = [variant.contrast[slot] for slot in slot_names(variant.continuation) if slot in variant.contrast]
+    right = contrasts[0].good if sentence == "construction" else contrasts[0].bad
+    places = [place for place, slot in zip(("first", "second"), named, strict=False) if slot in slot_names(right)]
+    return places[0] if len(named) == 2 and len(places) == 1 else ""
+
+
 class SoundPart(NamedTuple):
     """What has no fault so far, so that further rules can be held against it.
 
@@ -222,6 +253,31 @@ class SoundPart(NamedTuple):
             if ("variants", name) not in faulty and slots_of_variant(variant) <= filled
         }
         return cls(variants if all(rows.values()) else {}, rows)
+
+
+def faults_in_every_format(
+    find: Callable[[PairsFile, People], list[Fault]], content: PairsFile, people: People
+) -> list[Fault]:
+    """Return what a rule finds in pairs, and then in their other formats; each fault once.
+
+    Args:
+        find: The rule.
+        content: The pairs.
+        people: The nouns and pronouns.
+    """
+    faults = find(content, people)
+    for name in content.formats:
+        lacking = [letter for letter, variant in content.variants.items() if name not in variant.formats]
+        faults += (
+            Fault(("variants", letter), f"variant {letter} has no format '{name}', which other variants have")
+            for letter in lacking
+        )
+        for keys, what in find(content.in_format(name), people):
+            if keys[2:3] == ("continuation",):
+                keys = (*keys[:2], "formats", name)
+            if keys[0] != "slots" and Fault(keys, what) not in faults:  # the paper's wording alone may use a slot
+                faults.append(Fault(keys, what))
+    return faults
 
 
 def faults_of_pairs(content: PairsFile, people: People) -> list[Fault]:
@@ -320,6 +376,8 @@ def _faults_of_templates(content: PairsFile, people: People, variant: Variant) -
         "rival": (variant.rival or "", known),
         "continuation": (variant.continuation, known | variant.contrast.keys()),
     }
+    if not variant.contrast:
+        yield Fault(("continuation",), "has no slot of the contrasts, so the two members do not differ")
     if variant.rival is not None and variant.rival == variant.context:
         yield Fault(("rival",), "the rival is the context itself; the two cannot have different answers")
     for part, (template, allowed) in templates.items():

@@ -18,6 +18,7 @@ from cxprobe.lm.params import ContinuationAlone, Member, PairClassifier
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.controls import controls_of
+from cxprobe.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
 from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
 from cxprobe.stats import (
@@ -25,7 +26,6 @@ from cxprobe.stats import (
     clusters_by,
     credits_of_margins,
     difference_by,
-    mean_by,
     rate_by,
     with_tie_rate,
 )
@@ -57,7 +57,7 @@ RATES: Mapping[str, Rates] = {
     "cells": Rates([*_KIND, "variant", "sentence", "noun_type", "order"], balanced=False),
     "sentences": Rates([*_KIND, "variant", "sentence"], balanced=False),
     "variants": Rates([*_KIND, "variant"], balanced=False),
-    "constructions": Rates(_KIND),
+    "constructions": Rates([*_KIND, "format"]),
     "noun_types": Rates([*_KIND, "noun_type"]),
     "scores": Rates(["construction", "words", "scheme", "score"], of="scores"),
 }
@@ -356,9 +356,8 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
         One row a group that has such items, in each table. "both": the columns of ``by``; both, the rate of items that
         are right in both orders (an item counts by the product of its credits: a tie is a guess, and two are right in
         a quarter of the cases), low, high and n.
-        "margins", of language models alone: the columns of ``by``; margin, the mean over both orders of the deciding
-        score of the right text less that of the wrong one, in nats; low, high, standardised and n, see
-        `cxprobe.stats.mean_by`; without groups whose interval is unknown, since they have one frame.
+        "margins", of language models alone: the parts of the margin, which is the deciding score of the right text less
+        that of the wrong one, in nats (`cxprobe.pairs.margins.effects_on_margins`).
 
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the two numbers are our own.
@@ -366,11 +365,9 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     keys, frame = [*dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])], f"{CLUSTER}frame"
     keys = [key for key in keys if key in items]  # a user's file may have the items alone
     two = items[items.groupby(keys)["order"].transform("nunique") == 2]
-    means = {"accuracy": "prod", "margin": "mean", "scheme": "first", frame: "first"}
-    of_items = two.groupby(keys, sort=False).agg(means).reset_index()
+    of_items = two.groupby(keys, sort=False).agg({"accuracy": "prod", frame: "first"}).reset_index()
     rates = rate_by(of_items, "accuracy", by).drop(columns="ties").rename(columns={"accuracy": "both"})
-    scored = of_items[~of_items["scheme"].isin([RULE, REPLY])]
-    return {"both": rates, "margins": mean_by(scored, "margin", frame, by).dropna()}
+    return {"both": rates, "margins": effects_on_margins(two[~two["scheme"].isin([RULE, REPLY])], by)}
 
 
 def with_pair_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
@@ -403,8 +400,8 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
     real, ends = judged.where("words", "real"), ("", "_low", "_high")
     metrics = accuracy_metrics(real.items, BY_RUN)
     orders = both_orders(pooled(real.items), BY_RUN)
-    for value, name in (("both", "both"), ("margin", "margins")):
-        _add(metrics, orders[name], {value: value, f"{value}_low": "low", f"{value}_high": "high"})
+    for value, table in (("both", orders["both"]), ("margin", of_meaning(orders["margins"]))):
+        _add(metrics, table, {value: value, f"{value}_low": "low", f"{value}_high": "high"})
     _add(metrics, every_variant(pooled(real.items), BY_RUN), {"every_variant": "every_variant"})
     of_runs = real.items[real.items["run"] == real.items["construction"]]
     controls = controls_of_pairs(pooled(of_runs)).assign(run=lambda table: table["construction"])

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from math import isnan
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,11 +16,12 @@ from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
 from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
-from cxprobe.pairs.frames import VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.frames import PAPER, VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.judge import ANSWERED
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
+from cxprobe.pairs.wording import wording_of
 from cxprobe.people.forms import RatedItem
 from cxprobe.people.ratings import RatedKind
 from cxprobe.people.wording import Tasks
@@ -45,7 +45,7 @@ from cxprobe.report.published import published_table
 from cxprobe.report.words import in_full, number
 
 _FEWEST_FRAMES = 30  # with fewer frames, the report warns about the interval
-_MARGIN = ("margin", "margin_low", "margin_high")
+_MARGINS = {"meaning": "mean margin", "place": "for the person named first", "name": "for either name"}
 _SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
     "recognised": ("form", "probe trained on other frames"),
@@ -106,7 +106,7 @@ class PairsLine(Line):
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
         """Yield an example of each variant and sentence; of the first variant also with its people exchanged."""
         for name, pairs in items.files.items():
-            values = items.first_words(name)
+            values, pair = items.first_words(name), called_pairs(name).replace("pairs", "pair")
             nouns = next(iter(items.people.types.values())).nouns
             for index, (letter, variant) in enumerate(pairs.variants.items()):
                 orders = {"": pairs.people}
@@ -116,11 +116,13 @@ class PairsLine(Line):
                     filled = {**values, **dict(zip(slots, nouns, strict=False))}
                     for sentence in variant.contexts:
                         context, good, bad = fill_variant(variant, filled, sentence)
-                        pair = called_pairs(name).replace("pairs", "pair")
                         design = " (own)" if variant.origin == "own" else ""
                         rival = "" if sentence == "construction" else ", rival without the construction"
                         kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
                         yield Example(kind_of_item, context, good.strip(), bad.strip())
+                for name_of_format in variant.formats:
+                    context, good, bad = fill_variant(variant.in_format(name_of_format), values)
+                    yield Example(f"{pair}, variant {letter}, format {name_of_format}", context, good, bad)
 
     def overview(self, items: ConstructionPairs | None) -> Sequence[str]:
         """Return how many variants and frames there are."""
@@ -151,14 +153,18 @@ class PairsLine(Line):
         from cxprobe.pairs.benchmarks import benchmark_files
 
         section = params.section(PairsParams)
-        people = _people_if_sound()
+        people, contents = _people_if_sound(), dict[str, PairsFile]()
         for name in section.constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
             try:
                 if people:
-                    faults.notes += _notes_on_variants(name, people, params)
+                    contents[name] = load_pairs(name, people)
+                    faults.notes += _notes_on_variants(name, contents[name], people, params)
             except CxprobeError:  # its faults have been reported
                 continue
+        for name in contents:
+            if faults.attempt(wording_of, name, contents, section.make, prefix="params.yaml: ") is None:
+                break
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
@@ -250,6 +256,7 @@ class PairsLine(Line):
         path = self.accuracy
         rates, sentences = inputs.table(path), inputs.table("report_pairs/tables/sentences")
         several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
+        margins = _margins_in_words(inputs)
         preferences = {}
         against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction")
         for (model, construction, words), rows in fixed_preferences(sentences).items():
@@ -271,7 +278,8 @@ class PairsLine(Line):
                     run=name,
                     clusters=int(row["clusters"]) if "clusters" in row else None,
                 )
-                way = called_pairs(name)
+                called = str(row.get("format", PAPER))
+                way = called_pairs(name) + (f", {called}" if called != PAPER else "")
                 settled = next((one for one in BESIDE_CONTROL if one.words == row.get("verdict")), None)
                 control = rate_of(row, "control_accuracy", "control_") if settled else None
                 headline = tests != "control"
@@ -287,8 +295,6 @@ class PairsLine(Line):
                 yield single_pairs(headline=False)
                 in_both = both.loc[[index]].iloc[0]
                 rate = rate_of(in_both)
-                margin = [float(in_both[column]) for column in _MARGIN]
-                mean = "" if isnan(margin[0]) else "mean margin {:+.3f} nats [{:+.3f}, {:+.3f}]; ".format(*margin)
                 in_one = f"right in one order: {in_full(rate_of(row))}"
                 yield finding(
                     f"{way}, right in both orders",
@@ -297,7 +303,7 @@ class PairsLine(Line):
                     path,
                     chance=CHANCE_IN_BOTH,
                     headline=headline,
-                    note=mean + in_one,
+                    note=margins.get((model, name), "") + in_one,
                     preference=in_one if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
                 )
         yield from self._without_rate(inputs, models, set(rates.get("construction", ())))
@@ -437,9 +443,8 @@ def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _notes_on_variants(name: str, people: People, params: ReportParams) -> Iterator[str]:
+def _notes_on_variants(name: str, content: PairsFile, people: People, params: ReportParams) -> Iterator[str]:
     """Yield a note on variants of a construction that no rate will have, since one answer is always right there."""
-    content = load_pairs(name, people)
     per_cell: int = getattr(params.section(PairsParams).make.per_cell, content.tests)
     cells = unbalanced_cells(pair_table(render_pairs(name, content, people, per_cell, params.seed)))
     if len(cells):
@@ -461,9 +466,21 @@ def _people_if_sound() -> People | None:
 def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the rates of pairs with two orders; accuracy is how often both orders are right."""
     columns = {"both": "accuracy", "both_low": "low", "both_high": "high", "both_n": "n"}
-    numbers = {name: pd.to_numeric(rates[name], errors="coerce") for name in (*columns, *_MARGIN)}
+    numbers = {name: pd.to_numeric(rates[name], errors="coerce") for name in columns}
     both = rates.assign(**numbers).drop(columns=[*columns.values()]).rename(columns=columns)
     return both.dropna(subset=["n"])
+
+
+def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, ...], str]:
+    """Return (model, pairs) -> the parts of the mean margin that a reader must know, see `effects_on_margins`."""
+    table, told = inputs.table("report_pairs/tables/margins"), {}
+    for key, rows in grouped_rows(table[table["words"] == "real"] if len(table) else table, "model", "construction"):
+        parts = []
+        for effect, margin, low, high in rows[["effect", "margin", "low", "high"]].itertuples(False, None):
+            if effect in _MARGINS:
+                parts.append(f"{_MARGINS[effect]} {margin:+.3f} nats [{low:+.3f}, {high:+.3f}]")
+        told[key] = ", ".join(parts) + "; "
+    return told
 
 
 def _path_of_ways(model: str, pairs: str, table: str) -> str:
@@ -504,7 +521,8 @@ def _findings_of_variants(
 ) -> Iterator[Finding]:
     """Yield the rate of each model on each wording of the minimal pairs."""
     path = "report_pairs/tables/sentences"
-    table = inputs.table(path)
+    table, rates = inputs.table(path), inputs.table("report_pairs/accuracy")
+    formats = dict(zip(rates["construction"], rates["format"], strict=True)) if "format" in rates else {}
     for name, pairs in items.files.items() if len(table) else ():
         of_pairs = table[(table["construction"] == name) & (table["words"] == "real")]
         several = of_pairs["sentence"].nunique() > 1
@@ -512,7 +530,8 @@ def _findings_of_variants(
             variant, model = str(row["variant"]), str(row["model"])
             asked = ""
             if variant in pairs.variants:
-                context, good, bad = fill_variant(pairs.variants[variant], items.first_words(name), row["sentence"])
+                asked_so = pairs.variants[variant].in_format(formats.get(name, PAPER).partition(",")[0])
+                context, good, bad = fill_variant(asked_so, items.first_words(name), row["sentence"])
                 asked = f"{context}{good} Not: {bad.strip()}"
             way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
             question: Question = "form" if pairs.tests == "form" else "meaning"

@@ -13,10 +13,11 @@ from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
-from cxprobe.pairs.frames import PairsFile, fill_variant, pairs_file, with_contrasts
+from cxprobe.pairs.frames import PAPER, PairsFile, fill_variant, pairs_file, place_of, with_contrasts
 from cxprobe.pairs.params import MakePairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
 from cxprobe.pairs.sources import PAIR_COLUMNS, without_gaps
+from cxprobe.pairs.wording import IN_PAPER, Wording, solved_pairs, wording_of
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
@@ -134,7 +135,13 @@ _SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the desig
 
 
 def render_pairs(
-    name: str, content: PairsFile, people: People, per_cell: int, seed: int, words: str = "real"
+    name: str,
+    content: PairsFile,
+    people: People,
+    per_cell: int,
+    seed: int,
+    words: str = "real",
+    wording: Wording = IN_PAPER,
 ) -> list[Pair]:
     """Draw ``per_cell`` items for every noun type and ask about each in every variant and order.
 
@@ -149,6 +156,7 @@ def render_pairs(
         per_cell: Items per noun type: pairs in a cell, one variant in one order; fewer where there are not so many.
         seed: The project's seed.
         words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
+        wording: How the pairs are asked.
 
     Returns:
         Every pair once.
@@ -160,6 +168,7 @@ def render_pairs(
         Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
     """
     pairs: list[Pair] = []
+    content = content.in_format(wording.format)
     nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
     groups = [len(rows) for rows in content.groups.values()]
     for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
@@ -169,7 +178,8 @@ def render_pairs(
         for draw in draw_items(groups, number, seats, len(nouns.pronouns), per_cell, rng):
             persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]
             pronouns = people.pronouns[nouns.pronouns[draw.pronouns]] if content.people else {}
-            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words)
+            before = solved_pairs(wording, people, nouns, persons, generator_for(seed, name, kind, draw))
+            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words, before, wording.called)
     known: set[tuple[str, ...]] = set()
     for pair in pairs:
         key = (*pair.groups.values(), pair.context, pair.good, pair.bad)
@@ -190,6 +200,8 @@ def _pairs_of_item(
     rows: Sequence[int],
     persons: Sequence[str],
     words: str,
+    before: str,
+    called: str,
 ) -> Iterator[Pair]:
     """Yield the pairs of an item: of the row of each group and the people in the order of their slots."""
     chosen = dict(zip(content.groups, rows, strict=True))
@@ -209,7 +221,7 @@ def _pairs_of_item(
             for sentence in variant.contexts:
                 context, good, bad = fill_variant(variant, filled, sentence)
                 _check_sound(name, variant_name, context, good, bad)
-                gap = " " if context else ""
+                context, gap = before + context, " " if context else ""
                 yield Pair(
                     id=f"{name}-{_hash(item, variant_name, order, context, good, bad)}",
                     item=f"{name}-{item}",
@@ -222,8 +234,10 @@ def _pairs_of_item(
                         "control": content.control or "",
                         "words": words,
                         "variant": variant_name,
-                        "origin": variant.origin_of(sentence),
+                        "origin": variant.origin_of(sentence) if called == PAPER else "own",
+                        "format": called,
                         "sentence": sentence,
+                        "place": place_of(variant, content.people, sentence),
                         "noun_type": kind,
                         "order": order,
                     },
@@ -277,27 +291,32 @@ class BuiltPairs:
         }
 
 
-def build_pairs(name: str, content: PairsFile, people: People, settings: MakePairs, seed: int) -> BuiltPairs:
+def build_pairs(
+    name: str, contents: Mapping[str, PairsFile], people: People, settings: MakePairs, seed: int
+) -> BuiltPairs:
     """Make the pairs of a construction.
 
     Args:
         name: The construction's folder.
-        content: Its pairs.yaml.
+        contents: Name -> pairs.yaml: its own, and those that examples may be of.
         people: The nouns.
-        settings: How many pairs a cell gets, and where pseudowords come from.
+        settings: How many pairs a cell gets, how they are asked, and where pseudowords come from.
         seed: The project's seed.
 
     Raises:
         DataError: See `render_pairs` and `candidates_of`.
+        ParamsError: See `cxprobe.pairs.wording`.
     """
+    content, wording = contents[name], wording_of(name, contents, settings)
     wanted: int = getattr(settings.per_cell, content.tests)
-    contents = {"real": content}
+    files = {"real": content}
     pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
     if settings.pseudowords and content.content_slots:
-        contents["pseudo"], pseudowords = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
-    pairs = pair_table(
-        [pair for words, file in contents.items() for pair in render_pairs(name, file, people, wanted, seed, words)]
-    )
+        files["pseudo"], pseudowords = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
+    rendered: list[Pair] = []
+    for words, file in files.items():
+        rendered += render_pairs(name, file, people, wanted, seed, words, wording)
+    pairs = pair_table(rendered)
     cells = pairs.groupby(_CELL, as_index=False, sort=False).agg(
         pairs=("id", "size"), frames=("cluster_frame", "nunique")
     )

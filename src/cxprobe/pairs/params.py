@@ -57,6 +57,12 @@ class MakePairs(Closed):
     pseudowords: Literal["wuggy", "random"] | None
     """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
     it has no answer; random strings alone; or null for no pairs with pseudowords."""
+    format: Slug
+    """In which words the second text asks: "paper", or a name under formats in pairs.yaml, for the constructions that
+    have it; the others keep the paper's."""
+    examples: Annotated[int, Field(ge=0, le=8)]
+    """How many solved pairs stand before each pair: of controls in the same format, never of the construction or of
+    its own control. 0 is the paper's."""
 
 
 class ScorePairs(Closed):

@@ -11,6 +11,7 @@ from cxprobe.pairs.balance import pooled
 from cxprobe.pairs.controls import with_verdicts
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
 from cxprobe.pairs.judge import ANSWERED, biases_of_all, several, with_groups
+from cxprobe.pairs.margins import of_meaning
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.replies import asked_rates
 from cxprobe.pairs.sources import OWN_PAIRS
@@ -172,7 +173,8 @@ def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFr
         ("every_variant", "every_variant", "every_variant_n"),
     ):
         ends = {"low": f"{value}_low", "high": f"{value}_high", "n": n}
-        constructions = constructions.merge(orders[name].rename(columns=ends), "left", keys, validate="one_to_one")
+        table = of_meaning(orders[name]) if name == "margins" else orders[name]
+        constructions = constructions.merge(table.rename(columns=ends), "left", keys, validate="one_to_one")
     return constructions
 
 

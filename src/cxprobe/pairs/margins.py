@@ -1,0 +1,66 @@
+"""Mean margins of minimal pairs, taken apart: what a model knows, and what it prefers whatever is asked."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from cxprobe.stats import CLUSTER, mean_by
+
+_MEANING = "meaning"
+_FRAME = f"{CLUSTER}frame"
+_SIGNS = {"first": 1.0, "second": -1.0, "original": 1.0, "switched": -1.0}
+
+
+def of_meaning(margins: pd.DataFrame) -> pd.DataFrame:
+    """Return the effect of meaning alone of what `effects_on_margins` returns, without the column effect."""
+    return margins[margins["effect"] == _MEANING].drop(columns="effect")
+
+
+def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Take the margins of pairs with two orders apart.
+
+    A margin is how much more the model likes the right text. It has four parts, each of which cancels in the others:
+
+    - "meaning": the mean over both places, of the variants and orders. It is above 0 if what is right is preferred
+      wherever it stands;
+    - "place": half of how much higher margins are where the person named first is right than where the second is. It is
+      how much the first is preferred, whatever is asked;
+    - "order": half of how much higher they are in the original order than in the switched one, where typical roles are
+      turned round;
+    - "name": by how much one of the two people is preferred, whatever is asked and wherever the name stands; of either,
+      so that it is never below 0;
+    - "variant <name>": how far the variant is above the mean of those with the same place, if there are several.
+
+    With two variants, one for each place, a preference that depends on the question ("provided" for the first person,
+    "received" for the second) has the same margins as knowledge of what is meant.
+
+    Args:
+        items: Judged pairs with a margin, each of whose items was decided in both orders: item, variant, order,
+            cluster_frame and, if it is known, place ("first" or "second": which person is right).
+        by: The columns that make the groups.
+
+    Returns:
+        One row a group and effect: the columns of ``by``; effect; margin in nats, the mean over frames; low, high,
+        standardised and n, see `cxprobe.stats.mean_by`; without those whose interval is unknown.
+    """
+    keys = [*by, _FRAME]
+    place = items["place"].map(_SIGNS).astype(float) if "place" in items else float("nan")
+    ordered = items["margin"] * items["order"].map(_SIGNS).astype(float)
+    variant = items.get("variant", "")  # a user's file may have none
+    table = items.assign(place=place, variant=variant, ordered=ordered, name=ordered * place)
+    means = table.groupby([*keys, "place"], sort=False, dropna=False)["margin"].mean().reset_index()
+    placed = means[means.groupby(keys)["place"].transform("nunique") == 2]
+    names = table.dropna(subset="name").groupby([*keys, "item"], sort=False)["name"].mean().abs().reset_index()
+    variants = table.groupby([*keys, "place", "variant"], sort=False)["margin"].mean().reset_index()
+    of_place = variants.groupby([*keys, "place"])
+    variants["above"] = variants["margin"] - of_place["margin"].transform("mean")
+    variants = variants[of_place["variant"].transform("nunique") > 1]
+    parts = [
+        means.assign(effect=_MEANING),
+        placed.assign(effect="place", margin=placed["margin"] * placed["place"]),
+        table.assign(effect="order", margin=table["ordered"]),
+        names.assign(effect="name", margin=names["name"]),
+        variants.assign(effect="variant " + variants["variant"].astype(str), margin=variants["above"]),
+    ]
+    effects = pd.concat([part[[*keys, "effect", "margin"]] for part in parts], ignore_index=True)
+    return mean_by(effects, "margin", _FRAME, [*by, "effect"]).dropna()

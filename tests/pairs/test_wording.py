@@ -1,0 +1,129 @@
+"""The formats of minimal pairs, and the solved pairs that stand before them."""
+
+import pandas as pd
+import pytest
+from toy_pairs import load_all, load_toy
+
+from conftest import PAIRS
+from cxprobe.errors import ConstructionError, ParamsError
+from cxprobe.pairs.frames import PAPER
+from cxprobe.pairs.make import build_pairs
+from cxprobe.pairs.params import MakePairs, PerCell
+from cxprobe.pairs.wording import wording_of
+
+FORMATS = ["statement", "continuation"]
+
+
+def settings(format: str = PAPER, examples: int = 0) -> MakePairs:
+    per_cell = PerCell(meaning=2, form=1, control=2)
+    return MakePairs(per_cell=per_cell, pseudowords=None, format=format, examples=examples)
+
+
+@pytest.fixture(scope="module")
+def everything():
+    return load_all()
+
+
+def built(everything, name: str, format: str = PAPER, examples: int = 0) -> pd.DataFrame:
+    contents, people = everything
+    return build_pairs(name, contents, people, settings(format, examples), 1).pairs
+
+
+def test_all_sets_about_two_people_have_both_formats_and_no_others_have_any(everything):
+    for content in everything[0].values():
+        assert content.formats == (FORMATS if len(content.people) == 2 else [])
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_format_changes_the_second_text_and_nothing_else(everything, format_):
+    for name, content in everything[0].items():
+        paper = built(everything, name)
+        other = built(everything, name, format_)
+        kept = [
+            column for column in paper if column not in ("id", "good", "bad", "format", "origin", "cluster_wording")
+        ]
+        pd.testing.assert_frame_equal(paper[kept], other[kept])
+        asked = set(other["format"]), set(other["origin"])
+        if content.formats:
+            assert asked == ({format_}, {"own"})
+            assert (other["good"] != paper["good"]).all()
+        else:
+            pd.testing.assert_frame_equal(paper, other)
+
+
+@pytest.mark.parametrize(("name", "own"), [("ditransitive", "lexical-transfer"), ("lexical-roles", "lexical-roles")])
+@pytest.mark.parametrize("format_", [PAPER, *FORMATS])
+def test_examples_are_solved_pairs_of_other_controls_about_other_people(everything, name, own, format_):
+    contents, people = everything
+    controls = wording_of(name, contents, settings(format_, 4)).controls
+    assert (
+        len(controls) == len([one for one in contents.values() if one.tests == "control" and len(one.people) == 2]) - 1
+    )
+    assert contents[own].in_format(format_) not in controls
+    paper = built(everything, name, format_)
+    pairs = built(everything, name, format_, examples=4)
+    assert set(pairs["format"]) == {f"{format_}, 4 examples"}
+    assert set(pairs["origin"]) == {"own"}
+    assert pairs["good"].tolist() == paper["good"].tolist()
+    nouns = {kind: of_kind.nouns for kind, of_kind in people.types.items()}
+    for pair, asked in zip(pairs.to_dict("records"), paper["context"], strict=True):
+        *examples, context = pair["context"].split("\n")
+        assert context == asked
+        assert len(examples) == 4
+        known = [noun for noun in nouns[pair["noun_type"]] if f" {noun}".lower() in f" {' '.join(examples)}".lower()]
+        assert len(known) >= 8
+        assert not {pair["cluster_noun1"], pair["cluster_noun2"]} & {*known} or pair["noun_type"] == "common-noun"
+    before = pairs["context"].str.rpartition("\n")[0]
+    assert (before.groupby(pairs["item"]).nunique() == 1).all()
+    assert pairs["item"].tolist() == paper["item"].tolist()
+
+
+def test_in_four_examples_the_first_and_the_second_person_are_right_equally_often(everything):
+    for text in built(everything, "ditransitive", "statement", 4).query("noun_type == 'male-name'")["context"]:
+        right = []
+        for example in text.split("\n")[:4]:
+            names = [
+                noun
+                for noun in everything[1].types["male-name"].nouns
+                if f"{noun}" in example.replace(".", " ").split()
+            ]
+            told = example.rpartition(". ")[2]
+            first = min(names, key=example.index)
+            right.append(first in told.replace(".", " ").split())
+        assert sum(right) == 2
+
+
+def test_pairs_of_form_have_no_examples(everything):
+    form = built(everything, "ditransitive-form", "statement", 4)
+    pd.testing.assert_frame_equal(form, built(everything, "ditransitive-form"))
+
+
+def test_what_cannot_be_asked_is_an_error_that_names_the_parameter(everything):
+    contents = everything[0]
+    with pytest.raises(ParamsError, match=r"pairs\.make\.format: .* 'statment'.* statement"):
+        wording_of("ditransitive", contents, settings("statment"))
+    alone = {name: contents[name] for name in ("ditransitive", "lexical-transfer")}
+    with pytest.raises(ParamsError, match=r"pairs\.make\.examples: is 1, and .* no control with 2 people besides"):
+        wording_of("ditransitive", alone, settings(examples=1))
+    with pytest.raises(ParamsError, match=r"pairs\.make\.examples: is 8, and a noun type has .* nouns, too few"):
+        types = everything[1].types
+        letters = types["lettered-name"].model_copy(update={"nouns": types["lettered-name"].nouns[:9]})
+        few = everything[1].model_copy(update={"types": {**types, "lettered-name": letters}})
+        build_pairs("ditransitive", contents, few, settings(examples=8), 1)
+
+
+@pytest.mark.parametrize(
+    ("formats", "what"),
+    [
+        ('{statement: "{whom} gave."}', "the slot 'whom' is unknown"),
+        ('{statement: "Someone gave."}', "has no slot of the contrasts"),
+        ('{statement: "{who} gave."}', "variant B has no format 'statement'"),
+    ],
+)
+def test_a_fault_in_a_format_is_told_with_its_line(tmp_path, formats, what):
+    text = PAIRS.replace("    contrast:\n      who:", f"    formats: {formats}\n    contrast:\n      who:")
+    with pytest.raises(ConstructionError, match=what) as fault:
+        load_toy(tmp_path, text)
+    [line] = [line for line in str(fault.value).split("\n") if what in line]
+    number = int(line.split("line ")[1].split(":")[0])
+    assert text.split("\n")[number - 1].strip().startswith("B:" if "B has" in what else "formats:")
