@@ -44,7 +44,7 @@ from cxprobe.lm.terms import Bos, Dtype, SchemeName
 from cxprobe.lm.texts import HowToScore, TokenScores, token_table
 from cxprobe.pairs import benchmarks
 from cxprobe.pairs.balance import pooled, with_balance
-from cxprobe.pairs.frames import PAPER, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.judge import both_orders, controls_of_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.margins import of_meaning
@@ -516,7 +516,7 @@ def minimal_pairs(
     *,
     per_cell: int = 300,
     pseudowords: Literal["wuggy", "random"] | None = None,
-    format: str = PAPER,
+    format: str = PAPER_FORMAT,
     examples: int = 0,
     seed: int = 0,
     folder: str | Path | None = None,

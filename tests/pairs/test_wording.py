@@ -6,7 +6,7 @@ from toy_pairs import load_all, load_toy
 
 from conftest import PAIRS
 from cxprobe.errors import ConstructionError, ParamsError
-from cxprobe.pairs.frames import PAPER
+from cxprobe.pairs.frames import PAPER_FORMAT
 from cxprobe.pairs.make import build_pairs
 from cxprobe.pairs.params import MakePairs, PerCell
 from cxprobe.pairs.wording import wording_of
@@ -14,7 +14,7 @@ from cxprobe.pairs.wording import wording_of
 FORMATS = ["statement", "continuation"]
 
 
-def settings(format: str = PAPER, examples: int = 0) -> MakePairs:
+def settings(format: str = PAPER_FORMAT, examples: int = 0) -> MakePairs:
     per_cell = PerCell(meaning=2, form=1, control=2)
     return MakePairs(per_cell=per_cell, pseudowords=None, format=format, examples=examples)
 
@@ -24,7 +24,7 @@ def everything():
     return load_all()
 
 
-def built(everything, name: str, format: str = PAPER, examples: int = 0) -> pd.DataFrame:
+def built(everything, name: str, format: str = PAPER_FORMAT, examples: int = 0) -> pd.DataFrame:
     contents, people = everything
     return build_pairs(name, contents, people, settings(format, examples), 1).pairs
 
@@ -52,7 +52,7 @@ def test_a_format_changes_the_second_text_and_nothing_else(everything, format_):
 
 
 @pytest.mark.parametrize(("name", "own"), [("ditransitive", "lexical-transfer"), ("lexical-roles", "lexical-roles")])
-@pytest.mark.parametrize("format_", [PAPER, *FORMATS])
+@pytest.mark.parametrize("format_", [PAPER_FORMAT, *FORMATS])
 def test_examples_are_solved_pairs_of_other_controls_about_other_people(everything, name, own, format_):
     contents, people = everything
     controls = wording_of(name, contents, settings(format_, 4)).controls

@@ -417,8 +417,9 @@ def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder
     params = with_params(folder, ["pairs"])
     table = pairs_accuracy(mlm=(0.5, 0.45, 0.55, 40), clm=(0.7, 0.6, 0.8, 40), shorter=(0.5, 0.4, 0.6, 40))
     table = table.assign(both=[0.1, 0.5, 0.0], both_low=[0.05, 0.4, 0.0], both_high=[0.2, 0.6, 0.1], both_n=20)
-    table["margin"], table["margin_low"], table["margin_high"] = [0.01, 0.5, ""], [-0.1, 0.2, ""], [0.12, 0.8, ""]
-    write_report(folder, "pairs", accuracy=table)
+    effect = {"model": "clm", "construction": "toy", "words": "real", "effect": "meaning", "margin": 0.5}
+    margins = pd.DataFrame([effect | {"low": 0.2, "high": 0.8}])
+    write_report(folder, "pairs", accuracy=table, margins=margins)
     run, cast = read(params)
     found = {(one.model, one.headline): one for one in findings_of(run, cast)}
     prefers, knows = found["mlm", True], found["clm", True]

@@ -38,7 +38,7 @@ _Rows = Annotated[list[Row], Field(min_length=1)]
 ContextKind = Literal["construction", "rival"]
 VERB = "verb"
 """What the slot of the verb is called, in frames and in what is mined."""
-PAPER = "paper"
+PAPER_FORMAT = "paper"
 """The format whose wording is `Variant.continuation`; others are in `Variant.formats`."""
 _SLOT = re.compile(r"{(\w+)}")
 

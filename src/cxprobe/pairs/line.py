@@ -16,7 +16,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
 from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
-from cxprobe.pairs.frames import PAPER, VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.frames import PAPER_FORMAT, VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.judge import ANSWERED
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
@@ -278,8 +278,8 @@ class PairsLine(Line):
                     run=name,
                     clusters=int(row["clusters"]) if "clusters" in row else None,
                 )
-                called = str(row.get("format", PAPER))
-                way = called_pairs(name) + (f", {called}" if called != PAPER else "")
+                called = str(row.get("format", PAPER_FORMAT))
+                way = called_pairs(name) + (f", {called}" if called != PAPER_FORMAT else "")
                 settled = next((one for one in BESIDE_CONTROL if one.words == row.get("verdict")), None)
                 control = rate_of(row, "control_accuracy", "control_") if settled else None
                 headline = tests != "control"
@@ -530,7 +530,7 @@ def _findings_of_variants(
             variant, model = str(row["variant"]), str(row["model"])
             asked = ""
             if variant in pairs.variants:
-                asked_so = pairs.variants[variant].in_format(formats.get(name, PAPER).partition(",")[0])
+                asked_so = pairs.variants[variant].in_format(formats.get(name, PAPER_FORMAT).partition(",")[0])
                 context, good, bad = fill_variant(asked_so, items.first_words(name), row["sentence"])
                 asked = f"{context}{good} Not: {bad.strip()}"
             way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"

@@ -13,11 +13,11 @@ from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
 from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
-from cxprobe.pairs.frames import PAPER, PairsFile, fill_variant, pairs_file, place_of, with_contrasts
+from cxprobe.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, pairs_file, place_of, with_contrasts
 from cxprobe.pairs.params import MakePairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
 from cxprobe.pairs.sources import PAIR_COLUMNS, without_gaps
-from cxprobe.pairs.wording import IN_PAPER, Wording, solved_pairs, wording_of
+from cxprobe.pairs.wording import IN_PAPER, PairFormat, solved_pairs, wording_of
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
@@ -141,7 +141,7 @@ def render_pairs(
     per_cell: int,
     seed: int,
     words: str = "real",
-    wording: Wording = IN_PAPER,
+    wording: PairFormat = IN_PAPER,
 ) -> list[Pair]:
     """Draw ``per_cell`` items for every noun type and ask about each in every variant and order.
 
@@ -234,7 +234,7 @@ def _pairs_of_item(
                         "control": content.control or "",
                         "words": words,
                         "variant": variant_name,
-                        "origin": variant.origin_of(sentence) if called == PAPER else "own",
+                        "origin": variant.origin_of(sentence) if called == PAPER_FORMAT else "own",
                         "format": called,
                         "sentence": sentence,
                         "place": place_of(variant, content.people, sentence),

@@ -8,11 +8,11 @@ import numpy as np
 from cxprobe.constructions.people import NounType, People
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import suggest
-from cxprobe.pairs.frames import PAPER, PairsFile, fill_variant, place_of
+from cxprobe.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, place_of
 from cxprobe.pairs.params import MakePairs
 
 
-class Wording(NamedTuple):
+class PairFormat(NamedTuple):
     """How the pairs of a construction are asked.
 
     Attributes:
@@ -21,21 +21,21 @@ class Wording(NamedTuple):
         controls: What they are drawn from, in the same format; at least one if there are examples.
     """
 
-    format: str = PAPER
+    format: str = PAPER_FORMAT
     examples: int = 0
     controls: Sequence[PairsFile] = ()
 
     @property
     def called(self) -> str:
-        """What tables call it: `PAPER` for the paper's wording without examples."""
+        """What tables call it: `PAPER_FORMAT` for the paper's wording without examples."""
         return self.format + (f", {self.examples} example{'s' * (self.examples > 1)}" if self.examples else "")
 
 
-IN_PAPER = Wording()
+IN_PAPER = PairFormat()
 """The paper's wording, without examples."""
 
 
-def wording_of(name: str, contents: Mapping[str, PairsFile], settings: MakePairs) -> Wording:
+def wording_of(name: str, contents: Mapping[str, PairsFile], settings: MakePairs) -> PairFormat:
     """Return how the pairs of a construction are asked: in the paper's words, where they lack the format.
 
     Their examples are of the controls with as many people that are neither these pairs nor their own control. Pairs of
@@ -49,16 +49,16 @@ def wording_of(name: str, contents: Mapping[str, PairsFile], settings: MakePairs
     Raises:
         ParamsError: No pairs have the format, or there is no control for examples.
     """
-    known = [PAPER, *dict.fromkeys(format_ for content in contents.values() for format_ in content.formats)]
+    known = [PAPER_FORMAT, *dict.fromkeys(format_ for content in contents.values() for format_ in content.formats)]
     if settings.format not in known:
         raise ParamsError(
             f"pairs.make.format: no pairs of pairs.constructions have the format '{settings.format}'"
             f"{suggest(settings.format, known)}"
         )
     content = contents[name]
-    format_ = settings.format if settings.format in content.formats else PAPER
+    format_ = settings.format if settings.format in content.formats else PAPER_FORMAT
     if not settings.examples or content.tests == "form":
-        return Wording(format_)
+        return PairFormat(format_)
     controls = [
         other.in_format(settings.format)
         for other_name, other in sorted(contents.items())
@@ -70,11 +70,11 @@ def wording_of(name: str, contents: Mapping[str, PairsFile], settings: MakePairs
             f"pairs.make.examples: is {settings.examples}, and pairs.constructions has no control with "
             f"{len(content.people)} people besides that of {name}; add one, or take 0"
         )
-    return Wording(format_, settings.examples, controls)
+    return PairFormat(format_, settings.examples, controls)
 
 
 def solved_pairs(
-    wording: Wording, people: People, kind: NounType, persons: Sequence[str], rng: np.random.Generator
+    wording: PairFormat, people: People, kind: NounType, persons: Sequence[str], rng: np.random.Generator
 ) -> str:
     """Return the examples of an item, a line each: contexts with their right texts, about other people.
 
