@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import cxprobe
 from cxprobe.cli import app
+from cxprobe.lm.folders import PACKAGED
 from cxprobe.project.folder import carried_models
 
 SENTENCES = "The more, the merrier.\nShe smiles.\n"
@@ -82,6 +83,6 @@ def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():
     assert "Traceback" not in done.stderr
 
 
-def test_the_help_names_the_carried_models():
+def test_the_help_names_the_models_that_need_no_hub():
     shown = " ".join(typed("score", "--help").stdout.replace("│", " ").split())
-    assert f"a model that cxprobe carries: {' or '.join(carried_models())}" in shown
+    assert f"one of these: {', '.join([*carried_models(), *PACKAGED])}." in shown
