@@ -77,7 +77,7 @@ def results_to_send(overview: pd.DataFrame, version: str, date: str) -> bytes:
     Returns:
         A row a rate, in percent. What only its sender knows is empty: paper, table, theirs, same and who.
     """
-    rated = overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
+    rated = _with_rate(overview)
     percent = {name: (100 * rated[name].astype(float)).round(1) for name in ("accuracy", "low", "high")}
     about = rated["construction"] + ", " + rated["question"] + ", by " + rated["way"]
     items = "ours, n = " + rated["n"].astype(float).astype(int).astype(str) + ": " + about
@@ -93,7 +93,7 @@ def results_latex(overview: pd.DataFrame) -> str:
     Args:
         overview: See `cxprobe.site.pages.overview_table`.
     """
-    rated = overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
+    rated = _with_rate(overview)
     macros: dict[str, str] = {}
     rows = []
     for _, row in rated.iterrows():
@@ -110,6 +110,10 @@ def results_latex(overview: pd.DataFrame) -> str:
         r"model & construction & question & asked by & rate [95\,\% interval], $n$ \\ \hline",
     ]
     return "\n".join([*lines, "", *head, *rows, r"\end{tabular}", ""])
+
+
+def _with_rate(overview: pd.DataFrame) -> pd.DataFrame:
+    return overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
 
 
 def _macro(names: Sequence[str]) -> str:

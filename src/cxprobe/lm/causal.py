@@ -305,7 +305,7 @@ def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[list[int]]:
 
 
 def batches_of_rows(rows: Sequence[Sequence[int]], sequences: Sequence[Ids], budget: int) -> list[list[Sequence[int]]]:
-    """Put rows into batches, the longest first, that have no more tokens than the budget, or a single row."""
+    """Put rows into batches, the longest first. A batch has at most ``budget`` tokens, or one row that is longer."""
     widths = [len(Tree([sequences[text] for text in row]).ids) for row in rows]
     batches: list[list[Sequence[int]]] = []
     widest = 0  # of the last batch, whose first row is its widest

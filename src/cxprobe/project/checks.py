@@ -65,8 +65,12 @@ def find_faults() -> FoundFaults:
 def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
     """Yield the labels of dependencies that the parser never gives; `spacy` itself would take seconds to say them."""
     about = Path(params.mining.parser, "meta.json")
-    known: list[str] = read_json(about).get("labels", {}).get("parser", []) if about.is_file() else []
-    for label in sorted(map(str, pattern.labels - set(known))) if known else ():
+    if not about.is_file():
+        return
+    known: list[str] = read_json(about).get("labels", {}).get("parser", [])
+    if not known:
+        return
+    for label in sorted(map(str, pattern.labels - set(known))):
         yield f"DEP: mining.parser gives no '{label}'{suggest(label, known)}; see the labels in {about}"
 
 

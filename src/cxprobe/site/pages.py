@@ -194,10 +194,8 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    server, experiments = (
-        inputs.stage.params.section(Report).mlflow,
-        sum(len(line.experiments) for line in inputs.lines.values()),
-    )
+    server = inputs.stage.params.section(Report).mlflow
+    experiments = sum(len(line.experiments) for line in inputs.lines.values())
     environment.filters |= {"percent": percent, "n": number, "in_full": in_full, "label": models.label}
     # Where a rate stands in a bar, from the left; how heavy a mark for n items is, 1 for a thousand and more.
     environment.filters["x"] = lambda rate: round(MARGIN + rate * (WIDTH - 2 * MARGIN), 2)
