@@ -19,9 +19,10 @@ from cxprobe.lm.ngrams import NGRAMS_FILE
 from cxprobe.lm.params import ModelSpec
 from cxprobe.seeding import generator_for, seed_for
 from pretraining.corpus import read_sentences, write_corpus
+from pretraining.lessons import Teacher, Words, add_lessons, load_lesson_plan, words_of_items
 from pretraining.ngrams import count_ngrams, write_ngrams
 from pretraining.segments import Segments, cut_segments
-from pretraining.settings import PretrainingParams, Training, Vocabulary, load_pretraining_params, load_words
+from pretraining.settings import Lessons, PretrainingParams, Training, Vocabulary, load_pretraining_params, load_words
 from pretraining.training import KEPT, STATE, perplexity, start_model, train
 from pretraining.vocabulary import (
     count_pieces,
@@ -33,6 +34,7 @@ from pretraining.vocabulary import (
 )
 
 HERE = Path("models")
+ITEMS = (Path("constructions"), Path("lexicon"))  # whose words no lesson has
 NGRAMS = "mini-ngrams"
 
 
@@ -49,8 +51,10 @@ def main(
             words = (HERE / "words.yaml").read_text("utf-8")
             run.step(name, (vocabulary, words), ["corpus"], partial(run.make_vocabulary, vocabulary))
         for name, training in run.params.models.items():
-            settings = (run.params.seed, training)
-            run.step(name, settings, ["corpus", training.start], partial(run.train_model, name))
+            plan = (HERE / "lessons.yaml").read_text("utf-8") if training.lessons else None
+            run.step(
+                name, (run.params.seed, training, plan), ["corpus", training.start], partial(run.train_model, name)
+            )
     except CxprobeError as error:
         raise SystemExit(str(error)) from None
 
@@ -108,6 +112,8 @@ class Run:
         start = self.out / settings.start
         tokenizer = AutoTokenizer.from_pretrained(start)
         parts = {part: self.cut(part, tokenizer) for part in ("train", "validation")}
+        if settings.lessons:
+            parts["train"] = self.add_lessons(settings.lessons, parts["train"], tokenizer)
         counts = np.bincount(parts["train"].ids, minlength=len(tokenizer))
         model = start_model(settings, start, tokenizer, counts)
         model.set_attn_implementation(settings.attention)
@@ -146,6 +152,15 @@ class Run:
             tokenizer.model_max_length,
             generator_for(self.params.seed, "segments", part),
         )
+
+    def add_lessons(self, settings: Lessons, text: Segments, tokenizer: PreTrainedTokenizerFast) -> Segments:
+        """Return a text with lessons of words that none of the project's items has."""
+        sentences = (sentence for record in self.read("train") for sentence in record)
+        words = Words.of(sentences, words_of_items(ITEMS), tokenizer.get_vocab())
+        plan = load_lesson_plan(HERE / "lessons.yaml")
+        draws = generator_for(self.params.seed, "lessons")
+        teacher = Teacher(plan, words, draws, at_random=settings.at_random)
+        return add_lessons(text, settings, teacher, tokenizer, generator_for(self.params.seed, "copies"))
 
 
 if __name__ == "__main__":

@@ -57,6 +57,17 @@ class Architecture(Closed):
     heads: Count
 
 
+class Lessons(Closed):
+    """Lessons in what constructions mean (models/lessons.yaml), added to the text of a training."""
+
+    share: Share
+    """Of all tokens that are lessons."""
+    copies: Annotated[float, Field(ge=0, lt=1)]
+    """Of all tokens that are lists of words said twice, from which a small model learns to copy any word."""
+    at_random: bool
+    """Whether each statement names one of its two people by chance: a twin, which learns the words and no meaning."""
+
+
 class Training(Closed):
     """The training of one model."""
 
@@ -96,6 +107,8 @@ class Training(Closed):
     """How attention is computed: on a CPU eager is the faster one of the two backwards."""
     threads: Count
     """Threads of a training on the CPU."""
+    lessons: Lessons | None
+    """What is added to the text; null for the text alone."""
 
     @model_validator(mode="after")
     def _possible(self) -> "Training":
