@@ -157,9 +157,9 @@ def shrink(params: dict) -> None:
     params["scenarios"]["make"]["share"] = 1.0
     params["pairs"] |= {"models": ["mlm", "clm", "by-rule"], "probed": ["mlm"], "constructions": ["toy"]}
     params["pairs"]["make"]["per_cell"] = {"meaning": 4, "form": 4, "control": 1}
-    params["pairs"]["score"]["fewer"] = {}
+    params["pairs"]["fewer"] = {}
     params["pairs"]["probe"]["constructions"] = ["toy"]
-    params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "ask": {}}
+    params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "fewer": {}}
     params["interventions"] |= {"models": ["clm"], "constructions": ["toy"], "make": {"train": 8, "test": 8}}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
     params["models"] = {

@@ -23,23 +23,27 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     runs: list[JudgedRun] = []
     tables: dict[str, list[pd.DataFrame]] = {}
 
-    def read(member: Member, folder: Path) -> list[list[pd.DataFrame]]:
-        predicted = []
-        for name, source in sources:
+    def read(member: Member, folder: Path) -> dict[tuple[str, str], list[pd.DataFrame]]:
+        predicted = {}
+        for name, source in section.sources_of(member.entry):
             paths = [folder / name / source / f"{stem}.parquet" for stem in Credited._fields]
-            predicted.append([read_table(stage.use(path)).assign(model=member.slug) for path in paths])
+            predicted[name, source] = [read_table(stage.use(path)).assign(model=member.slug) for path in paths]
         return predicted
 
     judging = judge_members(stage, read, "measure")
-    for number, (name, source) in enumerate(sources if judging.judged else ()):
+    for name, source in sources:
+        asked = {slug: parts[name, source] for slug, parts in judging.judged.items() if (name, source) in parts}
+        if not asked:
+            continue
         splits = stage.use(DATA / "make_recognition" / name / source / "splits.parquet")
-        of_source = [predicted[number] for predicted in judging.judged.values()]
-        probes, controls, folds, code = (pd.concat(parts, ignore_index=True) for parts in zip(*of_source, strict=True))
+        of_source = zip(*asked.values(), strict=True)
+        probes, controls, folds, code = (pd.concat(parts, ignore_index=True) for parts in of_source)
         credited = credit_predictions(probes, controls, folds, code, read_table(splits))
         write_table(credited.probes, stage.data / name / source / "items.parquet")
         judged = judge_predictions(credited)
         summary = []
-        for slug, member in judging.members.items():
+        for slug in asked:
+            member = judging.members[slug]
             measured = DATA / "measure_recognition" / member.entry / member.inside / name / source
             fields = run_fields(
                 member, judged.of(slug), name, source, splits, measured if section.tune is not None else None

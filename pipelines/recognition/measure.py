@@ -29,8 +29,7 @@ def measure_recognition(stage: Stage[RecognitionStage]) -> Outcome | None:
     # "<construction>/<source>" -> the folder of its sentences
     made = {
         f"{name}/{source}": stage.use(DATA / "make_recognition" / name / source)
-        for name, sources in section.constructions.items()
-        for source in sources
+        for name, source in section.sources_of(stage.item)
     }
     read = {source: read_table(folder / "sentences.parquet") for source, folder in made.items()}
     sentences = {source: table.drop_duplicates("text") for source, table in read.items()}

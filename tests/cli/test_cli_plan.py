@@ -71,7 +71,7 @@ def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
     every = asked("score_pairs")
 
     def ask_less(params):
-        params["pairs"]["score"]["fewer"] = {"mini-clm": {"meaning": 1, "form": 1, "control": 1}}
+        params["pairs"]["fewer"] = {"mini-clm": {"meaning": 1, "form": 1, "control": 1}}
 
     change_params(folder, folder / "params.yaml", ask_less)
     fewer = asked("score_pairs")

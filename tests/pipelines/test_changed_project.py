@@ -96,7 +96,7 @@ def answers_kept(folder: Path) -> int:
 def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report_and_is_pruned(project):
     change(project, lambda params: params["recognition"].update(models=["one", "two"]))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["measure_recognition@two", "judge_recognition", "report_recognition", "report"]
+    assert ran == ["list_asked", "measure_recognition@two", "judge_recognition", "report_recognition", "report"]
     assert models_reported(project) == ["one", "two"]
     change(project, lambda params: params["recognition"].update(models=["two"]))
     run(project, "dvc", "repro", "report_recognition")
@@ -106,6 +106,28 @@ def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report_and_i
     run(project, "cxprobe", "prune", "--yes")
     assert not (project / "results/measure_recognition/one").exists()
     assert not [stage for stage in locked(project) if stage.endswith("@one")]
+
+
+def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
+    def ask_fewer(params):
+        params["pairs"]["fewer"] = {"clm": {"meaning": 1, "form": 1, "control": 1}}
+        params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
+        params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
+        params["recognition"]["fewer"] = {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
+
+    change(project, ask_fewer)
+    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs", "report_recognition").stdout)
+    assert [stage for stage in ran if stage.startswith("score_")] == ["score_pairs@clm"]
+    table = read_table(project / "results/report_recognition/accuracy.csv")
+    asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
+    both = mined | {"generated"}
+    assert asked == {"one": mined, "one-random": mined, "positions": both, "word-ngrams": both}
+    judged = read_table(project / "data/judge_pairs/items.parquet").groupby("model").size()
+    assert judged["clm"] < judged["mlm"]
+
+    change(project, lambda params: params["recognition"]["fewer"].pop("one"))
+    ran = stages_that_ran(run(project, "dvc", "repro", "report_recognition").stdout)
+    assert ran == ["list_asked", "measure_recognition@one", "judge_recognition", "report_recognition"]
 
 
 def models_reported(folder: Path) -> list[str]:

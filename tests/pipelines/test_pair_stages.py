@@ -186,10 +186,11 @@ def test_a_model_that_is_asked_less_is_measured_and_judged_on_its_items_alone(ou
     copy = tmp_path / "copy"
     shutil.copytree(Path.cwd(), copy, ignore=shutil.ignore_patterns("score_pairs"))
     monkeypatch.chdir(copy)
-    score = ScorePairs(schemes=["pll"], token_budget=64, fewer={"clm": PerCell(meaning=1, form=1, control=1)})
-    run_script("score_pairs", "clm", score=score, models=["clm", "blind"])
-    run_script("score_pairs", "blind", score=score, models=["clm", "blind"])
-    run_script("judge_pairs", score=score, models=["clm", "blind"], llms=[])
+    score = ScorePairs(schemes=["pll"], token_budget=64)
+    fewer = {"clm": PerCell(meaning=1, form=1, control=1)}
+    run_script("score_pairs", "clm", score=score, fewer=fewer, models=["clm", "blind"])
+    run_script("score_pairs", "blind", score=score, fewer=fewer, models=["clm", "blind"])
+    run_script("judge_pairs", score=score, fewer=fewer, models=["clm", "blind"], llms=[])
     judged = read_table(Path("data/judge_pairs/items.parquet"))
     n = judged.groupby("model").size()
     assert n["shorter"] == len(made)

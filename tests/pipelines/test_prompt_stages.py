@@ -65,7 +65,13 @@ def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets
     params = PromptsStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
     part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
-    asked = {"models": ["m", "panel"], "llms": ["mock"], "constructions": ["toy"], "make": make, "ask": {"mock": part}}
+    asked = {
+        "models": ["m", "panel"],
+        "llms": ["mock"],
+        "constructions": ["toy"],
+        "make": make,
+        "fewer": {"mock": part},
+    }
     models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
     changed = params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
     return getattr(script, f"{step}_prompts")(Stage(f"{step}_prompts", item, changed))

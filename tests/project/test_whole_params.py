@@ -37,7 +37,7 @@ def test_a_line_of_work_may_be_empty(tmp_path):
                 if key in params[line]:
                     params[line][key] = type(params[line][key])()
         params["pairs"]["probe"] = None
-        params["prompts"]["ask"] = {}
+        params["prompts"]["fewer"] = {}
         params["mining"]["constructions"] = {}
 
     assert load_changed(tmp_path, change).pairs.models == []
@@ -96,6 +96,11 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         (lambda p: p["recognition"].update(models=["minilm", "minilm"]), "'minilm' is listed more than once"),
         (lambda p: p["recognition"].update(models=[]), "recognition.models: must not be empty, since constructions is"),
         (
+            lambda p: p["recognition"].update(fewer={"mini-mlm": {"let-alone": ["mined"]}, "mini": {}}),
+            "recognition.fewer.mini-mlm: recognition.constructions does not have let-alone mined; take out here",
+        ),
+        (lambda p: p["pairs"]["fewer"].update(mini=p["pairs"]["fewer"]["mini-mlm"]), "pairs.fewer: models does not"),
+        (
             lambda p: p["recognition"].update(constructions={}),
             "recognition.constructions: must not be empty, since models",
         ),
@@ -104,7 +109,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             "prompts.constructions: must not be empty, since models or llms",
         ),
         (
-            lambda p: p["prompts"].update(llms=[], models=[], ask={}),
+            lambda p: p["prompts"].update(llms=[], models=[], fewer={}),
             "prompts.models and llms: must not be empty, since",
         ),
         (
@@ -145,7 +150,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
             "shots has 1 of ['challenge', 'templatic'] more",
         ),
         (
-            lambda p: p["prompts"].update(llms=["mokc"], ask={}),
+            lambda p: p["prompts"].update(llms=["mokc"], fewer={}),
             "prompts.llms[0]: 'mokc' is not in llms; did you mean 'mock'?",
         ),
         (

@@ -55,7 +55,7 @@ def write_small_project(folder: Path) -> None:
     content["scenarios"] |= {"models": ["mini-mlm"], "constructions": [MEANING]}
     content["scenarios"]["make"]["share"] = 0.01
     content["pairs"] |= {"models": ["by-rule"], "llms": [], "probed": [], "constructions": list(PAIRS)}
-    content["pairs"]["score"]["fewer"] = {}
+    content["pairs"]["fewer"] = {}
     content["pairs"]["make"]["per_cell"] = {"meaning": 1, "form": 3, "control": 1}
     content["pairs"]["probe"] = None
     content["prompts"] |= {"llms": ["mock"], "models": ["mini-clm"], "constructions": [MEANING]}

@@ -150,7 +150,7 @@ def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str]
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, fewer: Mapping[str, PerCell]) -> pd.DataFrame:
-    """Return the pairs that a model is asked about: all, or the first of each cell (`ScorePairs.fewer`).
+    """Return the pairs that a model is asked about: all, or the first of each cell (`PairsParams.fewer`).
 
     One that is shown the continuation alone is asked about pairs with a context; on others it would be no blind model.
     """

@@ -234,7 +234,7 @@ class PairsLine(Line):
         for entry in section.models:
             texts: set[str] = set()
             for source, pairs in tables.items():
-                table = first_items(pairs, section.score.fewer.get(entry)) if source == OWN_PAIRS else pairs
+                table = first_items(pairs, section.fewer.get(entry)) if source == OWN_PAIRS else pairs
                 for side in ("good", "bad"):
                     texts |= {*(table["context"] + table[side])}
                     # Continuations are scored without their contexts too.

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere, suggest
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.lm.params import RuleOfPairs, members_of
 from cxprobe.lm.terms import SchemeName
 from cxprobe.report.params import LineParams
@@ -72,9 +72,6 @@ class ScorePairs(Closed):
     """How masked models are asked: each token masked alone, or with what follows in its own word."""
     token_budget: Annotated[int, Field(ge=1)]
     """The most tokens in one batch."""
-    fewer: dict[Slug, PerCell]
-    """Model -> the items that it is asked about: as many of each cell, from the first on. For masked models, which
-    read a text once for each of its tokens."""
 
 
 class JudgePairs(Closed):
@@ -127,6 +124,9 @@ class PairsParams(Closed):
     """Asked in words which text is the likelier: entries of llms."""
     probed: Distinct[Slug]
     """Whose vectors are probed too, for the ways of asking side by side; some of pairs.models."""
+    fewer: dict[Slug, PerCell]
+    """Model -> the items that it is asked about: as many of each cell, from the first on; all for one that is absent.
+    For masked models, which read a text once for each of its tokens."""
     constructions: Distinct[Slug]
     """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
     make: MakePairs
@@ -164,10 +164,8 @@ class PairsStage(LineParams):
         for part, need in (("llms", "ask"), ("probed", "probe")):
             if getattr(section, part) and getattr(section, need) is None:
                 yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that list"
+        yield from named_elsewhere("pairs.fewer", section.fewer, "models", models)
         judge, schemes = section.judge, section.score.schemes
-        for slug in section.score.fewer:
-            if slug not in models:
-                yield f"pairs.score.fewer.{slug}: is not in models{suggest(slug, list(models))}"
         for key, value, where, allowed in (
             ("scheme", judge.scheme, "pairs.score.schemes", schemes),
             ("score", judge.score, "pairs.judge.scores", judge.scores),

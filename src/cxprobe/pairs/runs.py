@@ -115,7 +115,7 @@ def source_runs(
     balanced = with_balance(pairs, how.cell)
 
     def judge(member: Member, folder: Path) -> JudgedPairs | None:
-        shown = pairs_for(member, pairs, section.score.fewer if source == OWN_PAIRS else {})
+        shown = pairs_for(member, pairs, section.fewer if source == OWN_PAIRS else {})
         if shown.empty:
             return None
         shown = balanced if len(shown) == len(pairs) else with_balance(shown, how.cell)

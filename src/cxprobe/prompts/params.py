@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from cxprobe.files.schema import Closed, Distinct, SomeDistinct, suggest
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
 from cxprobe.lm.params import RuleOfPrompts
 from cxprobe.lm.terms import SchemeName
 from cxprobe.report.params import LineParams
@@ -220,14 +220,14 @@ class JudgePrompts(Closed):
 class PromptsParams(Closed):
     """Inference and multiple choice, asked in words or by the likelihood of the answers."""
 
-    models: Distinct[str]
+    models: Distinct[Slug]
     """Slugs of the section models, masked or causal, whose answers are scored, and panels of blind models."""
-    llms: Distinct[str]
+    llms: Distinct[Slug]
     """Slugs of the section llms, which are asked in words."""
     constructions: Distinct[str]
     """The constructions whose items.yaml is asked about."""
     make: MakePrompts
-    ask: dict[str, AskedOf]
+    fewer: dict[Slug, AskedOf]
     """Slug of llms -> what it is asked; one that is absent is asked everything."""
     score: ScorePrompts
     judge: JudgePrompts
@@ -236,18 +236,18 @@ class PromptsParams(Closed):
     def _ask_what_is_made(self) -> "PromptsParams":
         sets = [*self.make.sets, *self.make.files]
         numbers = {shots.number for shots in self.make.shots}
-        for slug, asked in self.ask.items():
+        for slug, asked in self.fewer.items():
             if slug not in self.llms:
-                raise ValueError(f"ask.{slug}: '{slug}' is not in llms{suggest(slug, self.llms)}")
+                raise ValueError(f"fewer.{slug}: '{slug}' is not in llms{suggest(slug, self.llms)}")
             for name in asked.sets or ():
                 if name not in sets:
                     raise ValueError(
-                        f"ask.{slug}.sets: '{name}' is in neither make.sets nor make.files{suggest(name, sets)}"
+                        f"fewer.{slug}.sets: '{name}' is in neither make.sets nor make.files{suggest(name, sets)}"
                     )
             if unknown := sorted(set(asked.shots or ()) - numbers):
-                raise ValueError(f"ask.{slug}.shots: no entry of make.shots has {unknown[0]}")
+                raise ValueError(f"fewer.{slug}.shots: no entry of make.shots has {unknown[0]}")
             if unmade := sorted(set(asked.chain_of_thought or ()) - set(self.make.chain_of_thought)):
-                raise ValueError(f"ask.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
+                raise ValueError(f"fewer.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
         return self
 
 

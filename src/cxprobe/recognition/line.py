@@ -133,8 +133,10 @@ class RecognitionLine(Line):
         section = params.section(RecognitionParams)
         sentences = labelled_sentences(section, mined=True)
         spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
-        texts = sentences.drop_duplicates(spans)["text"].tolist()
-        yield from read_demand(params.models, "measure_recognition", section.models, texts)
+        sources = sentences[["construction", "source"]].apply(tuple, axis="columns")
+        for model in section.models:
+            read = sentences[sources.isin(section.sources_of(model))].drop_duplicates(spans)
+            yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of the middle layer's probes; of the sources the hardest one stands in the overview."""

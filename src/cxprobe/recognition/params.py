@@ -135,11 +135,18 @@ class RecognitionParams(Closed):
     sentences and subsets of "mined", but models see only the span from the first to the last word that fills a slot. A
     vector is the mean over the tokens of the span. Its pattern.yaml must fill
     slots."""
+    fewer: dict[Slug, dict[Slug, SomeDistinct[SentenceSource]]]
+    """Model -> those of constructions and their sources that it is asked about; all for one that is absent."""
     make: MakeRecognition
     embed: Embed
     probe: Probe
     tune: Tune | None = None
     """null: no search; every probe has the settings of the section probe."""
+
+    def sources_of(self, model: Slug) -> list[tuple[Slug, SentenceSource]]:
+        """Return the constructions, each with a source of its sentences, that a model is asked about."""
+        asked = self.fewer.get(model, self.constructions)
+        return [(name, source) for name, sources in asked.items() for source in sources]
 
 
 class RecognitionStage(LineParams):
@@ -161,6 +168,11 @@ class RecognitionStage(LineParams):
         corpus_sources = {"mined", "marked"}
         from_corpora = [name for name, sources in section.constructions.items() if corpus_sources & {*sources}]
         yield from named_elsewhere("recognition.constructions (mined)", from_corpora, "mining.constructions", mined)
+        every = {f"{name} {source}" for name, sources in section.constructions.items() for source in sources}
+        yield from named_elsewhere("recognition.fewer", section.fewer, "models", self.models)
+        for model in section.fewer:
+            named = [" ".join(asked) for asked in section.sources_of(model)]
+            yield from named_elsewhere(f"recognition.fewer.{model}", named, "recognition.constructions", every)
         all_sources = {source for sources in section.constructions.values() for source in sources}
         for source in sorted(all_sources - corpus_sources):
             subsets: Subsets = getattr(section.make, source)
