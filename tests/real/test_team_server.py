@@ -3,25 +3,18 @@
 import os
 import re
 import shlex
-import shutil
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import run as run_program
 from typing import NamedTuple
 
 import pytest
-from mlflow import MlflowClient
-from mlflow.entities import Run
 from servers import Program, free_ports, is_healthy, running
 from team_servers import CREDENTIALS, OWNER, Postgres, Store, installed, running_postgres, running_store
 from written_pages import fences
 
 from conftest import ROOT, project_environment, run
-from cxprobe.run.record import RunRecord
-from cxprobe.run.results import read_records
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -114,45 +107,6 @@ def quiet_downloads(monkeypatch):
     monkeypatch.setenv("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
 
 
-def faults(records: list[RunRecord], team: Team, folder: Path) -> Iterator[str]:
-    """Yield what the server has otherwise than the files under results/."""
-    client = MlflowClient(team.client["MLFLOW_TRACKING_URI"])
-    experiments = [one.experiment_id for one in client.search_experiments()]
-    found = client.search_runs(experiments, max_results=10_000)
-    yield from (f"{one.info.run_name} is still RUNNING" for one in found if one.info.status == "RUNNING")
-    finished = [one for one in found if one.info.status == "FINISHED"]
-    of_records = [one for one in finished if "mlflow.parentRunId" not in one.data.tags]
-    digests = {record.digest: record for record in records}
-    times = Counter(one.data.tags["cxprobe.record"] for one in of_records)
-    yield from (f"{digests[one].name} is there {times[one]} times" for one in digests if times[one] != 1)
-    yield from (f"{one} has no record" for one in times if one not in digests)
-    for one in of_records:
-        record = digests[one.data.tags["cxprobe.record"]]
-        yield from (f"{record.name}: {fault}" for fault in faults_of(one, record, client, folder / one.info.run_id))
-        children = [two for two in finished if two.data.tags.get("mlflow.parentRunId") == one.info.run_id]
-        trials = sorted((two.info.run_name, two.data.metrics, two.data.params) for two in children)
-        if trials != sorted((two.name, dict(two.metrics), dict(two.params)) for two in record.trials):
-            yield f"{record.name}: other trials"
-
-
-def faults_of(written: Run, record: RunRecord, client: MlflowClient, folder: Path) -> Iterator[str]:
-    if written.data.params != {name: str(value) for name, value in record.params.items()}:
-        yield "other parameters"
-    last = {name: series[-1][1] for name, series in record.series.items() if series}
-    if written.data.metrics != {**record.metrics, **last}:
-        yield "other metrics"
-    for name, series in record.series.items():
-        points = [(point.step, point.value) for point in client.get_metric_history(written.info.run_id, name)]
-        if sorted(points) != sorted(map(tuple, series)):
-            yield f"another series {name}"
-    folder.mkdir(parents=True)
-    client.download_artifacts(written.info.run_id, "", str(folder))
-    there = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    there.pop(Path("provenance.json"), None)
-    if there != {path: (record.folder / path).read_bytes() for path in record.artifacts}:
-        yield "other artifacts"
-
-
 def test_the_commands_of_the_page_run_and_give_no_key_to_a_client(project, team):
     *_, client = fences(PAGE, "bash")
     patient = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "60"}  # on a busy machine
@@ -172,16 +126,3 @@ def test_the_commands_of_the_page_run_and_give_no_key_to_a_client(project, team)
     printed = team.mlflow.log.read_bytes() + done.stdout.encode() + done.stderr.encode()
     assert [key for key in keys if key.encode() in printed or any(key.encode() in one for one in stored.values())] == []
     assert (team.folder / "mlflow.password").stat().st_mode & 0o077 == 0
-
-
-def test_of_two_people_who_sync_at_once_both_succeed_and_each_run_is_there_once(project, team, tmp_path, monkeypatch):
-    copies = [tmp_path / name for name in ("mine", "theirs")]
-    for copy in copies:
-        shutil.copytree(project, copy, symlinks=True)
-    with ThreadPoolExecutor() as both:
-        synced = list(both.map(lambda copy: sync(copy, team), copies))
-    monkeypatch.chdir(project)
-    records, _ = read_records()
-    assert [number for number, _ in synced] == [len(records)] * 2
-    assert list(faults(records, team, tmp_path / "downloaded")) == []
-    assert sync(project, team) == (len(records), 0)

@@ -431,11 +431,6 @@ class PairsLine(Line):
             )
         return pd.concat(tables, ignore_index=True)
 
-    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return the deciding answers about this project's pairs; their part is real words or pseudowords."""
-        pairs = answers[(answers["line"] == self.name) & answers["decides"]]
-        return pairs.assign(configuration="pairs", part=pairs["source"])
-
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     """Read the project's own minimal pairs."""
