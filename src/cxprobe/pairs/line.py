@@ -474,7 +474,8 @@ def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, ...], str]:
         for effect, margin, low, high in rows[["effect", "margin", "low", "high"]].itertuples(False, None):
             if effect in _MARGINS:
                 parts.append(f"{_MARGINS[effect]} {margin:+.3f} nats [{low:+.3f}, {high:+.3f}]")
-        told[key] = ", ".join(parts) + "; "
+        if parts:
+            told[key] = ", ".join(parts) + "; "
     return told
 
 
