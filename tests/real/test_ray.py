@@ -13,18 +13,18 @@ import psutil
 import pytest
 from mined_project import (
     LONG,
-    begun_project,
     copied,
     engine_of_page,
     finished_shards,
     mine,
     mined,
-    mined_on_this_machine,
     use_engine,
 )
 from servers import wait_until
 
 from conftest import project_environment
+
+pytest_plugins = ["mined_project"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -90,16 +90,6 @@ def _name(process: psutil.Process) -> str:
 def cluster(tmp_path):
     with running_ray(tmp_path) as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return begun_project(tmp_path_factory.mktemp("begun") / "project")
-
-
-@pytest.fixture(scope="module")
-def mined_here(begun, tmp_path_factory):
-    return mined_on_this_machine(begun, tmp_path_factory.mktemp("here") / "project")
 
 
 @pytest.fixture

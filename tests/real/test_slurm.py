@@ -14,13 +14,11 @@ import pytest
 from mined_project import (
     LONG,
     SHARDS,
-    begun_project,
     copied,
     engine_of_page,
     finished_shards,
     mine,
     mined,
-    mined_on_this_machine,
     use_engine,
 )
 from ruamel.yaml import YAML
@@ -29,6 +27,8 @@ from slurm_cluster import MOST_TASKS, missing_programs, running_cluster
 
 from conftest import ROOT, change_params, project_environment, run
 from cxprobe.files.arrays import read_features
+
+pytest_plugins = ["mined_project"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,16 +46,6 @@ CLUSTER_PAGE = (ROOT / "docs/tutorials/cluster.md").read_text()
 def cluster(tmp_path_factory):
     with running_cluster(tmp_path_factory.mktemp("slurm") / "cluster") as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return begun_project(tmp_path_factory.mktemp("begun") / "project")
-
-
-@pytest.fixture(scope="module")
-def mined_here(begun, tmp_path_factory):
-    return mined_on_this_machine(begun, tmp_path_factory.mktemp("here") / "project")
 
 
 @pytest.fixture
