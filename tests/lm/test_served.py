@@ -136,7 +136,7 @@ def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_k
 
 
 def cut_short(numbers):
-    del numbers[-1]
+    del numbers[-2:]  # of the last token, and of the one that follows
 
 
 def replaced_by(number, place=1):
