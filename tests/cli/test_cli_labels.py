@@ -86,12 +86,6 @@ def test_precision_and_what_is_left_to_find_are_printed_after_a_session_and_with
     assert run("", "agreement", "toy").out.splitlines()[-3:] == lines
 
 
-def test_the_screen_has_definition_and_hits(project):
-    shown = run("/mined-27-0\nq\n", "label", "toy", "--who", "Ann")
-    assert "Positive: each half is a clause" in shown.out
-    assert "  1  **the red** cat runs, **the fast** dog sings.\n     https://example.org/0#0\n" in shown.out
-
-
 def test_a_third_person_decides_what_two_label_differently(project):
     said = run("p\np\nn\nn\n", "label", "toy", "--who", "Ann").out
     assert "as recognition.make.mined asks for:\n  length: 1 values can be trained on, and 1 tested\n" in said
@@ -153,7 +147,6 @@ def test_on_a_terminal_one_key_answers_without_enter(project):
         ("z", "undone"),
         ("u", "3 of 4"),
         ("g4\r", "4 of 4"),
-        ("/so now\r", "is in 1 of 4"),
         ("q", "2 sequences left"),
     ):
         os.write(terminal, keys.encode())

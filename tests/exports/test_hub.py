@@ -3,11 +3,11 @@
 import datasets
 import pandas as pd
 import pytest
-from exported_project import MEANING, PAIRS, RULE, UNBALANCED
+from exported_project import MEANING, PAIRS
 from huggingface_hub import DatasetCard
 
 from cxprobe.errors import DataError
-from cxprobe.exports.hub import card_text, parquet_files, read_blind_rates, read_configurations
+from cxprobe.exports.hub import card_text, parquet_files, read_configurations
 from cxprobe.exports.project import write_files
 from cxprobe.lines import LINES
 from cxprobe.people.ratings import Rating
@@ -15,8 +15,6 @@ from cxprobe.people.ratings import Rating
 pytestmark = pytest.mark.pipeline
 
 pytest_plugins = ["exported_project"]
-
-NO_RATES = pd.DataFrame(columns=["configuration", "construction", "part", "model", "accuracy", "low", "high", "n"])
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def folder(found, made_params, tmp_path, monkeypatch):
     """The folder of an exported data set; nothing is fetched, and nothing is cached outside of it."""
     monkeypatch.setattr(datasets.config, "HF_DATASETS_OFFLINE", True)
     configurations, left_out = found
-    card = card_text(made_params, configurations, read_blind_rates(made_params), left_out)
+    card = card_text(made_params, configurations, left_out)
     written = tmp_path / "hf"
     write_files(parquet_files(configurations) | {"README.md": card.encode()}, written)
     return written
@@ -104,44 +102,13 @@ def test_the_card_describes_every_column_and_gives_sizes_and_settings(folder, fo
     assert "(0 entailment, 1 neutral, 2 contradiction)" in card
 
 
-def test_the_card_gives_what_blind_models_get_without_cells_in_which_one_answer_is_always_right(folder):
-    card = (folder / "README.md").read_text()
-    (row,) = [line for line in card.splitlines() if line.startswith(f"| pairs | {MEANING} | real")]
-    assert f"| {RULE} | 50.0% [" in row
-    assert not [line for line in card.splitlines() if line.startswith(f"| pairs | {UNBALANCED} |")]
-    assert "No blind model has been judged on: sentences, scenarios, nli, reasoning." in card
-
-
 def test_the_card_says_whether_people_have_judged_the_items(found, made_params, monkeypatch):
-    assert "No person has judged the items yet" in card_text(made_params, found[0], NO_RATES, [])
+    assert "No person has judged the items yet" in card_text(made_params, found[0], [])
     ratings = [Rating("pairs", item, "f", rater, "A", "A") for item in "ab" for rater in "xyz"]
     monkeypatch.setattr("cxprobe.exports.hub.read_ratings", lambda path: ratings if MEANING in path.parts else [])
-    card = card_text(made_params, found[0], NO_RATES, [])
+    card = card_text(made_params, found[0], [])
     assert "People have judged 2 items (6 ratings by 3 raters" in card
     assert "No person" not in card
-
-
-def test_blind_models_are_counted_on_all_items_of_the_data_set(made_params, tmp_path, monkeypatch):
-    rows = [
-        ("pairs", "real", "A", "sum", True, 1.0),
-        ("pairs", "real", "A", "per_token", False, 0.0),  # another score
-        ("prompts", "templatic", "none", "rule", False, 1.0),  # models are asked about a part of the items
-        ("scenarios", "own", "second-test", "none", False, 0.0),
-        ("scenarios", "own", "second-test", "PMI", False, 1.0),  # another calibration
-        ("recognition", "mined", "length", "probe", True, 1.0),  # not in the data set
-        ("recognition", "marked", "length", "probe", True, 1.0),
-    ]
-    answers = pd.DataFrame(rows, columns=["line", "source", "variant", "asked", "decides", "correct"])
-    answers = answers.assign(model=RULE, weights="none", construction=MEANING, item="i", clusters=[["frame=f"]] * 7)
-    monkeypatch.setattr("cxprobe.exports.hub.read_results", lambda params, lines: answers)
-    monkeypatch.setattr("cxprobe.exports.hub.DATA", tmp_path)
-    for line in LINES:
-        (tmp_path / f"judge_{line}").mkdir()
-    assert read_blind_rates(made_params)[["configuration", "part", "accuracy", "n"]].to_numpy().tolist() == [
-        ["scenarios", "second-test", 0.0, 1],
-        ["pairs", "real", 1.0, 1],
-        ["nli", "templatic", 1.0, 1],
-    ]
 
 
 def test_items_of_other_people_stay_out(made_params):

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from chat_server import chat_server
+from servers import answering
 
 from conftest import ROOT
 from cxprobe.errors import ModelError
@@ -79,7 +79,9 @@ def server():
     asked: Counter[str] = Counter()
     lock = threading.Lock()
 
-    def answer(text, body):
+    def answer(body, _):
+        content = body["messages"][-1]["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
         with lock:
             asked[text] += 1
             number = asked.total()
@@ -89,8 +91,8 @@ def server():
             return 500, {"error": {"message": "down"}}
         return said(f"You asked: {text} {body['temperature']}", "stop")
 
-    with chat_server(answer) as url:
-        yield url, asked
+    with answering(answer) as url:
+        yield f"{url}/v1", asked
 
 
 def test_every_question_has_its_reply_in_order(tmp_path):

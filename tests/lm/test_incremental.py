@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from counted import count_rows
 from loaded_lms import assert_alike
-from model_folders import spec
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
 from cxprobe.lm.answering import answer
 from cxprobe.lm.candidates import CandidateQuestions, candidate_log_probabilities
-from cxprobe.lm.scoring import load_language_model, score_texts
-from cxprobe.lm.store import AnswerStore, answers_folder
+from cxprobe.lm.scoring import score_texts
+from cxprobe.lm.store import AnswerStore
 from cxprobe.lm.texts import HowToScore
 
 pytestmark = pytest.mark.pipeline
@@ -138,28 +137,6 @@ def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(lm
     np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["bert", "llama"])
-def test_a_run_that_begins_while_another_is_at_work_leaves_a_whole_store_too(lms, tmp_path, kind):
-    first = lms(kind)
-    second = load_language_model("tiny", spec(first.name))
-    expected = score_texts(first, [TEXTS], HOW)
-    called, found = iter(range(3)), []
-
-    def begin_another(*_):
-        if next(called, None) == 2:
-            with AnswerStore(tmp_path, seconds=0) as store:
-                found.append(score_texts(second, [dict(reversed(TEXTS.items()))], HOW, store=store))
-
-    begin = first.model.register_forward_pre_hook(begin_another)
-    with AnswerStore(tmp_path, seconds=0) as store:
-        assert_alike(score_texts(first, [TEXTS], HOW, store=store), expected)
-    begin.remove()
-    assert_alike(sorted(found[0], key=lambda one: one.text), sorted(expected, key=lambda one: one.text))
-    again, seen = score(first, tmp_path)
-    assert seen.calls == 0
-    assert_alike(again, expected)
-
-
 def test_progress_counts_every_text_once_a_scheme_known_ones_first(lms, tmp_path):
     for kind, schemes in (("bert", 2), ("llama", 1)):
         model = lms(kind)
@@ -174,13 +151,3 @@ def test_progress_counts_every_text_once_a_scheme_known_ones_first(lms, tmp_path
         assert sum(told) + sum(told_known) == len(TEXTS) * schemes
         assert sum(told_known) >= 5
         assert len(told) > 2
-
-
-def test_a_store_belongs_to_weights_precision_and_kind_of_device(lms, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    again = load_language_model("tiny", spec(lms("bert").name))
-    assert answers_folder("tiny", lms("bert"), "cpu") == answers_folder("tiny", again, "cpu")
-    others = [lms("bert"), lms("roberta"), lms("bert", "bfloat16")]
-    names = {answers_folder("tiny", other, "cpu").name for other in others}
-    assert len(names | {answers_folder("tiny", again, "cuda").name}) == 4
-    assert all(name.startswith("tiny-") for name in names)

@@ -37,23 +37,6 @@ def parts(rows, *texts: TokenScores) -> pd.DataFrame:
     return ScoredTexts(token_table(list(texts))).parts(table["context"], table["end"])
 
 
-def test_scores_by_name():
-    assert whole(WHOLE) == {"sum": -7.5, "per_token": -7.5 / 4, "per_character": -7.5 / 10}
-
-
-def test_only_scored_tokens_count_in_a_denominator():
-    assert whole(FIRST_UNSCORED) == {"sum": -6.5, "per_token": -6.5 / 3, "per_character": -6.5 / 7}
-
-
-def test_a_character_of_several_tokens_counts_once():
-    assert whole(scored("é", [(0, 1), (0, 1)], [-1.0, -3.0]))["per_character"] == -4.0
-
-
-def test_a_part_has_the_tokens_that_end_in_it():
-    rows = [("the old", " cats"), ("the ", "old cats"), ("the", " old cats"), ("", "the old cats")]
-    assert parts(rows, WHOLE)["sum"].tolist() == [-4.5, -6.5, -6.5, -7.5]
-
-
 def test_a_text_without_a_scored_token_and_a_part_with_one_that_is_not_scored_have_no_score():
     assert all(np.isnan(list(whole(scored("a", [(0, 1)], [NAN])).values())))
     rows = [("the old", " cats"), ("", "the old cats"), ("the new", " cats"), ("the old cats", "")]

@@ -17,7 +17,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.params import ServedModel
-from cxprobe.lm.scoring import load_language_model, measure_texts, score_texts
+from cxprobe.lm.scoring import load_language_model, measure_texts
 from cxprobe.lm.store import answers_folder
 from cxprobe.lm.texts import HowToScore, Pair, token_scores_of
 from cxprobe.pairs.measure import texts_of_pairs
@@ -135,45 +135,36 @@ def test_a_server_that_stops_in_between_ends_the_stage_and_what_it_answered_is_k
     assert len(answers.requests) - before == 1 + len(TEXTS) - 2
 
 
-def test_fewer_numbers_than_tokens_are_refused_and_nothing_is_guessed(served):
+def cut_short(numbers):
+    del numbers[-2:]  # of the last token, and of the one that follows
+
+
+def replaced_by(number, place=1):
+    def replace(numbers):
+        numbers[place] = number
+
+    return replace
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "said"),
+    [
+        (cut_short, ModelError, r"was sent \d+ tokens and its answer is about \d+ of them.*nothing is guessed"),
+        (replaced_by(None, place=2), ModelError, "nothing is guessed"),
+        *((replaced_by(number), DataError, "log-probability of token 1 of .*look") for number in (-9999.0, 0.5)),
+        (replaced_by(float("nan")), DataError, "log-probability of token 1 of .*look"),
+    ],
+)
+def test_numbers_that_are_missing_or_no_log_probabilities_are_refused_and_none_is_guessed(served, damage, error, said):
     url, answers = served
     model = load(url)
 
-    def shorten(choice, ids):
-        kept = {key: values[: len(ids) - 1] for key, values in choice["logprobs"].items()}
-        return choice | {"logprobs": kept}
-
-    answers.damages = shorten
-    with pytest.raises(
-        ModelError, match=r"was sent \d+ tokens and its answer is about \d+ of them.*nothing is guessed"
-    ):
-        causal_token_scores(model, TEXTS, bos="add", token_budget=1)
-
-
-def test_a_gap_among_the_numbers_is_refused(served):
-    url, answers = served
-    model = load(url)
-
-    def leave_out(choice, ids):
-        choice["logprobs"]["token_logprobs"][2] = None
+    def damaged(choice, ids):
+        damage(choice["logprobs"]["token_logprobs"])
         return choice
 
-    answers.damages = leave_out
-    with pytest.raises(ModelError, match="nothing is guessed"):
-        causal_token_scores(model, TEXTS[:1], bos="add", token_budget=1)
-
-
-@pytest.mark.parametrize("number", [-9999.0, float("nan"), 0.5])
-def test_a_number_that_is_no_log_probability_is_refused_with_its_text(served, number):
-    url, answers = served
-    model = load(url)
-
-    def replace(choice, ids):
-        choice["logprobs"]["token_logprobs"][1] = number
-        return choice
-
-    answers.damages = replace
-    with pytest.raises(DataError, match=r"log-probability of token 1 of .*look"):
+    answers.damages = damaged
+    with pytest.raises(error, match=said):
         causal_token_scores(model, TEXTS[:1], bos="add", token_budget=1)
 
 
@@ -255,11 +246,3 @@ def test_a_served_model_has_no_other_precision_to_be_compared_with(served):
     url, answers = served
     assert stage_model(url).check(TEXTS, TEXTS, None) == {"unknown": 0}
     assert not answers.requests
-
-
-def test_answers_of_questions_are_scored_like_texts(served, local):
-    url, _ = served
-    how = HowToScore(["pll"], 64)
-    portions = [{"Is it so? Yes": 10, "Is it so? No": 10}, {"It rains.": 0}]
-    found, expected = (score_texts(model, portions, how) for model in (load(url), local))
-    assert_alike(found, expected)

@@ -1,11 +1,7 @@
-import math
-
 import numpy as np
 import pytest
 import torch
 from transformers import (
-    AutoModelForMaskedLM,
-    AutoTokenizer,
     BertConfig,
     BertForMaskedLM,
     BertModel,
@@ -21,11 +17,8 @@ from pretraining.training import (
     Batches,
     LanguageModelling,
     learning_rate_factor,
-    perplexity,
-    save_model,
-    start_model,
 )
-from pretraining.vocabulary import make_tokenizer, trim_encoder, trim_tokenizer, trim_vocabulary
+from pretraining.vocabulary import trim_encoder, trim_vocabulary
 
 TOKENIZER = tiny_tokenizer()
 OLD = dict(sorted(TOKENIZER.get_vocab().items(), key=lambda entry: entry[1]))
@@ -76,16 +69,6 @@ def test_the_loss_is_the_models_own(objective):
         torch.testing.assert_close(total / count, own)
 
 
-@pytest.mark.parametrize("objective", ["masked", "causal"])
-def test_a_resumed_training_sees_the_same_batches(objective):
-    whole = batches(objective, first=0, steps=12)
-    rest = batches(objective, first=7, steps=12)
-    assert len(whole) == 12
-    for one, other in zip(whole[7:], rest, strict=True):
-        assert torch.equal(one[0], other[0])
-        assert torch.equal(one[1], other[1])
-
-
 def test_every_weight_is_learnt_at_one_rate_and_only_matrices_decay():
     module = LanguageModelling(masked_model(), settings(), 0)
     groups = module.configure_optimizers()["optimizer"].param_groups
@@ -95,13 +78,6 @@ def test_every_weight_is_learnt_at_one_rate_and_only_matrices_decay():
     for group in groups:
         assert {group["initial_lr"]} == {0.001 if id(weight) in body else 0.01 for weight in group["params"]}
         assert {group["weight_decay"]} == {0.1 if weight.ndim > 1 else 0.0 for weight in group["params"]}
-
-
-def test_an_even_guess_has_the_perplexity_of_the_vocabulary():
-    model = causal_model()
-    model.model.norm.weight.data.zero_()
-    number = perplexity(model, TOKENIZER, settings(objective="causal"), segments(), seed=0)
-    assert math.isclose(number, len(TOKENIZER), rel_tol=1e-4)
 
 
 def test_the_learning_rate_rises_to_its_peak_and_falls_to_nothing():
@@ -130,26 +106,3 @@ def test_a_trimmed_encoder_gives_the_same_vectors_for_the_pieces_it_kept():
     with torch.no_grad():
         torch.testing.assert_close(small(new).last_hidden_state, full(old).last_hidden_state)
     assert small.config.max_position_embeddings == 32
-
-
-@pytest.fixture
-def start(tmp_path):
-    vocabulary = trimmed()
-    tokenizer = make_tokenizer(trim_tokenizer(TOKENIZER.backend_tokenizer.to_str(), vocabulary), 32)
-    trim_encoder(encoder(), vocabulary, 32).save_pretrained(tmp_path / "start")
-    tokenizer.save_pretrained(tmp_path / "start")
-    return tmp_path / "start"
-
-
-def test_a_saved_model_is_half_as_large_and_loads_whole_in_float32(start, tmp_path):
-    tokenizer = AutoTokenizer.from_pretrained(start)
-    model = start_model(settings(), start, tokenizer, np.zeros(80)).eval()
-    save_model(model, tokenizer, tmp_path / "saved")
-    loaded, report = AutoModelForMaskedLM.from_pretrained(tmp_path / "saved", output_loading_info=True)
-    assert not any(report[name] for name in ("missing_keys", "unexpected_keys", "mismatched_keys"))
-    assert loaded.dtype == torch.float32
-    weights = sum(weight.numel() for weight in model.parameters())
-    assert (tmp_path / "saved" / "model.safetensors").stat().st_size < 2 * weights + 8000
-    ids = torch.tensor([[2, 7, 8, 3]])
-    with torch.no_grad():
-        torch.testing.assert_close(loaded.eval()(ids).logits, model(ids).logits, atol=1e-2, rtol=1e-2)

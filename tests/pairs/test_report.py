@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from judged_pairs import crossed
 
-from cxprobe.lm.params import Llm, Member, ModelSpec, Rule, Series, UnigramModel
+from cxprobe.lm.params import Member, ModelSpec, Rule, Series, UnigramModel
 from cxprobe.pairs.figures import benchmark_figures, pair_figures, series_figures
 from cxprobe.pairs.report import (
     ALL_PAIRS,
@@ -65,7 +65,6 @@ def rates(**columns):
 
 LIDS = "Lifting the … is harder than the …"
 SIDES = (("construction", 0.0), ("rival", 1.0))
-MOCK = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=16, connections=1, retries=0, timeout=1)
 
 
 def figures_of(left=("a", "b", "words"), earlier=(), people=False, members=None, **changed):
@@ -171,14 +170,6 @@ def test_a_model_with_a_fixed_preference_is_hollow():
     figures = figures_of(sentences=pd.concat(sides))
     assert legend(figures["meaning_by_variant"])[-1] == "hollow: a fixed preference"
     assert legend(figures["bias_variant"]) == ["a", "b (random weights)"]
-
-
-def test_a_mock_model_is_drawn_beside_no_other():
-    mock = Member("mock", MOCK, "mock")
-    for name, figure in figures_of(left=("a", "mock"), members=[*MEMBERS, mock]).items():
-        assert "mock (asked)" not in legend(figure), name
-    alone = figures_of(left=("mock", "words"), members=[MEMBERS[2], mock])
-    assert "mock (asked)" in legend(alone["meaning_by_variant"])
 
 
 @pytest.mark.parametrize(

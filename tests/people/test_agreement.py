@@ -137,12 +137,12 @@ def test_agreement_is_what_brute_force_finds(given_answers):
         assert np.isnan(found["alpha"])
 
 
-def test_nobody_has_judged_is_no_rate_of_zero(tmp_path):
-    assert load_ratings("toy", tmp_path).empty
-    (tmp_path / "toy").mkdir()
-    write_ratings([], tmp_path / "toy" / "ratings.tsv")
-    assert list(load_ratings("toy", tmp_path).columns) == COLUMNS
-    none = human_agreement(load_ratings("toy", tmp_path))
+def test_nobody_has_judged_is_no_rate_of_zero(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert load_ratings("toy").empty
+    write_ratings([], tmp_path / "constructions" / "toy" / "ratings.tsv")
+    assert list(load_ratings("toy").columns) == COLUMNS
+    none = human_agreement(load_ratings("toy"))
     assert none.empty
     assert {"construction", "kind", "accuracy", "low", "high", "n", "full_agreement", "alpha"} <= set(none.columns)
 

@@ -191,12 +191,10 @@ def test_an_item_that_somebody_met_twice_counts_as_it_was_answered_first():
     assert all((rating.answer == rating.gold) == (rating.item in first) for rating in ratings)
 
 
-def test_a_pseudonym_does_not_show_the_person_and_is_another_in_every_export_but_a_model_keeps_its_name():
+def test_a_pseudonym_does_not_show_the_person_and_is_another_in_every_export():
     names = [pseudonym(*who) for who in (("Ann", EXPORT), ("Bo", EXPORT), ("Ann", "export-other"))]
     assert "Ann" not in "".join(names)
     assert len(set(names)) == 3
-    assert pseudonym("model:reader-1", EXPORT) == "model:reader-1"
-    assert not pseudonym("reader-1", EXPORT).startswith("model:")
 
 
 def rating(item="i", rater="r", answer="A", gold="A", frame="f"):

@@ -49,8 +49,6 @@ def test_what_is_written_is_read(tmp_path_factory, known):
         ([line(kind="inference", answer="neutral")], "line 2: gold 'B' is none of inference"),
         ([line(), line(answer="B")], "line 3: r1 has judged 'i1' twice"),
         ([line(), line(rater="r2", gold="A")], "line 3: gold 'A' of 'i1' is 'B' above"),
-        ([line(rater="model:")], "line 2: rater 'model:': a model is model:<name>"),
-        ([line(rater="model: gpt")], "line 2: rater 'model: gpt': a model is model:<name>"),
         ([line(item="x" * 2000)], "line 2: a cell of 2000 characters"),
     ],
 )

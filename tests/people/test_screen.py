@@ -1,6 +1,6 @@
 import io
 
-from labelling_desk import desk, mined, session
+from labelling_desk import desk, session
 from rich.console import Console
 
 from cxprobe.people.labels import PersonLabel
@@ -16,7 +16,9 @@ def lines(start, at=None, console=None) -> str:
 
 
 def test_lines_have_definition_progress_hits_and_source():
-    start = apply_answer(session(), "/mined-27-0")
+    start = session()
+    number = next(number for number, group in enumerate(start.groups, 1) if group.sentences[0].id == "mined-27-0")
+    start = apply_answer(start, f"g {number}")
     text = lines(start)
     assert "Positive: each half is a clause" in text
     assert f"{start.position + 1} of 4   0 of 4 labelled, 4 left" in text
@@ -62,16 +64,3 @@ def test_progress_says_how_many_labels_a_probe_still_needs():
     said = f"; {size} negative so far, a probe with 10 of each label needs about {labels} labels more"
     assert progress_of(start, 10).endswith(said)
     assert progress_of(start, 1).endswith("a probe with 1 of each label can be made")
-
-
-def test_progress_says_how_fast_and_how_long():
-    start = session()
-    assert progress_of(start) == "0 of 4 labelled, 4 left"
-    for seconds in (4.0, 8.0):
-        start = apply_answer(start, "p", seconds)
-    assert progress_of(start) == "2 of 4 labelled, 2 left; 6.0 s each (median of 2), about 12 s to go"
-    for seconds in (3000.0, 3000.0):
-        start = apply_answer(start, "p", seconds)
-    assert progress_of(start) == "4 of 4 labelled; 1504 s each (median of 4)"
-    for seconds, said in ((100.0, "about 7 min to go"), (3600.0, "about 4 h 0 min to go")):
-        assert progress_of(apply_answer(session(table=mined(5)), "p", seconds)).endswith(said)

@@ -55,7 +55,7 @@ def test_undo_brings_back_what_was_there_before_and_shows_it():
     assert (undone.labels[0].label, undone.position) == ("positive", 0)
 
 
-@given(st.lists(st.sampled_from(["p", "n", "u", "1n", "2p", "s", "b", "g 3", "/cat", "z"]), max_size=12))
+@given(st.lists(st.sampled_from(["p", "n", "u", "1n", "2p", "s", "b", "g 3", "z"]), max_size=12))
 def test_undoing_everything_leaves_the_labels_as_they_were(answers):
     start = after = session([PersonLabel("sequence", mined()["tags"][0], "unclear", "Ann", "2026-01-30")])
     for text in answers:
@@ -84,17 +84,6 @@ def test_when_all_is_labelled_nothing_is_shown_but_undo_and_going_back_work():
     assert apply_answer(end, "1p").refused
     assert say(end, "g 2", "p").unlabelled == []
     assert [say(end, text).position for text in ("z", "b", "s")] == [3, 3, 0]
-
-
-def test_a_search_finds_one_after_the_other_in_sentences_tags_and_sources():
-    start = session()
-    holding = [number for number, group in enumerate(start.groups) if "we say that" in group.sentences[0].text]
-    first = say(start, "/WE say")
-    assert first.position == next(position for position in [*holding, holding[0]] if position > 0)
-    assert {say(first, *["/"] * n).position for n in range(3)} == set(holding)
-    assert "is in 1 of 4" in apply_answer(start, "/mined-27").said
-    assert "is in 4 of 4" in apply_answer(start, "/example.org").said
-    assert "'dragon' is nowhere" in apply_answer(start, "/dragon").said
 
 
 def test_every_answer_is_in_the_file_at_once_beside_what_others_have_written_meanwhile(tmp_path):
@@ -130,14 +119,6 @@ def test_an_answer_reaches_only_the_sentences_that_were_shown(tmp_path):
     assert again.refused
     assert "nothing was done" in again.said
     assert {label.label for label in read_labels(tmp_path / "labels.tsv")} == {"positive"}
-
-
-def test_the_time_for_a_group_runs_from_when_it_is_shown(tmp_path):
-    moments = iter([0.0, 10.0, 10.0, 25.0, 30.0, 30.0])
-    saved = SavedSession(session(), tmp_path / "labels.tsv", lambda: next(moments))
-    for text in ("p", "1n", "n"):
-        saved.say(text)
-    assert [step.seconds for step in saved.session.history] == [10.0, None, 20.0]
 
 
 # Two people who label, as the terminal and the page in the browser do, each in a process of its own.

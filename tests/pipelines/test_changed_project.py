@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from whole_project import BENCHMARK, change, locked, runs, stages_that_ran, write_benchmark
+from whole_project import change, locked, runs, stages_that_ran
 
 from conftest import run, save_toy_tagger
 from cxprobe.files.tables import read_table
@@ -134,19 +134,6 @@ def models_reported(folder: Path) -> list[str]:
     return sorted(set(read_table(folder / "results/report_recognition/accuracy.csv")["model"]))
 
 
-def test_mined_sentences_are_probed_beside_generated_ones(project):
-    def mined_too(params):
-        params["recognition"]["models"] = ["one"]
-        params["recognition"]["constructions"]["toy"].append("mined")
-        params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
-
-    change(project, mined_too)
-    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["make_recognition", "measure_recognition@one", "judge_recognition", "report_recognition", "report"]
-    summary = read_table(project / "results/report_recognition/accuracy.csv")
-    assert set(summary["source"]) == {"generated", "mined"}
-
-
 def test_marked_sentences_have_the_subsets_of_mined_ones_and_other_vectors(project):
     pattern = project / "constructions/toy/pattern.yaml"
     tokens, slot = "tokens: [{LOWER: the}, {TAG: JJ}]", "dependencies: [{RIGHT_ID: half-1, RIGHT_ATTRS: {TAG: JJ}}]"
@@ -195,23 +182,6 @@ def test_a_line_without_models_makes_and_measures_nothing(project):
     change(project, only_pairs)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert not [stage for stage in ran if "@" in stage]
-
-
-def test_a_benchmark_of_others_is_scored_by_group(project):
-    write_benchmark(project)
-    change(project, lambda params: params["pairs"].update(benchmarks={"toy-blimp": BENCHMARK}))
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs").stdout)
-    scored = [f"score_pairs@{model}" for model in ("mlm", "clm", "by-rule")]
-    assert sorted(ran) == sorted(["make_pairs", *scored, "probe_pairs@mlm", "judge_pairs", "report_pairs"])
-    found = runs(project, "benchmarks")
-    assert {(one.data.params["construction"], one.data.params["source"]) for one in found} >= {
-        ("all", "toy-blimp"),
-        ("agreement", "toy-blimp"),
-    }
-    of_clm = [one for one in found if one.data.params["model"] == "clm" and one.data.params["construction"] == "all"]
-    assert of_clm[0].data.metrics["n"] == 4
-    assert of_clm[0].data.metrics["tie_rate"] == 0.25
-    assert list((project / "results/report_pairs/figures/benchmarks/toy-blimp").iterdir())
 
 
 def test_tuned_probes_leave_their_trials_as_child_runs(project):

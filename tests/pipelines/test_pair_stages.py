@@ -28,7 +28,7 @@ from cxprobe.lm.params import (
     UnigramModel,
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PairsStage, PerCell, ProbePairs, ScorePairs
+from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PairsStage, PerCell, ScorePairs
 from cxprobe.project.params import load_params
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
@@ -204,18 +204,6 @@ def test_a_model_that_is_asked_less_is_measured_and_judged_on_its_items_alone(ou
 def n_of_real_and_balanced(judged, model) -> int:
     """Return how many pairs of a model are compared with those of others."""
     return int(((judged["model"] == model) & (judged["words"] == "real") & judged["balanced"]).sum())
-
-
-def test_a_second_run_trains_no_probe_again(outcomes, monkeypatch):
-    del outcomes
-    probe = ProbePairs(
-        constructions=["toy"], token_budget=64, C=1.0, folds=3, max_iter=1000, standardise=True, asked={}
-    )
-    first = run_script("probe_pairs", "clm", probe=probe)
-    before = Path("data/probe_pairs/clm/toy.parquet").read_bytes()
-    monkeypatch.setattr("cxprobe.probing.fit_and_predict", lambda *_: pytest.fail("a probe was trained again"))
-    assert run_script("probe_pairs", "clm", probe=probe) == first
-    assert Path("data/probe_pairs/clm/toy.parquet").read_bytes() == before
 
 
 def test_every_pair_is_asked_about_in_both_orders(outcomes):

@@ -35,16 +35,6 @@ def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
     assert "Stage 'mine_sentences@toys' didn't change, skipping" in again
 
 
-def test_a_new_file_of_the_corpus_is_noticed(tmp_path):
-    folder = tmp_path / "project"
-    make_project(folder)
-    run(folder, "dvc", "repro", "mine_sentences")
-    text = '{"text": "Then the blue queen waits, the calm boy laughs.", "url": "toy/new"}'
-    (folder / "corpus" / "new.jsonl").write_text(text)
-    run(folder, "dvc", "repro", "mine_sentences")
-    assert "toy/new" in set(pd.read_parquet(folder / SENTENCES)["url"])
-
-
 def test_two_workers_mine_the_same_and_do_not_make_the_stage_run_again(tmp_path):
     folder = tmp_path / "project"
     make_project(folder)

@@ -1,6 +1,9 @@
 import json
+from functools import reduce
+from operator import getitem
 
 import pytest
+from ruamel.yaml import YAML
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
@@ -88,124 +91,95 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
     ]
 
 
+PARAMS = YAML(typ="safe").load(ROOT / "params.yaml")
+MINILM, MOCK = PARAMS["models"]["minilm"], PARAMS["llms"]["mock"]
+
+
+def put(values: dict[str, object]):
+    """Return a change that puts values at places such as "pairs/make"."""
+
+    def change(params):
+        for place, value in values.items():
+            *keys, last = place.split("/")
+            reduce(getitem, keys, params)[last] = value
+
+    return change
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("values", "message"),
     [
-        (lambda p: p["recognition"]["make"]["generated"].update(test_per_label=999), "per_label: 60 is too few, since"),
-        (lambda p: p["recognition"]["make"]["balanced"].update(train_per_label=61), "per_label: 60 is too few, since"),
-        (lambda p: p["recognition"].update(models=["minilm", "minilm"]), "'minilm' is listed more than once"),
-        (lambda p: p["recognition"].update(models=[]), "recognition.models: must not be empty, since constructions is"),
+        ({"recognition/make/generated/test_per_label": 999}, "per_label: 60 is too few, since"),
+        ({"recognition/make/balanced/train_per_label": 61}, "per_label: 60 is too few, since"),
+        ({"recognition/models": ["minilm", "minilm"]}, "'minilm' is listed more than once"),
+        ({"recognition/models": []}, "recognition.models: must not be empty, since constructions is"),
         (
-            lambda p: p["recognition"].update(fewer={"mini-mlm": {"let-alone": ["mined"]}, "mini": {}}),
+            {"recognition/fewer": {"mini-mlm": {"let-alone": ["mined"]}, "mini": {}}},
             "recognition.fewer.mini-mlm: recognition.constructions does not have let-alone mined; take out here",
         ),
-        (lambda p: p["pairs"]["fewer"].update(mini=p["pairs"]["fewer"]["mini-mlm"]), "pairs.fewer: models does not"),
+        ({"pairs/fewer/mini": PARAMS["pairs"]["fewer"]["mini-mlm"]}, "pairs.fewer: models does not"),
+        ({"recognition/constructions": {}}, "recognition.constructions: must not be empty, since models"),
+        ({"prompts/constructions": []}, "prompts.constructions: must not be empty, since models or llms"),
+        ({"prompts/llms": [], "prompts/models": [], "prompts/fewer": {}}, "prompts.models and llms: must not be empty"),
+        ({"mining/constructions": {}}, "recognition.constructions (mined): mining.constructions does not have causati"),
+        ({f"recognition/constructions/{CC}": ["found"]}, f"recognition.constructions.{CC}[0]: 'found'"),
+        ({f"recognition/constructions/{CC}": []}, f"recognition.constructions.{CC}: [] is not"),
+        ({"recognition/probe/controls/folds": None}, "control_task: true needs folds"),
+        ({"corpora/documentation/glob": None}, "corpora.documentation.glob: unknown key"),
+        ({"mining/engine/kind": "grid"}, "mining.engine"),
+        ({"mining/watched": ["let-alone"]}, "mining.watched: corpora does not have let-alone"),
+        ({"corpora/c4": unpinned()}, "names no revision"),
+        ({"corpora/documentation/packages": "packages.txt"}, "'packages.txt' is not in corpora/"),
+        ({"corpora/documentation": unpinned() | {"folder": "texts"}}, "mining.watched: must name documentation, since"),
+        ({"models/bad.slug": MINILM}, "models.bad.slug: 'bad.slug' is not allowed"),
+        ({"models": None}, "models: None is not allowed: input should be a valid dictionary"),
+        ({"models/shorter": MINILM}, "the name is taken by models.shorter"),
+        ({"models/tiny-clm/axis": "age"}, "models.tiny-clm.axis: 'age' is not allowed"),
+        ({"pairs/models": ["blind-scenarios"]}, "copier cannot be asked here; pairs asks unigrams"),
+        ({"prompts/make/inference_prompts": ["paper-2"] * 2}, "inference_prompts: 'paper-2' is listed"),
+        ({"prompts/make/chain_of_thought": [True, True]}, "chain_of_thought: True is listed"),
         (
-            lambda p: p["recognition"].update(constructions={}),
-            "recognition.constructions: must not be empty, since models",
-        ),
-        (
-            lambda p: p["prompts"].update(constructions=[]),
-            "prompts.constructions: must not be empty, since models or llms",
-        ),
-        (
-            lambda p: p["prompts"].update(llms=[], models=[], fewer={}),
-            "prompts.models and llms: must not be empty, since",
-        ),
-        (
-            lambda p: p["mining"].update(constructions={}),
-            "recognition.constructions (mined): mining.constructions does not have causative-with, caused-motion, ",
-        ),
-        (
-            lambda p: p["recognition"]["constructions"].update({CC: ["found"]}),
-            f"recognition.constructions.{CC}[0]: 'found'",
-        ),
-        (lambda p: p["recognition"]["constructions"].update({CC: []}), f"recognition.constructions.{CC}: [] is not"),
-        (lambda p: p["recognition"]["probe"]["controls"].update(folds=None), "control_task: true needs folds"),
-        (lambda p: p["corpora"]["documentation"].update(glob=None), "corpora.documentation.glob: unknown key"),
-        (lambda p: p["mining"]["engine"].update(kind="grid"), "mining.engine"),
-        (lambda p: p["mining"].update(watched=["let-alone"]), "mining.watched: corpora does not have let-alone"),
-        (lambda p: p["corpora"].update(c4=unpinned()), "names no revision"),
-        (lambda p: p["corpora"]["documentation"].update(packages="packages.txt"), "'packages.txt' is not in corpora/"),
-        (
-            lambda p: p["corpora"].update(documentation=unpinned() | {"folder": "texts"}),
-            "mining.watched: must name documentation, since its files may change",
-        ),
-        (
-            lambda p: p["models"].update({"bad.slug": p["models"]["minilm"]}),
-            "models.bad.slug: 'bad.slug' is not allowed",
-        ),
-        (lambda p: p.update(models=None), "models: None is not allowed: input should be a valid dictionary"),
-        (lambda p: p["models"].update(shorter=p["models"]["minilm"]), "the name is taken by models.shorter"),
-        (lambda p: p["pairs"].update(models=["blind-scenarios"]), "copier cannot be asked here; pairs asks unigrams"),
-        (
-            lambda p: p["prompts"]["make"].update(inference_prompts=["paper-2"] * 2),
-            "inference_prompts: 'paper-2' is listed",
-        ),
-        (lambda p: p["prompts"]["make"].update(chain_of_thought=[True, True]), "chain_of_thought: True is listed"),
-        (
-            lambda p: p["prompts"]["make"].update(
-                shots=[shots("templatic", "challenge"), shots("challenge", "templatic")]
-            ),
+            {"prompts/make/shots": [shots("templatic", "challenge"), shots("challenge", "templatic")]},
             "shots has 1 of ['challenge', 'templatic'] more",
         ),
         (
-            lambda p: p["prompts"].update(llms=["mokc"], fewer={}),
+            {"prompts/llms": ["mokc"], "prompts/fewer": {}},
             "prompts.llms[0]: 'mokc' is not in llms; did you mean 'mock'?",
         ),
-        (
-            lambda p: (p["llms"].update({"mini-clm": p["llms"]["mock"]}), p["pairs"].update(llms=["mini-clm"])),
-            "pairs.llms[0]: 'mini-clm' is a model in pairs.models too, and tables tell models by their names",
-        ),
-        (lambda p: p["pairs"].update(llms=["mock"], ask=None), "pairs.ask: is null, and pairs.llms names models"),
-        (lambda p: p["pairs"].update(probe=None), "pairs.probe: is null, and pairs.probed names models"),
-        (
-            lambda p: p["pairs"].update(probed=["minilm"]),
-            "pairs.probed: pairs.models does not have minilm; take out here what is not to run, or add it there",
-        ),
-        (
-            lambda p: p["pairs"]["ask"].update(pairs_per_construction=0),
-            "pairs.ask.pairs_per_construction: 0 is not allowed",
-        ),
-        (
-            lambda p: p["pairs"]["judge"].update(score="pmi", scores=["sum"]),
-            "pairs.judge.score: 'pmi' is not in pairs.judge",
-        ),
-        (lambda p: p["prompts"]["judge"].update(scores=["sum"]), "'pmi' is not in"),
-        (lambda p: p["compute"]["precision"].update(items=0), "compute.precision.items: 0 is not allowed"),
-        (lambda p: p.pop("corpora"), "corpora: missing; nothing is assumed in its place"),
-        (lambda p: p["models"]["tiny-clm"].update(axis="age"), "models.tiny-clm.axis: 'age' is not allowed"),
+        ({"llms/mini-clm": MOCK, "pairs/llms": ["mini-clm"]}, "'mini-clm' is a model in pairs.models too, and tables"),
+        ({"pairs/llms": ["mock"], "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
+        ({"pairs/probe": None}, "pairs.probe: is null, and pairs.probed names models"),
+        ({"pairs/probed": ["minilm"]}, "pairs.probed: pairs.models does not have minilm; take out here what is not to"),
+        ({"pairs/ask/pairs_per_construction": 0}, "pairs.ask.pairs_per_construction: 0 is not allowed"),
+        ({"pairs/judge/score": "pmi", "pairs/judge/scores": ["sum"]}, "score: 'pmi' is not in pairs.judge"),
+        ({"prompts/judge/scores": ["sum"]}, "'pmi' is not in"),
+        ({"compute/precision/items": 0}, "compute.precision.items: 0 is not allowed"),
     ],
 )
-def test_what_contradicts_itself_is_refused(tmp_path, change, message):
-    faults = faults_of(tmp_path, change)
+def test_what_contradicts_itself_is_refused(tmp_path, values, message):
+    faults = faults_of(tmp_path, put(values))
     assert any(message in fault for fault in faults), faults
 
 
 @pytest.mark.parametrize(
-    ("keys", "value"),
+    ("place", "value"),
     [
-        (("seed",), True),
-        (("scenarios", "make", "share"), True),
-        (("prompts", "make", "premises"), True),
-        (("recognition", "probe", "C"), True),
-        (("report", "limit"), True),
-        (("recognition", "probe", "standardise"), "off"),
-        (("recognition", "probe", "standardise"), "f"),
-        (("recognition", "probe", "standardise"), 1),
-        (("mining", "most_words"), "200"),
-        (("mining", "most_words"), 200.0),
-        (("mining", "tagger"), 7),
+        ("seed", True),
+        ("scenarios/make/share", True),
+        ("prompts/make/premises", True),
+        ("recognition/probe/C", True),
+        ("report/limit", True),
+        ("recognition/probe/standardise", "off"),
+        ("recognition/probe/standardise", "f"),
+        ("recognition/probe/standardise", 1),
+        ("mining/most_words", "200"),
+        ("mining/most_words", 200.0),
+        ("mining/tagger", 7),
     ],
 )
-def test_a_value_is_what_it_looks_like(tmp_path, keys, value):
-    def change(params):
-        for key in keys[:-1]:
-            params = params[key]
-        params[keys[-1]] = value
-
-    place = ".".join(keys)
-    assert any(fault.startswith(f"{place}: {value!r} is not allowed") for fault in faults_of(tmp_path, change))
+def test_a_value_is_what_it_looks_like(tmp_path, place, value):
+    said = f"{place.replace('/', '.')}: {value!r} is not allowed"
+    assert any(fault.startswith(said) for fault in faults_of(tmp_path, put({place: value})))
 
 
 def test_a_section_with_faults_of_its_own_is_not_compared_with_others(tmp_path):

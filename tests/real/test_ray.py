@@ -13,18 +13,18 @@ import psutil
 import pytest
 from mined_project import (
     LONG,
-    begun_project,
     copied,
     engine_of_page,
     finished_shards,
     mine,
     mined,
-    mined_on_this_machine,
     use_engine,
 )
 from servers import wait_until
 
 from conftest import project_environment
+
+pytest_plugins = ["mined_project"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -92,16 +92,6 @@ def cluster(tmp_path):
         yield cluster
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return begun_project(tmp_path_factory.mktemp("begun") / "project")
-
-
-@pytest.fixture(scope="module")
-def mined_here(begun, tmp_path_factory):
-    return mined_on_this_machine(begun, tmp_path_factory.mktemp("here") / "project")
-
-
 @pytest.fixture
 def project(begun, tmp_path):
     """A project that mines by the page's engine for Ray."""
@@ -132,21 +122,13 @@ def test_ray_finds_what_this_machine_finds(project, cluster, mined_here):
     assert mined(project) == mined_here
 
 
-def test_a_worker_that_is_killed_loses_nothing(project, cluster, mined_here):
-    with mining(project, cluster) as dvc:
-        killed = cluster.workers()
-        assert killed
-        for worker in killed:
-            worker.kill()
-        printed, _ = dvc.communicate(timeout=300)
-    assert dvc.returncode == 0, printed
-    assert mined(project) == mined_here
-
-
-def test_a_machine_that_is_lost_loses_nothing(project, cluster, mined_here):
+@pytest.mark.parametrize("what", ["the workers", "a whole machine"])
+def test_what_is_killed_loses_nothing(project, cluster, mined_here, what):
     with mining(project, cluster) as dvc:
         machine = cluster.machines[1]
-        for process in [machine, *_below(machine)]:
+        killed = cluster.workers() if what == "the workers" else [machine, *_below(machine)]
+        assert killed
+        for process in killed:
             process.kill()
         printed, _ = dvc.communicate(timeout=300)
     assert dvc.returncode == 0, printed

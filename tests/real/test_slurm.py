@@ -9,18 +9,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 from mined_project import (
     LONG,
     SHARDS,
-    begun_project,
     copied,
     engine_of_page,
     finished_shards,
     mine,
     mined,
-    mined_on_this_machine,
     use_engine,
 )
 from ruamel.yaml import YAML
@@ -29,6 +26,8 @@ from slurm_cluster import MOST_TASKS, missing_programs, running_cluster
 
 from conftest import ROOT, change_params, project_environment, run
 from cxprobe.files.arrays import read_features
+
+pytest_plugins = ["mined_project"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,16 +45,6 @@ CLUSTER_PAGE = (ROOT / "docs/tutorials/cluster.md").read_text()
 def cluster(tmp_path_factory):
     with running_cluster(tmp_path_factory.mktemp("slurm") / "cluster") as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory):
-    return begun_project(tmp_path_factory.mktemp("begun") / "project")
-
-
-@pytest.fixture(scope="module")
-def mined_here(begun, tmp_path_factory):
-    return mined_on_this_machine(begun, tmp_path_factory.mktemp("here") / "project")
 
 
 @pytest.fixture
@@ -262,34 +251,8 @@ def test_measuring_on_two_nodes_gives_what_one_process_gives(to_measure, cluster
     assert_same_features(to_measure, measured_here)
 
 
-def test_measuring_that_loses_a_task_ends_and_goes_on(to_measure, cluster, measured_here):
-    submit = of_this_project(lines_of("Several GPUs")[0])
-    own = project_environment(to_measure) | cluster.environment | {"MASTER_ADDR": "127.0.0.1"}
-    with subprocess.Popen(["bash", "-c", submit], cwd=to_measure, env=own) as waiting:
-        # Lightning prints it when the two have found each other, before the model is loaded.
-        registered = "All distributed processes registered"
-        wait_until(lambda: registered in printed_by_jobs(to_measure), as_long_as=lambda: waiting.poll() is None)
-        second_task(to_measure).kill()
-        assert waiting.wait(120) != 0
-    assert not (to_measure / FEATURES).exists()
-    assert shell(to_measure, submit, cluster).returncode == 0
-    assert_same_features(to_measure, measured_here)
-
-
 def printed_by_jobs(project: Path) -> str:
     return "".join(path.read_text() for path in project.glob("slurm-*.out"))
-
-
-def second_task(project: Path) -> psutil.Process:
-    """Return the process of the second of two tasks that measure."""
-    for process in psutil.process_iter():
-        try:
-            is_second = process.cwd() == str(project) and process.environ().get("SLURM_PROCID") == "1"
-            if is_second and any("recognition/measure.py" in word for word in process.cmdline()):
-                return process
-        except psutil.Error:
-            continue
-    raise AssertionError("no second task runs")
 
 
 def assert_same_features(one: Path, other: Path) -> None:

@@ -62,16 +62,6 @@ def test_check_accepts_the_sound_files(project):
     assert check()[0] == 0
 
 
-@pytest.mark.parametrize("name", READ_BY_CHECK)
-def test_check_tells_a_folder_in_the_place_of_any_file(project, name):
-    path = Path(FORMATS[name].path)
-    path.unlink()
-    path.mkdir()
-    code, lines = check()
-    assert code == 2
-    assert f"{path}: is a folder, and a file is needed here" in lines
-
-
 @pytest.mark.parametrize("count", range(20))
 def test_check_prints_every_fault_of_damaged_files_as_a_line_with_its_file(project, count):
     names = random.Random(f"check-{count}").sample(READ_BY_CHECK, 3)

@@ -85,13 +85,3 @@ def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(proj
         ("shorter (blind) · toy · weak", "sum"),
         ("shorter (blind) · all · weak", "sum"),
     }
-
-
-@pytest.mark.pipeline
-def test_a_second_run_changes_nothing_that_git_or_dvc_sees(project):
-    dvc(project, "repro", "--quiet")
-    commit(project)
-    lock = (project / "dvc.lock").read_bytes()
-    dvc(project, "repro", "--quiet", "--force")
-    assert (project / "dvc.lock").read_bytes() == lock
-    assert run(project, "git", "status", "--porcelain").stdout == ""

@@ -184,14 +184,6 @@ def test_nothing_is_sent_to_anyone(workspace):
     assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
 
 
-def test_another_server_can_be_named(project_folder, monkeypatch):
-    shutil.copy("mlruns/mlflow.db", "elsewhere.db")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder / 'elsewhere.db'}")
-    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
-    assert len(runs("pairs")) == 1
-    assert runs("pairs", f"sqlite:///{project_folder / 'mlruns' / 'mlflow.db'}") == []
-
-
 def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_them(project_folder):
     add_runs([SEARCHED], CONTEXT, EXPERIMENTS)
     parent, first, second = runs("recognition")

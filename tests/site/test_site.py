@@ -4,13 +4,13 @@ import re
 import shutil
 import sys
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pandas as pd
 import pytest
 from chromium import CHROMIUM, browser
+from html_page import Page
 from matplotlib.figure import Figure
 from mlflow.utils.search_utils import SearchUtils
 
@@ -304,27 +304,15 @@ def test_every_interval_is_followed_by_its_number_of_items(pages):
             assert re.match(r",? ?n\u00a0=\u00a0[\d,]+|</td><td>[\d,]+", rest), (path, found[0], rest)
 
 
-class Elements(HTMLParser):
-    """The elements of a page with their attributes."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-
-
 def test_pages_need_nothing_else_and_every_picture_says_in_words_what_it_shows(pages):
     for path, text in pages.items():
-        for tag, attributes in Elements(text).found:
-            assert tag != "script" or "src" not in attributes
-            assert tag != "link" or attributes["href"] == "data:,"
-            assert "@import" not in text
-            if tag == "svg":
-                assert re.search(r"\d", attributes["aria-label"]), path
-                assert attributes["role"] == "img"
+        page = Page(text)
+        assert "@import" not in text
+        assert not [script for script in page.all("script") if "src" in script["attrs"]]
+        assert {link["attrs"]["href"] for link in page.all("link")} == {"data:,"}
+        for picture in page.all("svg"):
+            assert re.search(r"\d", picture["attrs"]["aria-label"]), path
+            assert picture["attrs"]["role"] == "img"
 
 
 @pytest.mark.pipeline
@@ -352,9 +340,9 @@ def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         (place / path).write_text(text)
     for path, text in pages.items():
-        for tag, attributes in Elements(text).found:
-            address = attributes.get("href") or ""
-            if tag != "a" or address.startswith("http"):
+        for link in Page(text).all("a"):
+            address = link["attrs"].get("href") or ""
+            if address.startswith("http"):
                 continue
             file, _, anchor = address.partition("#")
             target = (place / path).parent / file if file else place / path
@@ -465,16 +453,14 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
 
 
 def test_a_bar_says_in_words_what_it_shows(pages):
-    said = {
-        attributes["aria-label"] for tag, attributes in Elements(pages["constructions/toy.html"]).found if tag == "svg"
-    }
+    said = [picture["attrs"]["aria-label"] for picture in Page(pages["constructions/toy.html"]).all("svg")]
     words = {text.replace("\u00a0", " ") for text in said}
     assert "mlm: 70 % [65, 75], n = 300; best blind model, shorter: 52 % [44, 60], n = 300; chance 50 %" in words
 
 
 def alternatives(page: str) -> dict[str, str]:
     """Return the file of each image of a page with its text."""
-    found = [attributes for tag, attributes in Elements(page).found if tag == "img"]
+    found = [image["attrs"] for image in Page(page).all("img")]
     return {image["src"]: image["alt"].replace("\u00a0", " ") for image in found}
 
 

@@ -1,6 +1,5 @@
 """A browser for tests: Chromium without a window, told what to do through a pipe (the DevTools protocol)."""
 
-import base64
 import fcntl
 import itertools
 import json
@@ -78,13 +77,6 @@ class Tab:
             if one.get("method") == "Runtime.exceptionThrown"
             or (one.get("method") == "Log.entryAdded" and one["params"]["entry"]["level"] == "error")
         ]
-
-    def shot(self, path: Path, width: int, height: int, *, dark: bool = False) -> None:
-        """Save a picture of the page as a window of that size shows it."""
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[scheme])
-        self.resize(width, height)
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def resize(self, width: int, height: int) -> None:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)

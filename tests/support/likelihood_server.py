@@ -1,12 +1,10 @@
 """A small HTTP server that answers /v1/completions as OpenAI's and vLLM's do, by a model of transformers."""
 
-import json
 import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 
 import torch
-from servers import serving
+from servers import answering
 
 
 class Answers:
@@ -50,29 +48,16 @@ def likelihood_server(model, tokenizer):
     """Run the server on a free port; gives its address, which ends in /v1, and what it does."""
     answers = Answers(model, tokenizer)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            with answers.lock:
-                answers.requests.append((body, self.headers.get("Authorization")))
-                status = answers.refuses(len(answers.requests))
-            if status:
-                content = {"error": {"message": f"no, {self.headers.get('Authorization')}"}}
-            else:
-                status = 200
-                content = {"id": "c", "object": "text_completion", "created": 0, "model": body["model"]}
-                content["choices"] = [answers.choice(body)]
-            sent = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
+    def answer(body, authorization):
+        with answers.lock:
+            answers.requests.append((body, authorization))
+            status = answers.refuses(len(answers.requests))
+        if status:
+            return status, {"error": {"message": f"no, {authorization}"}}
+        content = {"id": "c", "object": "text_completion", "created": 0, "model": body["model"]}
+        return 200, content | {"choices": [answers.choice(body)]}
 
-        def log_message(self, *_):
-            pass
-
-    with serving(Handler) as address:
+    with answering(answer) as address:
         yield f"{address}/v1", answers
 
 

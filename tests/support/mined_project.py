@@ -5,6 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
 from ruamel.yaml import YAML
 
 from conftest import ROOT, change_params, commit, make_project, run, write_toy_corpus
@@ -14,8 +15,10 @@ SHARDS = 6
 LONG = 1  # the shard that takes seconds
 
 
-def begun_project(folder: Path) -> Path:
-    """Make a project in which nothing has run."""
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which nothing has run."""
+    folder = tmp_path_factory.mktemp("begun") / "project"
     make_project(folder)
     shutil.rmtree(folder / "corpus")
     write_shards(folder / "corpus")
@@ -23,9 +26,11 @@ def begun_project(folder: Path) -> Path:
     return folder
 
 
-def mined_on_this_machine(begun: Path, folder: Path) -> dict[str, str]:
-    """Return DVC's digests of all that mining on this machine writes."""
-    mine(copied(begun, folder))
+@pytest.fixture(scope="module")
+def mined_here(begun: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """DVC's digests of all that mining on this machine writes."""
+    folder = copied(begun, tmp_path_factory.mktemp("here") / "project")
+    mine(folder)
     return mined(folder)
 
 

@@ -22,18 +22,15 @@ def hf(folder: Folder) -> None:
 
     It needs the packages of the extra "exports". Sentences that were mined and items of other people stay out.
     """
-    from cxprobe.exports.hub import card_text, parquet_files, read_blind_rates, read_configurations
-    from cxprobe.exports.project import check_new_folder, check_no_formulas, write_files
+    from cxprobe.exports.hub import card_text, parquet_files, read_configurations
+    from cxprobe.exports.project import check_new_folder, write_files
     from cxprobe.project.params import load_params
 
     check_new_folder(folder)
     params = load_params()
     configurations, left_out = read_configurations(params)
-    blind = read_blind_rates(params)
-    check_no_formulas(blind, "blind_models.csv")
     files = parquet_files(configurations)
-    files["README.md"] = card_text(params, configurations, blind, left_out).encode()
-    files["blind_models.csv"] = blind.to_csv(index=False, lineterminator="\n").encode()
+    files["README.md"] = card_text(params, configurations, left_out).encode()
     write_files(files, folder)
     for name, configuration in configurations.items():
         print(f"{name}: {', '.join(f'{len(table):,} {split}' for split, table in configuration.splits.items())}")

@@ -144,7 +144,7 @@ def _ask_here(saved: SavedSession, desk: Desk) -> None:
 def _ask(console: Console) -> str:
     """Return what the person answers: a line of the input, or on a terminal the keys; at the end of the input "q".
 
-    On a terminal only a number to go to and a search end with Enter.
+    On a terminal only a number to go to ends with Enter.
     """
     try:
         if not (sys.stdin.isatty() and console.is_terminal):
@@ -153,8 +153,6 @@ def _ask(console: Console) -> str:
         key = typer.getchar(echo=False)
         if key == "g":
             return f"g {input('go to number: ').strip()}"
-        if key == "/":
-            return f"/{input('search for: ').strip()}"
         if key.isdecimal() and 1 <= int(key) <= MOST_SHOWN:
             print(f"{key}: only sentence {key}", end=" ", flush=True)
             return key + typer.getchar(echo=False)

@@ -79,8 +79,6 @@ def import_(
 ) -> None:
     """Add people's answers to ratings.tsv of each construction, and report how far people agree.
 
-    A rater called model:<name> is a language model, and is counted apart.
-
     With an export of Prolific, only people with an approved submission count. A question without an answer is absent,
     and not wrong.
     """
@@ -111,22 +109,17 @@ def import_(
         print(f"left out: {form}")
     counted = sum(map(len, imported.ratings.values()))
     print(f"{len(imported.left_out)} forms left out; {counted} ratings; {imported.absent} questions without an answer")
-    for of_models in (False, True):
-        ratings = pd.concat([load_ratings(name, of_models=of_models) for name in names], ignore_index=True)
-        if of_models and ratings.empty:
-            break
-        shown = human_agreement(ratings)
-        if len(names) > 1:
-            shown = pd.concat([shown, human_agreement(ratings.assign(construction="overall"))], ignore_index=True)
-        if of_models:
-            print("\nLanguage models, counted apart from people:")
-        _print_agreement(shown)
-        mistaken = mistaken_items(ratings, asked)
-        print(f"\n{len(mistaken)} items about which most people do not give the right answer")
-        for row in mistaken.to_dict("records"):
-            print(f"{row['construction']}, {row['item']}: {row['verdict']}")
-            texts = [f"  {name}: {row[name]}" for name in ("text", "question", "right", "given") if row[name]]
-            print("\n".join(texts))
+    ratings = pd.concat([load_ratings(name) for name in names], ignore_index=True)
+    shown = human_agreement(ratings)
+    if len(names) > 1:
+        shown = pd.concat([shown, human_agreement(ratings.assign(construction="overall"))], ignore_index=True)
+    _print_agreement(shown)
+    mistaken = mistaken_items(ratings, asked)
+    print(f"\n{len(mistaken)} items about which most people do not give the right answer")
+    for row in mistaken.to_dict("records"):
+        print(f"{row['construction']}, {row['item']}: {row['verdict']}")
+        texts = [f"  {name}: {row[name]}" for name in ("text", "question", "right", "given") if row[name]]
+        print("\n".join(texts))
 
 
 def pattern(

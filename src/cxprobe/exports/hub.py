@@ -20,14 +20,11 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import DataError
 from cxprobe.exports.project import why_not
-from cxprobe.exports.results import RESULT_COLUMNS, read_results
 from cxprobe.files.schema import read_yaml
-from cxprobe.files.writing import DATA
 from cxprobe.lines import LINES
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
 from cxprobe.project.params import Params
 from cxprobe.run.provenance import begin
-from cxprobe.stats import CLUSTER, rate_by
 
 _HERE = Path(__file__).parent
 _SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
@@ -123,39 +120,12 @@ def parquet_files(configurations: Mapping[str, Configuration]) -> dict[str, byte
     return files
 
 
-def read_blind_rates(params: Params) -> pd.DataFrame:
-    """Return what blind models get on the data of this project.
-
-    Returns:
-        One row a part and blind model: configuration, construction, part (the words of pairs, the source of sentences,
-        the scenario, or the set), model, accuracy, low, high (95 %) and n. Pairs in cells where one answer is always
-        right are left out. What has not been judged has no row.
-    """
-    keys = ["configuration", "construction", "part", "model"]
-    judged = [line for line in LINES if (DATA / f"judge_{line}").is_dir() and not why_not(params, line)]
-    answers = read_results(params, judged) if judged else pd.DataFrame(columns=list(RESULT_COLUMNS))
-    answers = answers[(answers["weights"] == "none") & answers["correct"].notna()]
-    parts = [LINES[line].parts_of_dataset(answers[answers["line"] == line]) for line in judged]
-    answers = pd.concat(parts) if parts else answers.assign(configuration="", part="")
-    answers = answers.assign(accuracy=answers["correct"].astype(float))
-    rates = [pd.DataFrame(columns=[*keys, "accuracy", "low", "high", "n"])]
-    for _, group in answers.groupby(["configuration", "construction"], sort=False):
-        names = [dict(text.split("=", 1) for text in texts) for texts in group["clusters"]]
-        clusters = pd.DataFrame(names, index=group.index).add_prefix(CLUSTER)
-        clusters = clusters.apply(lambda column, ids=group["item"]: column.fillna(ids))
-        rates.append(rate_by(group.drop(columns="clusters").join(clusters), "accuracy", keys))
-    return pd.concat(rates, ignore_index=True)[rates[0].columns]
-
-
-def card_text(
-    params: Params, configurations: Mapping[str, Configuration], blind: pd.DataFrame, left_out: Sequence[str]
-) -> str:
+def card_text(params: Params, configurations: Mapping[str, Configuration], left_out: Sequence[str]) -> str:
     """Return the data card: README.md with a YAML header.
 
     Args:
         params: The parameters.
         configurations: What is in the data set, at least one.
-        blind: What `read_blind_rates` returns.
         left_out: What the project has and the data set does not, a sentence each.
     """
     rows = sum(len(table) for parts in configurations.values() for table in parts.splits.values())
@@ -171,20 +141,13 @@ def card_text(
             for name, part in configurations.items()
         ],
     )
-    keys = ["configuration", "construction", "part"]
-    blind = blind[blind["configuration"].isin(list(configurations))]
-    tried = blind.groupby(keys)["model"].transform("nunique")
-    best = blind.assign(tried=tried).sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(keys)
     names = construction_names(Path())
     ratings = [(name, rating) for name in names for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
-    ratings = [(name, rating) for name, rating in ratings if not rating.is_of_model]
     settings = {line: params.params_of(line).of_line.make.model_dump(mode="json") for line in LINES}
     context = begin()
     template = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined)
     text = template.render(
         configurations=configurations,
-        blind=best.sort_index().to_dict("records"),
-        not_judged=[name for name in configurations if name not in set(blind["configuration"])],
         version=version("cxprobe"),
         commit=context.commit,
         changed=context.dirty,

@@ -431,11 +431,6 @@ class PairsLine(Line):
             )
         return pd.concat(tables, ignore_index=True)
 
-    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return the deciding answers about this project's pairs; their part is real words or pseudowords."""
-        pairs = answers[(answers["line"] == self.name) & answers["decides"]]
-        return pairs.assign(configuration="pairs", part=pairs["source"])
-
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     """Read the project's own minimal pairs."""
@@ -479,7 +474,8 @@ def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, ...], str]:
         for effect, margin, low, high in rows[["effect", "margin", "low", "high"]].itertuples(False, None):
             if effect in _MARGINS:
                 parts.append(f"{_MARGINS[effect]} {margin:+.3f} nats [{low:+.3f}, {high:+.3f}]")
-        told[key] = ", ".join(parts) + "; "
+        if parts:
+            told[key] = ", ".join(parts) + "; "
     return told
 
 

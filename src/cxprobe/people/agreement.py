@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple
 
 import krippendorff
@@ -95,10 +94,8 @@ def kappas(labels: Sequence[PersonLabel]) -> list[Kappa]:
     return pairs
 
 
-def load_ratings(
-    construction: str, constructions: Path = CONSTRUCTIONS_FOLDER, *, of_models: bool = False
-) -> pd.DataFrame:
-    """Return what people have said of a construction's items, or what language models have said.
+def load_ratings(construction: str) -> pd.DataFrame:
+    """Return what people have said of a construction's items.
 
     Returns:
         One row per item and rater: construction, kind, item, frame, rater, answer, gold; see
@@ -108,8 +105,8 @@ def load_ratings(
     Raises:
         ConstructionError: See `read_ratings`.
     """
-    ratings = read_ratings(constructions / construction / RATINGS_FILE)
-    rows = [(construction, *rating) for rating in ratings if rating.is_of_model == of_models]
+    ratings = read_ratings(CONSTRUCTIONS_FOLDER / construction / RATINGS_FILE)
+    rows = [(construction, *rating) for rating in ratings]
     return pd.DataFrame(rows, columns=["construction", *Rating._fields], dtype=str)
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.reading import one_line, read_text, shown
 from cxprobe.people.forms import CHECK, ITEM_COLUMNS, OPTION_LETTERS, name_of_export
-from cxprobe.people.ratings import MODEL, Rating, rater_fault
+from cxprobe.people.ratings import Rating
 
 APPROVED = "APPROVED"  # the status of a submission that counts
 LONGEST_RATER = 200  # characters of a person's name
@@ -205,13 +205,11 @@ def merge_ratings(known: Iterable[Rating], new: Sequence[Rating], withdrawn: Ite
 
 
 def pseudonym(rater: str, export: str) -> str:
-    """Return what a rater is called in ratings.tsv: a model as it is, a person by a pseudonym.
+    """Return what a person is called in ratings.tsv.
 
     A pseudonym is a keyed hash: without the items.csv of the export nobody can look up whether a known ID is among
     them. It does not protect against a reader who has that file.
     """
-    if rater.startswith(MODEL):
-        return rater
     return hashlib.blake2b(rater.encode(), key=export.encode()[:64], digest_size=6).hexdigest()
 
 
@@ -233,8 +231,6 @@ def _answer(row: Mapping[str, str], rater: str, questions: Mapping[tuple[str, st
         raise ValueError(f"answer {shown(letter)} is not allowed (allowed: {', '.join(allowed)}, or nothing)")
     if letter and not 1 <= len(rater) <= LONGEST_RATER:
         raise ValueError(f"rater {shown(rater)}: an answer needs the person's ID, of 1 to {LONGEST_RATER} characters")
-    if fault := rater_fault(rater):
-        raise ValueError(fault)
     return Answer(rater, question, letter.upper(), row.get("saved", "").strip())
 
 

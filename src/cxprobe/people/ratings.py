@@ -1,20 +1,17 @@
-"""``constructions/<name>/ratings.tsv``: how people, or language models, have judged items of a construction.
+"""``constructions/<name>/ratings.tsv``: how people have judged items of a construction.
 
 Only those who passed the attention checks are in it, and an answer that was not given has no line. A file with a
-header and nothing else says that nobody has judged yet. Ratings of people and of models are counted apart, and figures
-show those of people alone.
+header and nothing else says that nobody has judged yet.
 
     kind    pairs, inference or reasoning
     item    the item's id
     frame   what the item was made from: items with the same frame or premise are a cluster
-    rater   a person's pseudonym, another one in every export; or model:<name>, such as model:reader-1, which says that
-            the answer is a language model's
+    rater   a person's pseudonym, another one in every export
     answer  pairs: A or B, the two texts in an order that the id decides; reasoning: A or B, the two options in an order
             that the id decides, or C; inference: the relation
     gold    the right answer, written in the same way
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -30,9 +27,6 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
     "reasoning": ("A", "B", "C"),
 }
 _LONGEST = 1_000  # characters of a cell
-MODEL = "model:"
-"""How the rater begins where a language model gave the answer."""
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/-]*")
 
 
 class Rating(NamedTuple):
@@ -50,25 +44,13 @@ class Rating(NamedTuple):
         """What there is one rating of: the kind, the item and the rater."""
         return self.kind, self.item, self.rater
 
-    @property
-    def is_of_model(self) -> bool:
-        """Whether a language model gave the answer, and not a person."""
-        return self.rater.startswith(MODEL)
-
-
-def rater_fault(rater: str) -> str | None:
-    """Return what is wrong with the name of a rater that says that it is a model, or None."""
-    if rater.startswith(MODEL) and not _MODEL_NAME.fullmatch(rater.removeprefix(MODEL)):
-        return f"rater '{rater}': a model is {MODEL}<name>, with letters, digits and ._@/- in the name; rename it"
-    return None
-
 
 def read_ratings(path: Path) -> list[Rating]:
     """Read a file of ratings; if there is none, there are no ratings.
 
     Raises:
-        ConstructionError: See `read_judgements`; also for an unknown kind or answer, a model without a name, two
-            ratings of one rater for one item, and an item with two right answers.
+        ConstructionError: See `read_judgements`; also for an unknown kind or answer, two ratings of one rater for
+            one item, and an item with two right answers.
     """
     known = set()
     golds: dict[tuple[str, str], str] = {}
@@ -80,8 +62,6 @@ def read_ratings(path: Path) -> list[Rating]:
         for column, value in (("answer", rating.answer), ("gold", rating.gold)):
             if value not in allowed:
                 return f"{column} '{value}' is none of {rating.kind} (allowed: {', '.join(allowed)})"
-        if fault := rater_fault(rating.rater):
-            return fault
         if rating.key in known:
             return f"{rating.rater} has judged '{rating.item}' twice; keep one of the lines"
         known.add(rating.key)

@@ -4,13 +4,11 @@ Nothing here asks or prints; the terminal and the page in the browser do.
 """
 
 import re
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 from cxprobe.constructions.construction import Construction
@@ -18,24 +16,22 @@ from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup
 from cxprobe.people.tables import changing
-from cxprobe.run.progress import duration
 
 _LABEL_OF_KEY: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
 HELP = (
     "p positive, n negative, u unclear (2n: only the second sentence is negative), z undo, "
-    "s next, b back, g 12 go to number 12, /word search (/ again: the next), q quit"
+    "s next, b back, g 12 go to number 12, q quit"
 )
 _ANSWER = re.compile(rf"([1-{MOST_SHOWN}]?)([{''.join(_LABEL_OF_KEY)}])")
 _GO = re.compile(r"g ?([0-9]{1,9})")
 
 
 class Step(NamedTuple):
-    """A label of this session, for undo: the label that it replaced, where it was given, and how long it took."""
+    """A label of this session, for undo: the label that it replaced, and where it was given."""
 
     label: PersonLabel
     replaced: PersonLabel | None
     position: int
-    seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,6 @@ class Session:
         today: The date that is written beside new labels.
         position: The number, from 0, of the group that is shown; None when all are labelled and none is shown.
         history: The labels of this session, the newest last.
-        query: What was last searched for.
         said: What the last answer did, or why nothing was done; empty where what is shown says it.
         refused: Whether the last answer was none, or could not be carried out.
     """
@@ -60,7 +55,6 @@ class Session:
     today: str
     position: int | None = None
     history: tuple[Step, ...] = ()
-    query: str = ""
     said: str = field(default="", compare=False)
     refused: bool = field(default=False, compare=False)
 
@@ -86,21 +80,18 @@ def start_session(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]
     return _to_next_unlabelled(Session(tuple(groups), tuple(labels), who, today), -1)
 
 
-def apply_answer(session: Session, text: str, seconds: float | None = None) -> Session:
+def apply_answer(session: Session, text: str) -> Session:
     """Do what a person asks for in the words that `HELP` describes.
 
     Args:
         session: The state before.
         text: What was typed.
-        seconds: How long the person has looked at the group, for the pace; None if that is not known.
     """
     text, session = text.strip(), replace(session, said="", refused=False)
     if match := _ANSWER.fullmatch(text):
-        return _label(session, int(match[1] or 0), _LABEL_OF_KEY[match[2]], seconds)
+        return _label(session, int(match[1] or 0), _LABEL_OF_KEY[match[2]])
     if match := _GO.fullmatch(text):
         return _go_to(session, int(match[1]))
-    if text.startswith("/"):
-        return _search(session, text[1:].strip() or session.query)
     if text == "z":
         return _undo(session)
     if text in ("s", "b") and session.groups:  # after the last comes the first, and the other way round
@@ -114,7 +105,7 @@ def _refuse(session: Session, why: str) -> Session:
     return replace(session, said=why, refused=True)
 
 
-def _label(session: Session, number: int, label: Judgement, seconds: float | None) -> Session:
+def _label(session: Session, number: int, label: Judgement) -> Session:
     """Label the group that is shown and go to the next one, or label one of its sentences, by its number from 1."""
     group, position = session.current, session.position
     if group is None or position is None:
@@ -126,7 +117,7 @@ def _label(session: Session, number: int, label: Judgement, seconds: float | Non
     kind, target = ("sentence", group.shown[number - 1].id) if number else (group.kind, group.target)
     new = PersonLabel(kind, target, label, session.who, session.today)
     replaced = next((known for known in session.labels if known.key == new.key), None)
-    step = Step(new, replaced, position, None if number else seconds)
+    step = Step(new, replaced, position)
     after = replace(session, labels=tuple(with_label(session.labels, new)), history=(*session.history, step))
     if number:
         return replace(after, said=f"sentence {number} is {label}; now label the others")
@@ -152,24 +143,6 @@ def _go_to(session: Session, number: int) -> Session:
     return replace(session, position=number - 1)
 
 
-def _search(session: Session, query: str) -> Session:
-    """Show the next group with a text in its sentences, tags or sources; capital letters do not matter."""
-    if not query:
-        return _refuse(session, "what is searched for? Write /word")
-    matches = []
-    for position, group in enumerate(session.groups):
-        texts = [text for sentence in group.sentences for text in (sentence.text, sentence.url, sentence.id)]
-        if any(query.lower() in text.lower() for text in (group.tags, *texts)):
-            matches.append(position)
-    after = replace(session, query=query)
-    if not matches:
-        return _refuse(after, f"'{query}' is nowhere")
-    shown = -1 if session.position is None else session.position
-    position = next((position for position in matches if position > shown), matches[0])
-    said = f"'{query}' is in {len(matches)} of {len(session.groups)}; this is match {matches.index(position) + 1}"
-    return replace(after, position=position, said=said)
-
-
 def _to_next_unlabelled(session: Session, position: int) -> Session:
     """Show the first group after a position, or else from the beginning, that the person has not labelled."""
     left = session.unlabelled
@@ -185,12 +158,11 @@ class SavedSession:
     Args:
         session: Where to begin.
         path: The labels.tsv.
-        clock: Seconds that only grow.
     """
 
-    def __init__(self, session: Session, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, session: Session, path: Path) -> None:
         self.session = session
-        self._path, self._clock, self._since = path, clock, clock()
+        self._path = path
 
     def say(self, text: str, shown: int | None = None) -> Session:
         """Do what a person asks for, and write the labels if they have changed.
@@ -210,11 +182,9 @@ class SavedSession:
             )
         with changing(self._path):
             before = replace(self.session, labels=tuple(read_labels(self._path)))
-            after = apply_answer(before, text, self._clock() - self._since)
+            after = apply_answer(before, text)
             if set(after.labels) != set(before.labels):
                 write_labels(after.labels, self._path)
-        if after.position != before.position:
-            self._since = self._clock()
         self.session = after
         return after
 
@@ -267,15 +237,15 @@ def shown_sentences(session: Session, desk: Desk) -> list[ShownSentence]:
 
 
 def progress_of(session: Session, needed: int = 0) -> str:
-    """Return in words how much is done, how fast, how long the rest takes at this pace, and what a probe lacks.
-
-    The pace is the median of the seconds from one group to the next in this session.
+    """Return in words how much is done, and what a probe lacks.
 
     Args:
         session: The session.
         needed: See `Desk`.
     """
-    return f"{_pace_of(session)}{_balance_of(session, needed) if needed else ''}"
+    total, left = len(session.groups), len(session.unlabelled)
+    text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
+    return text + (_balance_of(session, needed) if needed else "")
 
 
 def _balance_of(session: Session, needed: int) -> str:
@@ -292,14 +262,3 @@ def _balance_of(session: Session, needed: int) -> str:
     if number >= needed:
         return f"{said}can be made"
     return said + (f"needs about {ceil((needed - number) * done / number):,} labels more" if number else "needs some")
-
-
-def _pace_of(session: Session) -> str:
-    total, left = len(session.groups), len(session.unlabelled)
-    text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
-    seconds = [step.seconds for step in session.history if step.seconds is not None]
-    if not seconds:
-        return text
-    pace = median(seconds)
-    text += f"; {pace:.{int(pace < 10)}f} s each (median of {len(seconds)})"
-    return f"{text}, about {duration(pace * left)} to go" if left else text

@@ -309,14 +309,6 @@ class PromptsLine(Line):
             clusters=cluster_lists(items),
         )
 
-    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return the answers that decide, and those of blind models to items that no model is asked about, by set."""
-        from cxprobe.prompts.judge import RULE
-
-        counted = answers[answers["decides"] | (answers["asked"] == RULE)]
-        is_reasoning = counted["source"] == "reasoning"
-        return counted.assign(configuration=np.where(is_reasoning, "reasoning", "nli"), part=counted["source"])
-
 
 def read_question_tables(section: PromptsParams, table: str, *, others: bool = False) -> pd.DataFrame:
     """Read what models are asked about constructions.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import get_args
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.ngrams import counted_texts, ngram_counter, places_of, words_of
-from cxprobe.lm.params import BlindModel, Classifier, NgramFeatures, RuleOfReferents
+from cxprobe.lm.params import BlindModel, Classifier, NgramFeatures
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 
@@ -23,11 +23,6 @@ NEGATION = re.compile(
     r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    "most_frequent": ("inference", "reasoning"),
-    "facts_only": ("reasoning",),
-    **dict.fromkeys(get_args(RuleOfReferents), ("reasoning",)),
-}
 AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
 
 
@@ -102,16 +97,18 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
         Poliak, Naradowsky, Haldar, Rudinger & Van Durme 2018 for hypothesis-only baselines.
     """
     parts = [pd.DataFrame({"id": [], "symbol": [], "log_p": []}).astype({"id": str, "symbol": str, "log_p": float})]
-    for kind in _KINDS.get(spec.kind, ("inference",)):
+    by_template = isinstance(spec, Classifier) and spec.folds_by == "template"
+    learner = _LEARNERS.get(spec.kind)  # none for a rule about referents
+    if isinstance(spec, Classifier):
+        learner = _Learner(partial(_ngrams, spec), needs="template" if by_template else "kind")
+    for kind in learner.kinds if learner else ("reasoning",):
         symbols = SYMBOLS[kind]
         for of, asked in items[items["kind"] == kind].groupby("set", sort=False):
-            if spec.kind.endswith("_referent"):
+            if learner is None:
                 rows = asked[["text", "a", "b"]].itertuples(index=False, name=None)
                 answers = np.array([_referent(spec.kind, text, a, b) for text, a, b in rows]).reshape(-1, 3)
             else:
-                by_template = isinstance(spec, Classifier) and spec.folds_by == "template"
-                needed = {"facts_only": "facts"}.get(spec.kind, "template" if by_template else "kind")
-                asked = asked[asked[needed] != ""].reset_index(drop=True)
+                asked = asked[asked[learner.needs] != ""].reset_index(drop=True)
                 groups = asked[f"{CLUSTER}{'wording' if by_template else 'premise'}"]
                 folds = _folds(groups, spec.folds if isinstance(spec, Classifier) else FOLDS, seed, str(of))
                 if folds.max(initial=0) == 0:
@@ -120,8 +117,7 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
                     asked["read"] = counted_texts(spec.counts, asked[spec.kind.removesuffix("_only")].tolist())
                 answers = np.zeros((len(asked), len(symbols)))
                 for fold in np.unique(folds):
-                    learn = partial(_ngrams, spec) if isinstance(spec, Classifier) else _LEARNERS[spec.kind]
-                    learnt, classes = learn(asked[folds != fold], asked[folds == fold])
+                    learnt, classes = learner.learn(asked[folds != fold], asked[folds == fold])
                     answers[np.ix_(folds == fold, [symbols.index(name) for name in classes])] = learnt
             log_p = np.log((answers + _LEAST) / (1 + _LEAST * len(symbols)))  # (items, symbols)
             ids = np.repeat(asked["id"].to_numpy(), len(symbols))
@@ -226,9 +222,23 @@ def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> AnswerRates:
     return counts / counts.sum() if counts.any() else np.full(len(classes), 1 / len(classes))
 
 
-_LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates, list[str]]]] = {
-    "word_overlap": _word_overlap,
-    "negation": _negation,
-    "most_frequent": _most_frequent,
-    "facts_only": _facts_only,
+class _Learner(NamedTuple):
+    """A blind model that learns from other items.
+
+    Attributes:
+        learn: The function.
+        kinds: The kinds of items that it answers.
+        needs: The column in which an item must have a text, so that it can be learnt from and answered.
+    """
+
+    learn: Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates, list[str]]]
+    kinds: Sequence[str] = ("inference",)
+    needs: str = "kind"
+
+
+_LEARNERS: Mapping[str, _Learner] = {
+    "word_overlap": _Learner(_word_overlap),
+    "negation": _Learner(_negation),
+    "most_frequent": _Learner(_most_frequent, kinds=("inference", "reasoning")),
+    "facts_only": _Learner(_facts_only, kinds=("reasoning",), needs="facts"),
 }

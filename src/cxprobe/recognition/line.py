@@ -203,11 +203,6 @@ class RecognitionLine(Line):
             gold=items["label"],
         )
 
-    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return the answers about sentences that grammars made, by their source."""
-        made = answers[answers["source"].isin(MADE_HERE) & answers["decides"]]
-        return made.assign(configuration="sentences", part=made["source"])
-
 
 def labelled_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:
     """Read the labelled sentences that grammars made, with the columns construction and source.

@@ -321,10 +321,6 @@ class Line:
         """
         raise NotImplementedError(f"the line {self.name} exports no answers")
 
-    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return the answers that are about items of the data set, with the columns configuration and part."""
-        return answers.assign(configuration=self.name, part=answers["source"])
-
 
 def read_demand(
     models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]

@@ -159,13 +159,6 @@ class ScenariosLine(Line):
             clusters=cluster_lists(joined),
         )
 
-    def parts_of_dataset(self, answers: pd.DataFrame) -> pd.DataFrame:
-        """Return the answers without calibration, by scenario."""
-        from cxprobe.scenarios.judge import UNCALIBRATED
-
-        plain = answers[answers["asked"] == UNCALIBRATED]
-        return plain.assign(configuration=self.name, part=plain["variant"])
-
 
 def name_of_scenario(name: str, scenarios: Scenarios) -> str:
     """Return a test with what it changes, such as "S2: order of the sentences"."""
