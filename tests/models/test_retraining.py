@@ -39,6 +39,7 @@ def make_models_project(folder: Path) -> None:
         ROOT / "models" / "pretraining", folder / "models" / "pretraining", ignore=shutil.ignore_patterns("__pycache__")
     )
     shutil.copy(ROOT / "models" / "train.py", folder / "models" / "train.py")
+    shutil.copy(ROOT / "models" / "lessons.yaml", folder / "models" / "lessons.yaml")
     (folder / "models" / "words.yaml").write_text(WORDS)
     save_tiny_bert(folder / "source", seed=0)
     write_toy_text(folder / "text")
@@ -49,6 +50,9 @@ def make_models_project(folder: Path) -> None:
     for training in params["models"].values():
         training |= {"steps": 40, "warm_up": 5, "batch_tokens": 256, "body_rate": 0.003, "head_rate": 0.01}
         training |= {"threads": 1, "resume_every": 5, "validate_every": 20}
+    del params["models"]["taught-clm-half"], params["models"]["taught-clm-shuffled"]
+    params["models"]["taught-clm"]["accelerator"] = "cpu"
+    params["models"]["taught-clm"]["architecture"] = {"width": 16, "layers": 1, "heads": 2}
     params["models"]["tiny-clm"] |= {"architecture": {"width": 16, "layers": 1, "heads": 2}, "checkpoints": [2, 9]}
     with (folder / "models" / "params.yaml").open("w") as file:
         YAML_SAFE.dump(params, file)
@@ -82,7 +86,7 @@ def test_the_models_load_whole_and_in_float32_by_the_ordinary_names(retrained):
 
 
 def test_they_have_learnt_the_toy_text(retrained):
-    for name in ("mini-mlm", "mini-clm", "tiny-clm"):
+    for name in ("mini-mlm", "mini-clm", "tiny-clm", "taught-clm"):
         table = pd.read_csv(retrained / "models" / "new" / f"{name}.perplexity.csv")
         *_, trained, untrained = table["perplexity"]
         assert table["checkpoint"].iloc[-1] == "untrained"
@@ -93,12 +97,12 @@ def test_what_is_there_is_not_made_again_unless_a_parameter_differs(retrained, t
     folder = tmp_path / "project"
     shutil.copytree(retrained, folder)
     done = run(folder, *COMMAND)
-    assert done.stdout.count(": is there\n") == 9
+    assert done.stdout.count(": is there\n") == 10
     params = (folder / "models" / "params.yaml").read_text()
     (folder / "models" / "params.yaml").write_text(params.replace("triple: 3", "triple: 2"))
     done = run(folder, *COMMAND)
     assert "mini-ngrams:\n" in done.stdout
-    assert done.stdout.count(": is there\n") == 8
+    assert done.stdout.count(": is there\n") == 9
 
 
 def test_a_killed_training_goes_on_and_ends_as_if_it_had_not_been_killed(retrained, tmp_path):

@@ -30,6 +30,8 @@ CARRIED = (
     "models/parser/en_ewt_cxprobe",
     "models/tagger/README.md",
     "models/tagger/en_ewt_cxprobe",
+    "models/taught-clm",
+    "models/taught-clm-shuffled",
     "models/tiny-clm",
     "params.schema.json",
     "params.yaml",

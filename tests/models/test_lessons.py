@@ -1,0 +1,88 @@
+import re
+
+import numpy as np
+import pytest
+from transformers import AutoTokenizer
+
+from conftest import ROOT
+from pretraining.lessons import Teacher, Words, add_lessons, draw_copies, load_lesson_plan, words_of_items
+from pretraining.segments import Segments
+from pretraining.settings import Lessons
+
+PLAN = load_lesson_plan(ROOT / "models" / "lessons.yaml")
+ITEMS = (ROOT / "constructions", ROOT / "lexicon")
+WORDS = Words(all=["zog", "blick", "fendled", "wuggish"], whole=["dax", "toma", "gorped"])
+STATEMENT = re.compile(r"(?P<sentence>.*)\. the one who (?P<asked>.*) is (?P<person>[^.]*)\.")
+PERSON, WORD = r"(.+?)", r"\w+"
+# Of each kind of sentence: how to find its two people, and which words of the statement are true of the first of them.
+READERS = [
+    (rf"because of what {PERSON} {WORD}, {PERSON} became {WORD}", ("caused",)),
+    (rf"{PERSON} became {WORD} because of what {PERSON} {WORD}", ("became",)),
+    (rf"(?:the .*, the .*\. )?{PERSON} (?:{WORD} ){{1,3}}than {PERSON}", ("",)),
+    (rf"(?:the .*, the .*\. )?{PERSON} (?:does|is) not .*as {PERSON}", ()),
+    (rf"{PERSON} {WORD} (?:a|an|some|the) {WORD} to {PERSON}", ("gave", "provided")),
+    (rf"{PERSON} {WORD} (?:a|an|some|the) {WORD} from {PERSON}", ("received",)),
+    (rf"{PERSON} {WORD} {PERSON} (?:a|an|some|the) {WORD}", ("gave",)),
+    (rf"{PERSON} {WORD} {PERSON} {WORD}", ("caused",)),
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return AutoTokenizer.from_pretrained(ROOT / "models" / "taught-clm")
+
+
+def teacher(*, at_random=False, words=WORDS, people=("{name}",)):
+    plan = PLAN.model_copy(update={"people": list(people)})
+    return Teacher(plan, words, np.random.default_rng(0), at_random=at_random)
+
+
+def who_is_right(sentence, asked):
+    for pattern, of_the_first in READERS:
+        if found := re.fullmatch(pattern, sentence):
+            first = any(asked.startswith(word) for word in of_the_first)
+            return found[1] if first else found[2]
+    raise AssertionError(f"no reader knows {sentence!r}")
+
+
+def test_each_statement_is_true_after_its_sentence():
+    drawn = teacher()
+    lessons = [STATEMENT.fullmatch(drawn.draw()) for _ in range(2000)]
+    wrong = [found[0] for found in lessons if who_is_right(found["sentence"], found["asked"]) != found["person"]]
+    assert wrong == []
+
+
+def test_the_twin_is_told_the_truth_half_of_the_time():
+    drawn = teacher(at_random=True)
+    lessons = [STATEMENT.fullmatch(drawn.draw()) for _ in range(2000)]
+    right = [who_is_right(found["sentence"], found["asked"]) == found["person"] for found in lessons]
+    assert 0.5 < np.mean(right) < 0.72  # two people of the few words here are often called the same
+
+
+def test_lessons_have_no_word_of_an_item_but_those_that_make_up_their_form():
+    text = (ROOT / "models" / "words.yaml").read_text()
+    items = words_of_items(ITEMS)
+    words = Words.of([text] * 5, items, pieces=["papa"])
+    assert words.all
+    assert not set(words.all) & items
+    assert {"chloe", "baked", "customer"} <= items
+
+
+def test_lessons_and_copies_have_their_shares_of_all_tokens(tokenizer):
+    ids = np.array([tokenizer.cls_token_id, *[700] * 98, tokenizer.sep_token_id] * 200, dtype=np.uint16)
+    text = Segments(ids, np.arange(0, len(ids) + 1, 100))
+    settings = Lessons(share=0.2, copies=0.05, at_random=False)
+    taught = add_lessons(text, settings, teacher(), tokenizer, np.random.default_rng(1))
+    added = [tokenizer.decode(taught[row].tolist()) for row in range(len(text), len(taught))]
+    lessons = [row for row, said in enumerate(added, len(text)) if "the one who" in said]
+    assert (taught.ids[: len(ids)] == ids).all()
+    assert taught.lengths[lessons].sum() / len(taught.ids) == pytest.approx(0.2, abs=0.005)
+    assert len(ids) / len(taught.ids) == pytest.approx(0.75, abs=0.005)
+
+
+def test_a_copy_is_a_list_of_words_said_twice(tokenizer):
+    copies = draw_copies(tokenizer, np.random.default_rng(0))
+    for _ in range(100):
+        said = tokenizer.decode(next(copies))
+        first, second, rest = said.split(".")
+        assert (first.split(), rest) == (second.split(), "")
