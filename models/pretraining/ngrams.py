@@ -69,4 +69,4 @@ def write_ngrams(table: pa.Table, path: Path) -> None:
     """Write a table of counts as a .parquet file, as small as it gets."""
     with replacing(path) as partial:
         options = {"dictionary_pagesize_limit": 2**22, "row_group_size": len(table), "write_statistics": False}
-        pa.parquet.write_table(table, partial, compression="zstd", compression_level=19, **options)
+        pa.parquet.write_table(table, partial, compression="brotli", compression_level=11, **options)

@@ -55,7 +55,6 @@ def test_the_carried_models_are_small():
     for folder in FOLDERS:
         limit = 4 if folder in SMALL else 32
         assert sum(file.stat().st_size for file in folder.iterdir()) < limit * 10**6
-    assert 5 <= len(CHECKPOINTS) <= 6
     listed = subprocess.run(["git", "ls-files", "models"], cwd=ROOT, capture_output=True, text=True, check=True)
     tracked = listed.stdout.split()
     assert sum((ROOT / name).stat().st_size for name in tracked) < 112 * MIB
@@ -71,8 +70,7 @@ def test_params_name_the_carried_models_by_the_digest_of_their_files():
         for slug, spec in specs.items()
         if isinstance(spec, ModelSpec) and spec.weights == "trained" and spec.name.startswith("models/")
     }
-    left_out = {"models/tiny-clm/step-000150"}  # carried for a longer curve
-    assert {spec.name for spec in carried.values()} == {f"models/{name_of(folder)}" for folder in FOLDERS} - left_out
+    assert {spec.name for spec in carried.values()} == {f"models/{name_of(folder)}" for folder in FOLDERS}
     for slug, spec in carried.items():
         spec = spec.model_copy(update={"name": str(ROOT / spec.name)})
         assert load_language_model(slug, spec, "cpu").fingerprint == f"sha256 {spec.sha256}"
@@ -84,5 +82,6 @@ def test_the_cards_and_the_parameters_tell_how_the_models_were_made():
         card = (MODELS / name / "README.md").read_text()
         assert f"{params[name].steps:,} steps" in card
         assert "python models/train.py" in card
-    kept = [*params["tiny-clm"].checkpoints, params["tiny-clm"].steps]
-    assert [path.name for path in CHECKPOINTS] == [f"step-{step:06d}" for step in kept]
+    first, _, third, _ = params["tiny-clm"].checkpoints
+    carried = [first, third, params["tiny-clm"].steps]  # all five would make the wheel larger than PyPI takes
+    assert [path.name for path in CHECKPOINTS] == [f"step-{step:06d}" for step in carried]
