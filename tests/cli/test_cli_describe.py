@@ -1,5 +1,7 @@
 """`cxprobe describe`: constructions/README.md, made from the data and the tracked results."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
@@ -7,6 +9,18 @@ from conftest import ROOT, write_shrunk_project
 from cxprobe.cli import app
 from cxprobe.site.constructions import make_page
 
+ONE_ANSWER = """\
+tests: meaning
+people: [N1, N2]
+switched: false
+slots: {verb: {gloss: a verb, content: false}}
+variants:
+  A:
+    context: "{N1} {verb} {N2} a song."
+    continuation: "The song {what}."
+    contrast: {what: {good: moved, bad: stayed}}
+frames: [{verb: gave}, {verb: sold}]
+"""
 PAIRS = "model,construction,words,accuracy,low,high,n\n"
 
 
@@ -90,3 +104,22 @@ def test_a_construction_needs_no_items(folder):
         (folder / "constructions" / "toy" / name).unlink()
     assert describe()[0] == 0
     assert "###" not in (folder / "constructions" / "README.md").read_text()
+
+
+def test_blind_models_are_asked_about_new_items_before_any_run(folder):
+    done = CliRunner().invoke(app, ["describe", "--blind", "toy"])
+    assert done.exit_code == 0
+    pairs, _, others = done.output.partition("inference:\n")
+    assert pairs.startswith("minimal pairs:\n")
+    assert re.search(r"first-mentioned: 50 % \[\d+, \d+\], n = \d+|first-mentioned: \d+ of \d+ right", pairs)
+    assert "hypothesis-only" in others
+    assert not (folder / "data").exists() or not list((folder / "data").glob("*/*"))
+    assert not (folder / "constructions" / "README.md").exists()
+
+
+def test_a_variant_that_no_rate_will_have_is_named_with_the_reason_and_an_unknown_construction_is_refused(folder):
+    path = folder / "constructions" / "toy" / "pairs.yaml"
+    path.write_text(ONE_ANSWER)
+    said = CliRunner().invoke(app, ["describe", "--blind", "toy"]).output
+    assert "variant A in no rate, since 'moved' is right and 'stayed' is wrong in all" in said
+    assert CliRunner().invoke(app, ["describe", "--blind", "toyy"]).exit_code == 2

@@ -209,7 +209,7 @@ def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_m
 
 def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monkeypatch):
     monkeypatch.chdir(folder)
-    with pytest.raises(PromptError, match=r"prompts\.ask\.mock: no question is left for this model; change its sets"):
+    with pytest.raises(PromptError, match=r"prompts\.fewer\.mock: no question is left for this model; change its sets"):
         run_stage_of_prompts("ask", "mock", sets=["absent"])
 
 

@@ -133,6 +133,12 @@ class PairsLine(Line):
         """Return the kind of pairs of a row."""
         return called_pairs(row["construction"]) + (", pseudowords" if row["words"] == "pseudo" else "")
 
+    def blind_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
+        """Return what blind models get on the pairs of meaning and of form, see `cxprobe.pairs.described`."""
+        from cxprobe.pairs.described import blind_rates
+
+        return pd.concat([pd.DataFrame(), *(blind_rates(name, params) for name in self.items_in(construction))])
+
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:

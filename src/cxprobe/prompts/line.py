@@ -13,6 +13,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import validate
 from cxprobe.files.writing import DATA, replacing
+from cxprobe.lm.params import members_of
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.lm.replies import REPLY
 from cxprobe.people.forms import RatedItem
@@ -101,6 +102,25 @@ class PromptsLine(Line):
     def asked_in(self, row: Mapping[Any, Any]) -> str:
         """Return the set of a row."""
         return self.part_name(row["set"])
+
+    def blind_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
+        """Return what blind models get on all items of items.yaml, whether or not they are asked about."""
+        from cxprobe.prompts.judge import judge_blind_answers, judged_table, prompt_accuracy
+        from cxprobe.prompts.make import item_table, load_material
+        from cxprobe.prompts.measure import answer_blindly
+
+        if not self.items_in(construction):
+            return pd.DataFrame()
+        own = params.section(PromptsParams).make.model_copy(update={"sets": [*OWN_SETS], "files": {}})
+        items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
+        blind = [member for member in members_of(params.models, params.models) if member.is_blind]
+        judged = {
+            member.slug: judge_blind_answers(items, answer_blindly(member.blind, items, seed=params.seed))
+            for member in blind
+            if member.blind.kind in self.params.blind_kinds
+        }
+        rates = prompt_accuracy(judged_table(judged), ["set", "model"])
+        return rates.assign(items=rates["set"].map(self.part_name))
 
     # ---- checks
 

@@ -229,6 +229,14 @@ class Line:
         """
         yield from ()
 
+    def blind_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
+        """Return what blind models get on the items of a construction, before anything has run.
+
+        Returns:
+            One row a kind of items and model: items, model, accuracy, low, high and n.
+        """
+        return pd.DataFrame()
+
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:

@@ -1,0 +1,52 @@
+"""What blind models get on a construction's pairs, before anything has run."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+
+from cxprobe.constructions.people import load_people
+from cxprobe.lm.params import ContinuationAlone, members_of
+from cxprobe.lm.texts import read_pair_answers
+from cxprobe.pairs.balance import pooled, unbalanced_rates, with_balance
+from cxprobe.pairs.blind import measure_blindly
+from cxprobe.pairs.frames import load_pairs
+from cxprobe.pairs.judge import HowToJudge, decide_pairs
+from cxprobe.pairs.make import build_pairs, pairs_of
+from cxprobe.pairs.params import PairsParams, PairsStage, called_pairs
+from cxprobe.pairs.sources import OWN_PAIRS
+from cxprobe.report.params import ReportParams
+from cxprobe.stats import rate_by
+
+
+def blind_rates(name: str, params: ReportParams) -> pd.DataFrame:
+    """Make the pairs of a file as the project asks for them, and let its blind models decide.
+
+    A model that is shown the second sentence alone is left out: its checkpoint takes minutes.
+
+    Args:
+        name: The construction's folder, or its name with "-form".
+        params: The parameters.
+
+    Returns:
+        One row a blind model: items (what they are), model, accuracy, low, high and n of the pairs that a rate of the
+        construction has; then those of each variant in which one answer is always right, whose items say so.
+    """
+    section, people = params.section(PairsParams), load_people()
+    settings = section.make.model_copy(update={"pseudowords": None, "examples": 0})
+    table = build_pairs(name, {name: load_pairs(name, people)}, people, settings, params.seed).pairs
+    how, parts = HowToJudge.of(section, OWN_PAIRS), []
+    for member in members_of(params.models, params.models):
+        if not member.is_blind or member.blind.kind not in PairsStage.blind_kinds:
+            continue
+        if isinstance(member.spec, ContinuationAlone):
+            continue
+        with TemporaryDirectory() as folder:
+            measure_blindly(member, pairs_of(table), Path(folder), params.seed)
+            judged = decide_pairs(with_balance(table), read_pair_answers(Path(folder)), how)
+        parts.append(judged.items.assign(model=member.slug))
+    items = pd.concat(parts, ignore_index=True)
+    counted = rate_by(pooled(items), "accuracy", ["model"]).assign(items=called_pairs(name))
+    alone = unbalanced_rates(items, ["model"]).sort_values("variant", kind="stable")
+    alone["items"] = called_pairs(name) + ", variant " + alone["variant"] + " in no rate, since " + alone["reason"]
+    return pd.concat([counted, alone], ignore_index=True)[["items", "model", "accuracy", "low", "high", "n"]]
