@@ -21,14 +21,7 @@ from cxprobe.pairs.controls import controls_of
 from cxprobe.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
 from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
-from cxprobe.stats import (
-    CLUSTER,
-    clusters_by,
-    credits_of_margins,
-    difference_by,
-    rate_by,
-    with_tie_rate,
-)
+from cxprobe.stats import CLUSTER, clusters_by, credits_of_margins, difference_by, rate_by, with_tie_rate
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
