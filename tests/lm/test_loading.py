@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -52,6 +53,7 @@ def test_a_model_loads_in_eval_mode_with_the_head_of_its_checkpoint_in_the_preci
 @pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
 def test_an_encoder_is_read_from_the_checkpoint_of_a_language_model(tmp_path, kind, capfd):
     save_lm(tmp_path, kind)
+    capfd.readouterr()
     loaded = load_encoder("tiny", spec(tmp_path)).model.state_dict()
     assert capfd.readouterr() == ("", "")  # such as of the pooler, which a masked model has not
     plain = AutoModel.from_pretrained(tmp_path).state_dict()
@@ -211,11 +213,23 @@ def test_a_file_that_is_cut_short_is_refused(bert, load, name, left):
     assert f"mend the file in {bert}, or copy or download the whole folder again" in refusal(load, bert)
 
 
-@pytest.mark.parametrize("content", [b"no weights", b"\x80\x04\x95", b"PK\x03\x04" + bytes(300)])
-def test_damaged_weights_in_the_format_of_pytorch_are_refused_and_no_code_in_them_is_run(bert, content):
-    (bert / "model.safetensors").unlink()
-    (bert / "pytorch_model.bin").write_bytes(content)
+class _Runs:
+    """An object that, when it is unpickled, makes a file."""
+
+    def __reduce__(self):
+        return Path.touch, (Path("ran"),)
+
+
+@pytest.mark.parametrize("content", [b"no weights", b"\x80\x04\x95", b"PK\x03\x04" + bytes(300), _Runs()])
+def test_damaged_weights_in_the_format_of_pytorch_are_refused_and_no_code_in_them_is_run(bert, content, monkeypatch):
+    monkeypatch.chdir(bert)
+    Path("model.safetensors").unlink()
+    if isinstance(content, bytes):
+        Path("pytorch_model.bin").write_bytes(content)
+    else:
+        torch.save({"weight": content}, "pytorch_model.bin")
     assert "(the weights)" in refusal(load_encoder, bert)
+    assert not Path("ran").exists()
 
 
 def test_code_of_a_checkpoint_is_never_run(bert):

@@ -40,7 +40,7 @@ def judged(cells=MIXED, seed=0):
 
 
 def groups(judged):
-    return accuracy_by_group(as_run(judged).items, ["model", "run"])
+    return accuracy_by_group(as_run(judged).items)
 
 
 def test_a_cell_in_which_one_answer_is_always_right_is_named_with_the_reason():

@@ -49,7 +49,7 @@ def test_what_is_written_is_read(tmp_path_factory, known):
         ([line(kind="inference", answer="neutral")], "line 2: gold 'B' is none of inference"),
         ([line(), line(answer="B")], "line 3: r1 has judged 'i1' twice"),
         ([line(), line(rater="r2", gold="A")], "line 3: gold 'A' of 'i1' is 'B' above"),
-        ([line(item="x" * 2000)], "line 2: a cell of 2000 characters"),
+        ([line(item="x" * 20000)], "line 2: a cell of 20000 characters"),
     ],
 )
 def test_every_fault_is_told_with_its_line(tmp_path, lines, fault):

@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 from hub_server import files_of, running_hub
 from model_folders import change, rewrite
-from safetensors.torch import load_file
 from tiny_lms import save_lm
 
 from conftest import ROOT, save_toy_tagger, write_toy_construction, write_toy_corpus
@@ -226,34 +224,6 @@ def test_without_a_network_a_model_of_the_cache_is_loaded_and_any_other_refused_
 
 
 # What a repository holds
-
-
-def test_weights_in_pytorch_s_format_are_loaded_without_pickle_and_those_with_code_refused(hub, load, models, tmp_path):
-    weights = tmp_path / "model.safetensors"
-    weights.write_bytes(models["first"].pop("model.safetensors"))
-    settings, stored = dict(models["first"]), weights.read_bytes()
-    models["first"]["model.safetensors"] = stored
-    torch.save(load_file(weights), tmp_path / "plain.bin")
-    torch.save({"weight": _Runs(tmp_path / "ran")}, tmp_path / "code.bin")
-    safe = hub.commit("team/safe", models["first"])
-    plain = hub.commit("team/plain", settings | {"pytorch_model.bin": (tmp_path / "plain.bin").read_bytes()})
-    hub.commit("team/code", settings | {"pytorch_model.bin": (tmp_path / "code.bin").read_bytes()})
-    found, same, code = load(("team/safe", None), ("team/plain", None), ("team/code", None))
-    assert (found["fingerprint"], same["fingerprint"]) == (f"commit {safe}", f"commit {plain}")
-    assert found["score"] == same["score"]
-    assert "'team/code' cannot be loaded: " in code["refused"]
-    assert not (tmp_path / "ran").exists()
-    assert not [one for one in hub.asked if "discussions" in one.path or "commit" in one.path.split("/")[3:4]]
-
-
-class _Runs:
-    """An object that, when it is unpickled, makes a file."""
-
-    def __init__(self, made: Path) -> None:
-        self.made = made
-
-    def __reduce__(self):
-        return Path.touch, (self.made,)
 
 
 def test_code_of_a_repository_is_neither_run_nor_downloaded(hub, load, models, tmp_path):

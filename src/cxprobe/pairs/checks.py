@@ -4,14 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from cxprobe.constructions.faults import (
-    PRONOUNS,
-    Fault,
-    Keys,
-    normalised,
-    repeated,
-    unbearable,
-)
+from cxprobe.constructions.faults import PRONOUNS, Fault, Keys, normalised, repeated, unbearable
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
 from cxprobe.pairs.frames import (
     CONTEXT_KEYS,

@@ -21,14 +21,7 @@ from cxprobe.pairs.controls import controls_of
 from cxprobe.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
 from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
-from cxprobe.stats import (
-    CLUSTER,
-    clusters_by,
-    credits_of_margins,
-    difference_by,
-    rate_by,
-    with_tie_rate,
-)
+from cxprobe.stats import CLUSTER, clusters_by, credits_of_margins, difference_by, rate_by, with_tie_rate
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
@@ -419,7 +412,7 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         names = {f"bias_{way}{end}": end.removeprefix("_") or "bias" for end in ends}
         names |= {f"changed_with_order{end}": f"changed{end}" for end in ends} if way == "order" else {}
         _add(metrics, biases[biases["compares"] == way], names)
-    groups = accuracy_by_group(judged.items, BY_RUN)
+    groups = accuracy_by_group(judged.items)
     groups = groups[groups["group"] != "all"].groupby(BY_RUN, sort=False).head(MOST_GROUPS)
     for model, run, group, accuracy in groups[[*BY_RUN, "group", "accuracy"]].itertuples(index=False, name=None):
         metrics[model, run][group] = accuracy
@@ -456,37 +449,35 @@ def score_metrics(judged: JudgedPairs) -> Metrics:
     return metrics
 
 
-def accuracy_by_group(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def accuracy_by_group(items: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of runs on this project's pairs: what the figure of each shows.
 
     Args:
-        items: Judged pairs.
-        by: The columns that tell the runs apart.
+        items: Judged pairs, with the columns model and run.
 
     Returns:
-        The columns of ``by``, group, accuracy, low, high, n and ties: first "all" pairs with real words, then
+        model, run, group, accuracy, low, high, n and ties: first "all" pairs with real words, then
         "variant.<name>" and "noun_type.<name>" of these, where there are several, and "words.pseudo" if some words are
         replaced. Cells in which one answer is always right are left out, except as variants of a single construction,
         each of which is such a cell by itself; these are shown even if there is only one.
     """
-    runs = [*by]
     real = items[items["words"] == "real"]
     balanced = real["balanced"].astype(bool)
-    of_run = real.groupby(runs, sort=False)
+    of_run = real.groupby(BY_RUN, sort=False)
     single = of_run["construction"].transform("nunique") == 1
     variants = real[balanced | single]
-    several = variants.groupby(runs, sort=False)["variant"].transform("nunique") > 1
-    alone = ~balanced.groupby([real[column] for column in runs]).transform("any")
+    several = variants.groupby(BY_RUN, sort=False)["variant"].transform("nunique") > 1
+    alone = ~balanced.groupby([real[column] for column in BY_RUN]).transform("any")
     variants = variants[several | alone[variants.index]]
     pool = real[balanced]
-    noun_types = pool[pool.groupby(runs, sort=False)["noun_type"].transform("nunique") > 1]
+    noun_types = pool[pool.groupby(BY_RUN, sort=False)["noun_type"].transform("nunique") > 1]
     parts = [
         pool.assign(group="all"),
         variants.assign(group="variant." + variants["variant"]),
         noun_types.assign(group="noun_type." + noun_types["noun_type"]),
         pooled(items[items["words"] == "pseudo"]).assign(group="words.pseudo"),
     ]
-    return rate_by(pd.concat(parts, ignore_index=True), "accuracy", [*runs, "group"])
+    return rate_by(pd.concat(parts, ignore_index=True), "accuracy", [*BY_RUN, "group"])
 
 
 def biases_of(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

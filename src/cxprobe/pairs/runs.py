@@ -176,7 +176,7 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     return RunParts(
         runs.items.groupby(BY_RUN, sort=False).size(),
         metrics,
-        accuracy_by_group(runs.items, BY_RUN),
+        accuracy_by_group(runs.items),
         of_runs,
         with_series(along, series),
     )

@@ -15,7 +15,6 @@ JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
 KINDS = ("sequence", "sentence")
 DECIDES = " (decides)"  # what follows the name of a person who decides what others have labelled differently
 LABELS_FILE = "labels.tsv"
-_LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
 
 Target = tuple[str, str]  # "sequence" and tags, or "sentence" and its id
 Said = Mapping[str, Judgement]  # who -> the label that this person gave
@@ -65,7 +64,7 @@ def read_labels(path: Path) -> list[PersonLabel]:
         known.add(label.key)
         return None
 
-    return read_judgements(path, PersonLabel, _LONGEST, fault_of)
+    return read_judgements(path, PersonLabel, fault_of)
 
 
 def write_labels(labels: Iterable[PersonLabel], path: Path) -> None:

@@ -26,7 +26,6 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
     "inference": ("entailment", "neutral", "contradiction"),
     "reasoning": ("A", "B", "C"),
 }
-_LONGEST = 1_000  # characters of a cell
 
 
 class Rating(NamedTuple):
@@ -70,7 +69,7 @@ def read_ratings(path: Path) -> list[Rating]:
             return f"gold '{rating.gold}' of '{rating.item}' is '{above}' above; an item has one right answer"
         return None
 
-    return read_judgements(path, Rating, _LONGEST, fault_of)
+    return read_judgements(path, Rating, fault_of)
 
 
 def write_ratings(ratings: Iterable[Rating], path: Path) -> None:

@@ -11,18 +11,16 @@ from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import SCRATCH, write_bytes
 
 _Row = TypeVar("_Row", bound=NamedTuple)
+_LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
 _CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 
 
-def read_judgements(
-    path: Path, row_type: type[_Row], longest: int, fault_of: Callable[[_Row], str | None]
-) -> list[_Row]:
+def read_judgements(path: Path, row_type: type[_Row], fault_of: Callable[[_Row], str | None]) -> list[_Row]:
     """Read a table that is separated by tabs; if there is no file, there are no rows.
 
     Args:
         path: The file.
         row_type: What a row is; its fields are the columns. No cell may be empty.
-        longest: The most characters of a cell.
         fault_of: Says what is wrong with a row, or None; it is called for each row in turn.
 
     Raises:
@@ -46,8 +44,8 @@ def read_judgements(
             )
         elif odd := [what for cell in cells for _, what in odd_characters(cell, latin=False)]:
             fault = "; ".join(odd)
-        elif (length := max(map(len, cells))) > longest:
-            fault = f"a cell of {length} characters; at most {longest} are allowed; is the end of a line missing?"
+        elif (length := max(map(len, cells))) > _LONGEST:
+            fault = f"a cell of {length} characters; at most {_LONGEST} are allowed; is the end of a line missing?"
         else:
             rows.append(row_type._make(cells))
             fault = fault_of(rows[-1])
