@@ -17,7 +17,7 @@ from pretraining.settings import load_pretraining_params
 
 MODELS = ROOT / "models"
 CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
-SMALL = [MODELS / "taught-clm", MODELS / "taught-clm-shuffled", *CHECKPOINTS]
+SMALL = [MODELS / "taught-clm", MODELS / "taught-clm-chance", *CHECKPOINTS]
 FOLDERS = [MODELS / "mini-mlm", MODELS / "mini-clm", *SMALL]
 MIB = 2**20
 
@@ -78,7 +78,7 @@ def test_params_name_the_carried_models_by_the_digest_of_their_files():
 
 def test_the_cards_and_the_parameters_tell_how_the_models_were_made():
     params = load_pretraining_params(MODELS / "params.yaml").models
-    for name in ("mini-mlm", "mini-clm", "tiny-clm", "taught-clm", "taught-clm-shuffled"):
+    for name in ("mini-mlm", "mini-clm", "tiny-clm", "taught-clm", "taught-clm-chance"):
         card = (MODELS / name / "README.md").read_text()
         assert f"{params[name].steps:,} steps" in card
         assert "python models/train.py" in card

@@ -50,7 +50,7 @@ def make_models_project(folder: Path) -> None:
     for training in params["models"].values():
         training |= {"steps": 40, "warm_up": 5, "batch_tokens": 256, "body_rate": 0.003, "head_rate": 0.01}
         training |= {"threads": 1, "resume_every": 5, "validate_every": 20}
-    del params["models"]["taught-clm-half"], params["models"]["taught-clm-shuffled"]
+    del params["models"]["taught-clm-half"], params["models"]["taught-clm-chance"]
     params["models"]["taught-clm"]["accelerator"] = "cpu"
     params["models"]["taught-clm"]["architecture"] = {"width": 16, "layers": 1, "heads": 2}
     params["models"]["tiny-clm"] |= {"architecture": {"width": 16, "layers": 1, "heads": 2}, "checkpoints": [2, 9]}

@@ -31,7 +31,7 @@ CARRIED = (
     "models/tagger/README.md",
     "models/tagger/en_ewt_cxprobe",
     "models/taught-clm",
-    "models/taught-clm-shuffled",
+    "models/taught-clm-chance",
     "models/tiny-clm",
     "params.schema.json",
     "params.yaml",
