@@ -126,8 +126,7 @@ def make_project(folder: Path) -> None:
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     write_toy_construction(folder / "constructions")
     shutil.copytree(ROOT / "corpora", folder / "corpora")
-    (folder / "lexicon").mkdir()
-    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    shutil.copytree(TOY_PROJECT / "lexicon", folder / "lexicon")
     write_toy_labels(folder / "constructions")
     for name in ("tagger", "parser"):  # which parses nothing: no toy pattern asks for it
         save_toy_tagger(folder / "models" / name / "en_ewt_cxprobe")
@@ -160,7 +159,8 @@ def shrink(params: dict) -> None:
     params["pairs"]["fewer"] = {}
     params["pairs"]["probe"]["constructions"] = ["toy"]
     params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "fewer": {}}
-    params["interventions"] |= {"models": ["clm"], "constructions": ["toy"], "make": {"train": 8, "test": 8}}
+    params["interventions"] |= {"models": ["clm"], "constructions": ["toy"]}
+    params["interventions"]["make"] |= {"train": 8, "test": 8, "learn": None}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
@@ -312,6 +312,5 @@ def tiny_tokenizer(words: list[str] = WORDS) -> PreTrainedTokenizerFast:
 def write_shrunk_project(folder: Path) -> None:
     """Write a project's params.yaml, shrunk to toys, with the toy construction and people; it has no results."""
     write_toy_construction(folder / "constructions")
-    (folder / "lexicon").mkdir()
-    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    shutil.copytree(TOY_PROJECT / "lexicon", folder / "lexicon")
     change_params(folder, ROOT / "params.yaml", shrink)

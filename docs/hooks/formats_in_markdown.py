@@ -12,7 +12,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
-from cxprobe.interventions.sentences import InterventionsFile
+from cxprobe.interventions.sentences import InterventionsFile, NeutralSentences
 from cxprobe.pairs.frames import PairsFile
 from cxprobe.prompts.items import ConstructionItems
 from cxprobe.scenarios.rules import Scenarios
@@ -49,6 +49,7 @@ MODELS: dict[str, type[Closed]] = {
     "items.yaml": ConstructionItems,
     "interventions.yaml": InterventionsFile,
     "lexicon/people.yaml": People,
+    "lexicon/neutral.yaml": NeutralSentences,
 }
 # What a heading is about -> the module whose docstring tells it.
 MODULES = {

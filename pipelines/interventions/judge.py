@@ -1,20 +1,26 @@
 """judge_interventions: what all models answer after exchanges -> effects, by layer and region and summed up."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.interventions.judge import (
     base_accuracy,
+    differences,
     effect_by_place,
     metrics_of_run,
-    selectivity_by,
+    own,
     series_by_layer,
     sum_up,
+    transfer,
+    uses,
     with_effects,
 )
-from cxprobe.interventions.names import EFFECTS_FILE
+from cxprobe.interventions.names import EFFECTS_FILE, TRANSFER_FILE
 from cxprobe.interventions.params import InterventionsStage
+from cxprobe.lm.params import Member
 from cxprobe.report.findings import grouped_rows
 from cxprobe.report.judging import judge_members
 from cxprobe.run.running import run_stage
@@ -24,7 +30,9 @@ TABLES = {
     "accuracy": base_accuracy,
     "effects": sum_up,
     "effect_by_place": effect_by_place,
-    "selectivity": selectivity_by,
+    "transfer": transfer,
+    "differences": differences,
+    "uses": uses,
 }
 
 HEADLINE = ("accuracy", "n", "effect.whole", "effect.das", "effect.das_low", "effect.das_high", "effect.random")
@@ -32,11 +40,12 @@ HEADLINE = ("accuracy", "n", "effect.whole", "effect.das", "effect.das_low", "ef
 
 def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
     items = stage.use(DATA / "make_interventions" / "items.parquet")
-    judging = judge_members(
-        stage,
-        lambda member, folder: with_effects(read_table(folder / EFFECTS_FILE)).assign(model=member.slug),
-        "measure",
-    )
+
+    def judge(member: Member, folder: Path) -> pd.DataFrame:
+        measured = [read_table(folder / file) for file in (EFFECTS_FILE, TRANSFER_FILE)]
+        return with_effects(pd.concat(measured, ignore_index=True)).assign(model=member.slug)
+
+    judging = judge_members(stage, judge, "measure")
     if not judging.judged:
         return Outcome(faults=judging.faults)
     effects = pd.concat(judging.judged.values(), ignore_index=True)
@@ -45,11 +54,11 @@ def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         write_table(table, stage.data / f"{stem}.parquet")
     settings, runs = stage.settings("interventions.make", "interventions.measure"), []
     headline: dict[str, dict[str, dict[str, float]]] = {}
-    for (model, name), of_run in grouped_rows(effects, "model", "construction"):
+    for (model, name), of_run in grouped_rows(own(effects), "model", "construction"):
         shown = {
             stem: table[(table["model"] == model) & (table["construction"] == name)] for stem, table in tables.items()
         }
-        metrics = metrics_of_run(shown["accuracy"], shown["effects"], shown["selectivity"])
+        metrics = metrics_of_run(shown["accuracy"], shown["effects"], shown["uses"])
         runs.append(
             judging.run(
                 model,

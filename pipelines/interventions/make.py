@@ -4,25 +4,29 @@ import pandas as pd
 
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
-from cxprobe.interventions.make import draw_base_and_source
+from cxprobe.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.interventions.names import TEST, TRAIN
 from cxprobe.interventions.params import InterventionsStage
-from cxprobe.interventions.sentences import interventions_file, load_labelled
+from cxprobe.interventions.sentences import NEUTRAL_FILE, interventions_file, load_labelled, load_neutral
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
 def make_interventions(stage: Stage[InterventionsStage]) -> Outcome:
     section, people = stage.params.interventions, load_people(stage.use(PEOPLE_FILE))
-    sizes = {TEST: section.make.test, TRAIN: section.make.train}  # the first part has the most frames
     tables = []
     for name in section.constructions:
         stage.use(interventions_file(name))
         labelled = load_labelled(name, people)
-        tables.append(draw_base_and_source(name, labelled, people, sizes, stage.params.seed))
+        sizes = {TEST: section.make.test}
+        if section.make.learn is None or name in section.make.learn:
+            sizes[TRAIN] = section.make.train
+        regions = section.make.regions
+        tables.append(draw_base_and_source(name, labelled, people, sizes, stage.params.seed, regions))
+    tables.append(neutral_items(load_neutral(stage.use(NEUTRAL_FILE))))
     items = pd.concat(tables, ignore_index=True)
     write_table(items, stage.data / "items.parquet")
-    return Outcome(counts={"constructions": len(tables), "items": len(items)})
+    return Outcome(counts={"constructions": len(section.constructions), "items": len(items)})
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.schema import suggest
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
@@ -556,7 +556,7 @@ def minimal_pairs(
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
-    people = _people_beside(constructions)
+    people = load_people(_beside(constructions, PEOPLE_FILE))
     contents = {construction: load_pairs(construction, people, constructions)}
     cells = PerCell(meaning=per_cell, form=per_cell, control=per_cell)
     settings = MakePairs(per_cell=cells, pseudowords=pseudowords, format=format, examples=examples)
@@ -770,7 +770,8 @@ def intervene(
 
     Returns:
         One row an intervention (whole vector, direction by DAS, difference of means, a probe, erasure, random) and kind
-        of labels (true, or control words): effect, low and high, in nats, over frames; and more, see
+        of labels (true, or control words): effect, low and high, in nats, over frames; selectivity; broken, what the
+        same does to plain sentences; and more, see
         `cxprobe.interventions.judge.sum_up` and `cxprobe.interventions.judge.effect_by_place`.
 
     Raises:
@@ -788,20 +789,24 @@ def intervene(
         ['whole', 'das', 'difference-of-means', 'probe', 'erase', 'random']
     """
     from cxprobe.interventions import judge, make, measure  # scikit-learn, which only probes need
-    from cxprobe.interventions.names import TEST, TRAIN
+    from cxprobe.interventions.names import NEUTRAL, TEST, TRAIN
     from cxprobe.interventions.params import MeasureInterventions
-    from cxprobe.interventions.sentences import interventions_file, load_labelled
+    from cxprobe.interventions.sentences import NEUTRAL_FILE, interventions_file, load_labelled, load_neutral
     from cxprobe.lm.intervening import blocks_of
     from cxprobe.probing import Fitting
 
     _check_option("by", by, Literal["intervention", "place"])
     constructions = _constructions(folder)
     _check_file(constructions, construction, interventions_file(construction).name)
-    people = _people_beside(constructions)
+    people = load_people(_beside(constructions, PEOPLE_FILE))
     labelled = load_labelled(construction, people, constructions)
     items = make.draw_base_and_source(construction, labelled, people, {TEST: test, TRAIN: train}, seed)
     loaded, place = lm._loaded, f"{lm.name}, {construction}"
-    asked = measure.prompt_items(loaded, items, seed, place)
+    neutral = make.neutral_items(load_neutral(_beside(constructions, NEUTRAL_FILE)))
+    asked = {
+        name: measure.prompt_items(loaded, table, seed, place)
+        for name, table in ((construction, items), (NEUTRAL, neutral))
+    }
     settings = MeasureInterventions(layers=layers, steps=steps, draws=draws, token_budget=lm._budget)
     fitting, parts = Fitting(1000, seed, place), []
     numbers = measure.spaced_layers(len(blocks_of(loaded)), layers)
@@ -809,7 +814,7 @@ def intervene(
         for layer in numbers:
             parts.append(measure.measure_layer(loaded, asked, layer, settings, fitting))
             progress(1)
-    effects = judge.with_effects(pd.concat(parts).assign(model=lm.name, construction=construction))
+    effects = judge.with_effects(pd.concat(parts).assign(model=lm.name))
     return judge.sum_up(effects) if by == "intervention" else judge.effect_by_place(effects)
 
 
@@ -920,9 +925,9 @@ def _constructions(folder: str | Path | None) -> Path:
     return carried_files() / CONSTRUCTIONS_FOLDER if folder is None else Path(folder)
 
 
-def _people_beside(constructions: Path) -> People:
-    lexicon = constructions.parent / PEOPLE_FILE  # beside another folder there may be none
-    return load_people(lexicon if lexicon.is_file() else carried_files() / PEOPLE_FILE)
+def _beside(constructions: Path, file: Path) -> Path:
+    there = constructions.parent / file  # beside another folder there may be none
+    return there if there.is_file() else carried_files() / file
 
 
 def _check_file(constructions: Path, construction: str, file: str) -> None:

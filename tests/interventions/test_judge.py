@@ -1,43 +1,58 @@
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from cxprobe.interventions.judge import (
     base_accuracy,
+    beside_published,
+    differences,
     effect_by_place,
     metrics_of_run,
-    selectivity_by,
+    own,
     series_by_layer,
     sum_up,
+    transfer,
+    uses,
     with_effects,
 )
+from cxprobe.interventions.line import order_in_words
 from cxprobe.interventions.measure import is_changed, spaced_layers
-from cxprobe.interventions.names import INTERVENTIONS
+from cxprobe.interventions.names import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
+
+LAYERS, ITEMS = (2, 4, 6), 12
+REGIONS = {"c": ("subject", "verb", "last"), "d": ("giver", "last"), NEUTRAL: ("middle", "last")}
 
 
 @pytest.fixture(scope="module")
 def effects() -> pd.DataFrame:
+    """Numbers that are drawn; of each intervention c is asked after c was learnt, d and neutral sentences too."""
     rng, rows = np.random.default_rng(0), []
-    for item in range(12):
-        for layer in (2, 4, 6):
-            for region in ("subject", "last"):
-                for name in INTERVENTIONS:
-                    for labels in ("true", "control"):
-                        before, after = rng.normal(1, 1), rng.normal(layer * (region == "last"), 1)
-                        place = {"id": f"i{item}", "sentence": "one", "cluster_frame": f"f{item % 4}", "layer": layer}
-                        numbers = {"before": before, "after": after, "changed": float(after > 0)}
-                        rows.append(place | {"region": region, "intervention": name, "labels": labels} | numbers)
-    return with_effects(pd.DataFrame(rows).assign(model="m", construction="c"))
+    for construction, regions in REGIONS.items():
+        for item in range(ITEMS):
+            readable = rng.integers(3) / 2
+            for layer in LAYERS:
+                for region in regions:
+                    for name in TRANSFERRED if construction == "d" else INTERVENTIONS:
+                        for labels in ("true", "control") if construction == "c" else ("true",):
+                            before, after = rng.normal(1, 1), rng.normal(layer * (region == "last"), 1)
+                            place = {"construction": construction, "learnt": "c", "id": f"{construction}{item}"}
+                            place |= {"sentence": "one", "cluster_frame": f"{construction}{item % 4}", "layer": layer}
+                            place |= {"region": region, "intervention": name, "labels": labels, "readable": readable}
+                            rows.append(place | {"before": before, "after": after, "changed": float(after > 0)})
+    return with_effects(pd.DataFrame(rows).assign(model="m"))
 
 
-def by_hand(effects: pd.DataFrame, name: str, labels: str) -> float:
+def by_hand(effects: pd.DataFrame, name: str, labels: str, construction: str = "c", regions=None) -> float:
     """Mean over items, maximum over regions within a layer, mean over layers."""
     rows = effects[(effects["intervention"] == name) & (effects["labels"] == labels)]
+    rows = rows[rows["construction"] == construction]
     best = []
-    for layer in (2, 4, 6):
+    for layer in LAYERS:
         means = [
             np.mean([row.before + row.after for row in rows.itertuples() if (row.layer, row.region) == (layer, region)])
-            for region in ("subject", "last")
+            for region in regions or REGIONS[construction]
         ]
         best.append(max(means))
     return float(np.mean(best))
@@ -48,25 +63,88 @@ def test_an_effect_is_a_mean_over_items_a_maximum_over_regions_and_a_mean_over_l
     for name in INTERVENTIONS:
         for labels in ("true", "control"):
             assert table.loc[(name, labels), "effect"] == pytest.approx(by_hand(effects, name, labels))
-    assert set(table["n"]) == {12}
+    assert set(table["n"]) == {ITEMS}
     assert set(table["frames"]) == {4}
     assert ((table["low"] < table["effect"]) & (table["effect"] < table["high"])).all()
     assert table["changed"].between(0, 1).all()
 
 
-def test_selectivity_is_the_difference_from_control_words(effects):
-    table = selectivity_by(effects).set_index("intervention")["selectivity"]
+def test_selectivity_is_the_difference_from_control_words_and_broken_is_the_loss_of_neutral_words(effects):
+    table = sum_up(effects)[lambda rows: rows["labels"] == "true"].set_index("intervention")
     for name in INTERVENTIONS:
-        assert table[name] == pytest.approx(by_hand(effects, name, "true") - by_hand(effects, name, "control"))
+        expected = by_hand(effects, name, "true") - by_hand(effects, name, "control")
+        assert table.loc[name, "selectivity"] == pytest.approx(expected)
+        assert table.loc[name, "broken"] == pytest.approx(by_hand(effects, name, "true", NEUTRAL))
+        assert table.loc[name, "broken_low"] < table.loc[name, "broken"] < table.loc[name, "broken_high"]
+
+
+def test_a_transfer_compares_the_first_and_the_last_region_of_every_construction(effects):
+    table = transfer(effects).set_index(["learnt", "construction", "intervention"])["effect"]
+    assert len(table) == 2 * len(TRANSFERRED)
+    for name in TRANSFERRED:
+        assert table["c", "c", name] == pytest.approx(by_hand(effects, name, "true", "c", ("subject", "last")))
+        assert table["c", "d", name] == pytest.approx(by_hand(effects, name, "true", "d"))
+
+
+def test_differences_are_paired_and_said_in_words(effects):
+    table = differences(effects).set_index(["first", "second", "labels"])
+    for first, second in pairwise(ORDER):
+        by_labels = {
+            labels: by_hand(effects, first, labels) - by_hand(effects, second, labels) for labels in ("true", "control")
+        }
+        for labels, expected in by_labels.items():
+            assert table.loc[(first, second, labels), "difference"] == pytest.approx(expected)
+        left = table.loc[(first, second, "true less control"), "difference"]
+        assert left == pytest.approx(by_labels["true"] - by_labels["control"])
+    said = order_in_words("tiny", differences(effects))
+    assert "not each is shown to be ahead" in said  # all were drawn alike
+    ahead = differences(effects).assign(difference=1.0, low=0.5, high=1.5)
+    assert "; each is ahead." in order_in_words("tiny", ahead)
+    assert "das over difference-of-means 1.00 [0.50, 1.50]" in order_in_words("tiny", ahead)
+
+
+def test_what_is_used_is_said_of_the_place_and_direction_with_the_largest_selective_effect(effects):
+    [row] = uses(effects).to_dict("records")
+    mine, best = own(effects), {}
+    for name in DIRECTIONS:
+        for layer in LAYERS:
+            for region in REGIONS["c"]:
+                at = mine[(mine["intervention"] == name) & (mine["layer"] == layer) & (mine["region"] == region)]
+                by_labels = at.groupby("labels")["effect"].mean()
+                best[name, layer, region] = by_labels["true"] - by_labels["control"]
+    place = max(best, key=best.get)
+    assert (row["intervention"], row["layer"], row["region"]) == place
+    assert row["used"] == pytest.approx(best[place])
+    here = mine[(mine["layer"] == place[1]) & (mine["region"] == place[2]) & (mine["labels"] == "true")]
+    assert row["readable"] == pytest.approx(here[here["intervention"] == place[0]]["readable"].mean())
+    assert row["changed"] == pytest.approx(here[here["intervention"] == place[0]]["changed"].mean())
+    assert row["random_changed"] == pytest.approx(here[here["intervention"] == "random"]["changed"].mean())
+    assert row["expected"] == base_accuracy(effects).set_index("construction").loc["c", "accuracy"]
+    assert (row["n"], row["frames"]) == (ITEMS, 4)
+    for name in ("used", "readable", "expected", "random", "changed"):
+        assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
 
 
 def test_each_place_has_its_mean_and_a_run_at_most_forty_numbers(effects):
-    assert len(effect_by_place(effects)) == 6 * 2 * 3 * 2
+    assert len(effect_by_place(own(effects))) == 6 * 2 * 3 * 3
     series = series_by_layer(effects)
     assert [step for step, _ in series["by_layer.das"]] == [2, 4, 6]
-    metrics = metrics_of_run(base_accuracy(effects), sum_up(effects), selectivity_by(effects))
+    accuracy = base_accuracy(effects)
+    metrics = metrics_of_run(accuracy[accuracy["construction"] == "c"], sum_up(effects), uses(effects))
     assert len(metrics) + len(series) <= 40
-    assert {"accuracy", "low", "high", "n", "effect.das", "changed.whole", "selectivity.random"} <= metrics.keys()
+    assert {"accuracy", "low", "high", "n", "effect.das", "broken.erase", "readable", "used"} <= metrics.keys()
+    assert metrics["selectivity.random"] == pytest.approx(
+        by_hand(effects, "random", "true") - by_hand(effects, "random", "control")
+    )
+
+
+def test_published_effects_stand_beside_those_of_the_run_and_have_no_interval(effects):
+    published = pd.DataFrame(
+        [{"model": "m", "construction": "others", "intervention": "pca", "effect": 1, "source": "s"}]
+    )
+    table = beside_published(sum_up(effects), published)
+    assert list(table["source"]) == ["this run"] * len(INTERVENTIONS) + ["s"]
+    assert table.iloc[-1][["low", "high", "n"]].tolist() == ["", "", ""]
 
 
 def test_an_answer_changes_where_another_one_is_preferred_than_before():

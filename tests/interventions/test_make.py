@@ -5,10 +5,11 @@ import pytest
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.interventions.make import draw_base_and_source
-from cxprobe.interventions.sentences import load_labelled
+from cxprobe.interventions.make import draw_base_and_source, neutral_items
+from cxprobe.interventions.sentences import NEUTRAL_FILE, load_labelled, load_neutral
 
 FORM, MEANING = "subject-verb-agreement", "ditransitive"
+OTHERS = ["anaphor-agreement", "npi-licensing"]
 SIZES = {"test": 40, "train": 60}
 
 
@@ -17,7 +18,7 @@ def people():
     return load_people(ROOT / "lexicon" / "people.yaml")
 
 
-@pytest.mark.parametrize("name", [FORM, MEANING])
+@pytest.mark.parametrize("name", [FORM, MEANING, *OTHERS])
 def test_base_and_source_differ_in_the_label_alone_and_every_label_is_the_base_as_often(name, people):
     labelled = load_labelled(name, people, ROOT / "constructions")
     items = draw_base_and_source(name, labelled, people, SIZES, 1)
@@ -32,7 +33,40 @@ def test_base_and_source_differ_in_the_label_alone_and_every_label_is_the_base_a
         assert len(row["base_ends"]) == len(row["source_ends"]) == len(row["regions"])
         assert row["base_ends"][-1] == len(row["base_before"])
         first, last = row["base_before"].split(), row["source_before"].split()
-        assert sum(one != other for one, other in zip(first, last, strict=True)) == (1 if name == FORM else 2)
+        assert sum(one != other for one, other in zip(first, last, strict=True)) == (2 if name == MEANING else 1)
+
+
+def test_of_the_ends_the_first_region_and_the_last_are_left(people):
+    labelled = load_labelled(MEANING, people, ROOT / "constructions")
+    every, ends = (draw_base_and_source(MEANING, labelled, people, SIZES, 1, regions) for regions in ("all", "ends"))
+    for side in ("regions", "base_ends", "source_ends"):
+        assert [[row[0], row[-1]] for row in every[side]] == [*ends[side]]
+
+
+def test_the_source_of_a_neutral_sentence_is_the_next_one():
+    sentences = load_neutral(ROOT / NEUTRAL_FILE)
+    items = neutral_items(sentences)
+    assert len(items) == len(sentences) == 40
+    for number, row in enumerate(items.to_dict("records")):
+        assert f"{row['base_before']} {row['base_answer']}{row['base_after']}" == sentences[number]
+        assert f"{row['source_before']} {row['source_answer']}." == sentences[(number + 1) % 40]
+        middle, last = (row["base_before"][:end] for end in row["base_ends"])
+        assert last == row["base_before"]
+        assert 0 < len(middle.split()) < len(last.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sentences: [She sang.]", "sentences"),
+        ("sentences: [" + ", ".join(["She saw the old dog."] * 8) + "]", "end in one word"),
+    ],
+)
+def test_a_fault_of_the_neutral_sentences_is_told_with_its_place(tmp_path, text, message):
+    (tmp_path / "neutral.yaml").write_text(text)
+    with pytest.raises(ConstructionError, match=r"neutral\.yaml") as raised:
+        load_neutral(tmp_path / "neutral.yaml")
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize("name", [FORM, MEANING])

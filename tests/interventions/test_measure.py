@@ -1,5 +1,7 @@
 """Known truth: a tiny model that learnt agreement and nothing else, its twin, and what interventions say of both."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,10 +11,10 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from cxprobe.constructions.people import People
 from cxprobe.errors import DataError
-from cxprobe.interventions.judge import effect_by_place, selectivity_by, sum_up, with_effects
-from cxprobe.interventions.make import draw_base_and_source
+from cxprobe.interventions.judge import effect_by_place, own, sum_up, transfer, uses, with_effects
+from cxprobe.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.interventions.measure import measure_layer, prompt_items
-from cxprobe.interventions.names import INTERVENTIONS
+from cxprobe.interventions.names import INTERVENTIONS, NEUTRAL
 from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.interventions.sentences import InterventionsFile, LabelledSentences
 from cxprobe.lm.causal import CausalLM
@@ -69,12 +71,42 @@ def trained(steps: int) -> CausalLM:
     return CausalLM("tiny", model.eval(), tokenizer, "", 16, bos="none")
 
 
+# The same sentences under another name, and sentences in which the place decides what its name is, which no number can.
+OTHER = LABELLED._replace(
+    content=InterventionsFile.model_validate(
+        {
+            "tests": "form",
+            "rows": "pairs.yaml",
+            "labels": {"here": {"place": "{first}"}, "there": {"place": "{second}"}},
+            "sentences": {
+                "again": {"before": "the {place} near the {noun} near the", "answer": "{place}", "after": "."}
+            },
+        }
+    ),
+    groups={
+        "frames": [{"noun": noun} for noun in NOUNS],
+        "places": [{"first": one, "second": other} for one, other in permutations(PLACES, 2)],
+    },
+    regions=("place", "noun", "last"),
+)
+SENTENCES = [
+    f"the {noun}{'s' * (number % 2)} near the {PLACES[number % 6]} {VERBS[number % 4][number % 2]}."
+    for number, noun in enumerate(NOUNS)
+]
+
+
 def effects_in(lm: CausalLM, train: int = 96, test: int = 48) -> pd.DataFrame:
-    items = draw_base_and_source("toy", LABELLED, People(pronouns={}, types={}), {"test": test, "train": train}, 1)
-    asked = prompt_items(lm, items, 1, "toy")
-    assert asked.dropped == 0
+    nobody = People(pronouns={}, types={})
+    made = {
+        "toy": draw_base_and_source("toy", LABELLED, nobody, {"test": test, "train": train}, 1),
+        "same": draw_base_and_source("same", LABELLED, nobody, {"test": test}, 2, "ends"),
+        "other": draw_base_and_source("other", OTHER, nobody, {"test": test}, 2),
+        NEUTRAL: neutral_items(SENTENCES),
+    }
+    asked = {name: prompt_items(lm, items, 1, name) for name, items in made.items()}
+    assert {of.dropped for of in asked.values()} == {0}
     parts = [measure_layer(lm, asked, layer, SETTINGS, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
-    return with_effects(pd.concat(parts).assign(model="tiny", construction="toy"))
+    return with_effects(pd.concat(parts).assign(model="tiny"))
 
 
 @pytest.fixture(scope="module")
@@ -103,14 +135,35 @@ def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_
 
 
 def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead_shrinks(knowing):
-    table = selectivity_by(knowing).set_index("intervention")
+    table = of_answers(sum_up(knowing))
     assert table.loc["das", "selectivity"] < table.loc["difference-of-means", "selectivity"]
 
 
 def test_the_label_is_at_the_last_word_after_the_last_layer_and_nowhere_else(knowing):
-    places = effect_by_place(knowing).set_index(["labels", "intervention", "layer", "region"])["effect"]
+    places = effect_by_place(own(knowing)).set_index(["labels", "intervention", "layer", "region"])["effect"]
     assert places["true", "whole", LAYERS, "subject"] == pytest.approx(0, abs=1e-4)
     assert places["true", "whole", LAYERS, "place"] > 4
+
+
+def test_a_direction_moves_the_same_construction_under_another_name_and_nothing_that_number_does_not_decide(knowing):
+    table = transfer(knowing).set_index(["construction", "intervention"])
+    for name in ("das", "difference-of-means", "erase"):
+        assert table.loc[("same", name), "low"] > 0.5 * table.loc[("toy", name), "effect"] > 0, name
+        assert abs(table.loc[("other", name), "effect"]) < 0.1 * table.loc[("same", name), "effect"], name
+    assert abs(table.loc[("same", "random"), "effect"]) < 0.5
+
+
+def test_what_number_decides_breaks_and_what_is_broken_is_the_loss_of_the_word_that_follows(knowing):
+    table = of_answers(sum_up(knowing))
+    assert table.loc["erase", "broken"] > 0.2 > abs(table.loc["random", "broken"])  # the last words are verbs
+
+
+def test_what_is_used_is_readable_and_expected(knowing, knows_nothing):
+    [row], [nothing] = (uses(table).to_dict("records") for table in (knowing, knows_nothing))
+    assert row["readable"] > 0.9
+    assert row["expected"] > 0.9
+    assert row["used_low"] > row["random_high"] + 1
+    assert abs(nothing["used"]) < 0.5
 
 
 def test_in_a_model_that_knows_nothing_no_exchange_moves_the_answers(knows_nothing):

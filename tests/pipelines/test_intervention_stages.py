@@ -20,6 +20,7 @@ def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("interventions")
     write_toy_construction(folder / "constructions")
     shutil.copytree(TOY_PROJECT / "lexicon", folder / "lexicon")
+    shutil.copytree(ROOT / "published", folder / "published")
     save_tiny_clm(folder / "models" / "clm")
     save_tiny_mlm(folder / "models" / "mlm")
     return folder
@@ -35,7 +36,7 @@ def folder(saved, tmp_path, monkeypatch):
 def run(step: str, item: str = "", job: Job | None = None) -> Outcome | None:
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     section = params.interventions
-    make = section.make.model_copy(update={"train": 8, "test": 8})
+    make = section.make.model_copy(update={"train": 8, "test": 8, "learn": None, "regions": "all"})
     measure = section.measure.model_copy(update={"layers": None, "steps": 2, "draws": 2})
     changed = {"models": [*MODELS], "constructions": ["toy"], "make": make, "measure": measure}
     models = {name: ModelSpec(name=f"models/{name}", revision=None, sha256=None, dtype="float32") for name in MODELS}
@@ -47,7 +48,7 @@ def run(step: str, item: str = "", job: Job | None = None) -> Outcome | None:
 def test_models_of_both_kinds_are_measured_judged_and_reported(folder):
     run("make")
     for name in MODELS:
-        assert run("measure", name).counts["items"] == 16
+        assert run("measure", name).counts["items"] == 16 + 8  # and neutral sentences
     measured = {name: read_table(folder / f"data/measure_interventions/{name}/effects.parquet") for name in MODELS}
     assert list(dict.fromkeys(measured["clm"]["region"])) == ["animal", "verb"]
     assert list(dict.fromkeys(measured["mlm"]["region"])) == ["animal", "verb", "answer"]
@@ -59,6 +60,8 @@ def test_models_of_both_kinds_are_measured_judged_and_reported(folder):
     assert set(report.tables["accuracy"]["model"]) == {*MODELS}
     assert {"accuracy", "low", "high", "n"} <= {*report.tables["accuracy"]}
     assert set(report.figures) == {f"figures/toy_{name}" for name in MODELS}
+    assert set(report.tables["tables/uses"]["model"]) == {*MODELS}
+    assert {"pythia-1b", *MODELS} <= set(report.tables["tables/beside_published"]["model"])
 
 
 def test_layers_are_shared_among_parts_kept_and_counted(folder):

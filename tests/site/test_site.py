@@ -279,7 +279,7 @@ def test_published_values_stand_only_where_something_was_published():
 
 def test_what_did_not_run_is_not_asked_and_never_zero(pages):
     index = pages["index.html"]
-    assert index.count("Not asked.") == 2  # form and words
+    assert index.count("Not asked.") == 3  # form, words and use
     assert "0\u00a0% [0" not in index
     assert "70\u00a0%" in index
 

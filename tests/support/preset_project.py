@@ -100,7 +100,7 @@ def cut_down(params: dict[str, Any]) -> None:
     if pairs["probe"]:
         own = [name for name in pairs["probe"]["constructions"] if name not in ALIKE]
         pairs["probe"] |= {"folds": 2, "constructions": own}
-    params["interventions"]["make"] = {"train": 8, "test": 8}
+    params["interventions"]["make"] |= {"train": 8, "test": 8}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
     shots = prompts["make"]["shots"]
     prompts["make"] |= {"premises": 1, "shots": shots[:3] + shots[3:][-1:]}

@@ -1,8 +1,8 @@
 """Directions in a model's vectors along which two labels differ, and what is exchanged or erased along them.
 
 All are functions of arrays. A vector b of the base sentence becomes ``b + ((s - b) . read) write``, where s is the
-vector of the source sentence. For a direction both are the same unit vector; an erasure takes the mean of all vectors
-for s.
+vector of the source sentence. For a direction both are the same unit vector; an erasure takes the mean of the base
+vectors for s, so that on sentences of another kind it takes out what differs among these, and does not move them all.
 """
 
 from typing import NamedTuple
@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf
-
-from cxprobe.probing import Fitting, Regularisation, fit_probe
 
 Matrix = NDArray[np.float64]
 
@@ -22,16 +20,16 @@ class Exchange(NamedTuple):
     Attributes:
         read: Shape (dimensions,).
         write: Shape (dimensions,).
-        mean: Shape (dimensions,): what takes the place of the source's vector; None for the source's own.
+        erases: Whether the mean of the base vectors takes the place of the source's vector.
     """
 
     read: Matrix
     write: Matrix
-    mean: Matrix | None = None
+    erases: bool = False
 
     def apply(self, base: Matrix, source: Matrix) -> Matrix:
         """Return the changed vectors, all of shape (n, dimensions)."""
-        toward = source if self.mean is None else self.mean
+        toward = base.mean(axis=0) if self.erases else source
         changed: Matrix = base + ((toward - base) @ self.read)[:, None] * self.write
         return changed
 
@@ -50,15 +48,6 @@ def difference_of_means(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
         labels: Shape (n,).
     """
     return along(vectors[labels].mean(axis=0) - vectors[~labels].mean(axis=0))
-
-
-def direction_of_probe(vectors: Matrix, labels: NDArray[np.bool_], fitting: Fitting) -> Exchange:
-    """Return the exchange along the weights of a logistic regression (C = 1) on vectors as they are.
-
-    Raises:
-        ProbeError: It did not converge.
-    """
-    return along(fit_probe(vectors, labels, Regularisation(1.0, False), fitting)[-1].coef_[0])
 
 
 def random_direction(dimensions: int, rng: np.random.Generator) -> Exchange:
@@ -80,10 +69,9 @@ def erase_label(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
     Source:
         Belrose et al. 2023, Theorem 4.3, for one label.
     """
-    mean = vectors.mean(axis=0)
-    centred = vectors - mean
+    centred = vectors - vectors.mean(axis=0)
     covariance = centred.T @ (labels - labels.mean()) / len(labels)  # (dimensions,)
     shrunk = ledoit_wolf(vectors)[0]
     shrunk += np.eye(len(shrunk)) * max(1e-9 * np.trace(shrunk) / len(shrunk), 1e-30)  # vectors may repeat one another
     whitened = np.linalg.solve(shrunk, covariance)  # (dimensions,)
-    return Exchange(whitened / max(float(whitened @ covariance), np.finfo(np.float64).tiny), covariance, mean)
+    return Exchange(whitened / max(float(whitened @ covariance), np.finfo(np.float64).tiny), covariance, erases=True)

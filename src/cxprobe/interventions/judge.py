@@ -1,14 +1,26 @@
 """Effects of interventions: by layer and region, and summed up as in CausalGym, with intervals over frames."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.interventions.names import CONTROL, FRAME_OF_ITEM, INTERVENTIONS, TRUE
+from cxprobe.interventions.names import (
+    CONTROL,
+    DIRECTIONS,
+    FRAME_OF_ITEM,
+    INTERVENTIONS,
+    NEUTRAL,
+    ORDER,
+    RANDOM,
+    SELECTIVE,
+    TRANSFERRED,
+    TRUE,
+)
 from cxprobe.stats import credits_of_margins, mean_by, rate_by
 
-OF_INTERVENTION = ["model", "construction", "intervention", "labels"]
+OF_INTERVENTION = ["model", "learnt", "construction", "intervention", "labels"]
 _PLACE = ["layer", "region"]
 
 
@@ -28,12 +40,17 @@ def effect_by_place(effects: pd.DataFrame) -> pd.DataFrame:
     """Return the mean effect of every layer and region, in nats, with its interval over frames.
 
     Args:
-        effects: What `with_effects` returns, with model and construction.
+        effects: What `with_effects` returns, with model.
 
     Returns:
         `OF_INTERVENTION`, layer, region, effect, low, high and n, the number of frames.
     """
-    return mean_by(effects, "effect", FRAME_OF_ITEM, [*OF_INTERVENTION, *_PLACE]).drop(columns="standardised")
+    return _means(effects, "effect", [*OF_INTERVENTION, *_PLACE])
+
+
+def own(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in which what was found on a construction is tried on the same."""
+    return effects[effects["learnt"] == effects["construction"]]
 
 
 def best_regions(effects: pd.DataFrame) -> pd.DataFrame:
@@ -43,6 +60,12 @@ def best_regions(effects: pd.DataFrame) -> pd.DataFrame:
     return effects.merge(best[[*OF_INTERVENTION, *_PLACE]], validate="many_to_one")
 
 
+def _of_items(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return each item's numbers at the best regions, mean over layers."""
+    keys = [*OF_INTERVENTION, "id", FRAME_OF_ITEM]
+    return best_regions(effects).groupby(keys, sort=False)[["effect", "changed", "before"]].mean().reset_index()
+
+
 def sum_up(effects: pd.DataFrame) -> pd.DataFrame:
     """Return one effect for each intervention: mean over items, maximum over regions in a layer, mean over layers.
 
@@ -50,77 +73,171 @@ def sum_up(effects: pd.DataFrame) -> pd.DataFrame:
     it, so that where nothing has an effect the number lies a little above 0.
 
     Args:
-        effects: What `with_effects` returns, with model and construction.
+        effects: What `with_effects` returns, with model.
 
     Returns:
         One row a model, construction, intervention and kind of labels: `OF_INTERVENTION`, effect, low and high in nats,
         n (items), frames; changed, changed_low and changed_high, the share of items whose answer changes, at the same
-        regions; and before, the mean of log p(b) - log p(s) of the base as it is.
+        regions; before, the mean of log p(b) - log p(s) of the base as it is; selectivity, selectivity_low and
+        selectivity_high: by how much the effect on the answers is larger than that on control words; and broken,
+        broken_low and broken_high: by how many nats the right word of neutral sentences becomes less probable.
 
     Source:
         Arora et al. 2024, section 4, for the aggregation. Other published numbers take the maximum over single items.
     """
-    keys = [*OF_INTERVENTION, "id", FRAME_OF_ITEM]
-    items = best_regions(effects).groupby(keys, sort=False)[["effect", "changed", "before"]].mean().reset_index()
+    items = _of_items(own(effects))
     table = mean_by(items, "effect", FRAME_OF_ITEM, OF_INTERVENTION).rename(columns={"n": "frames"})
     rates = rate_by(items, "changed", OF_INTERVENTION).rename(columns={"low": "changed_low", "high": "changed_high"})
     before = items.groupby(OF_INTERVENTION, sort=False)["before"].mean().reset_index()
     table = table.drop(columns="standardised").merge(rates.drop(columns="ties")).merge(before)
+    neutral = _means(_of_items(effects[effects["construction"] == NEUTRAL])).drop(columns=["construction", "n"])
+    broken = neutral.drop(columns="labels").rename(columns={"effect": "broken"} | _ends_of("broken"))
+    table = table.merge(broken)
+    wide = items.pivot_table(index=[*OF_INTERVENTION[:4], "id", FRAME_OF_ITEM], columns="labels", values="effect")
+    selectivity = (wide[TRUE] - wide[CONTROL]).rename("selectivity").reset_index()
+    selective = _means(selectivity, "selectivity", OF_INTERVENTION[:4]).rename(columns=_ends_of("selectivity"))
+    table = table.merge(selective.drop(columns="n"))
     order = {name: number for number, name in enumerate(INTERVENTIONS)}
     return table.sort_values("intervention", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
 
 
-def selectivity_by(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return by how much the effect on the answers is larger than that on control words, in nats, over frames.
+def _means(items: pd.DataFrame, column: str = "effect", by: Sequence[str] = OF_INTERVENTION) -> pd.DataFrame:
+    return mean_by(items, column, FRAME_OF_ITEM, by).drop(columns="standardised")
+
+
+def transfer(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects of what was found on one construction on every other, and on itself, in nats.
+
+    They are summed up as in `sum_up`, over the first region and the last one, also where others were asked.
 
     Args:
-        effects: What `with_effects` returns, with model and construction.
+        effects: What `with_effects` returns, with model.
 
     Returns:
-        One row a model, construction and intervention: these, selectivity, low, high and n, the number of frames.
+        One row a model, construction that was learnt, construction that was asked, and intervention of `TRANSFERRED`:
+        `OF_INTERVENTION`, effect, low, high and n, the number of frames.
     """
-    keys = [*OF_INTERVENTION[:3], "id", FRAME_OF_ITEM]
-    wide = best_regions(effects).pivot_table(index=keys, columns="labels", values="effect", aggfunc="mean")
-    items = wide.assign(selectivity=wide[TRUE] - wide[CONTROL]).reset_index()
-    return mean_by(items, "selectivity", FRAME_OF_ITEM, OF_INTERVENTION[:3]).drop(columns="standardised")
+    asked = (
+        effects["intervention"].isin(TRANSFERRED) & (effects["labels"] == TRUE) & (effects["construction"] != NEUTRAL)
+    )
+    of_region = effects.groupby(["model", "construction"], sort=False)["region"]
+    ends = (effects["region"] == of_region.transform("first")) | (effects["region"] == of_region.transform("last"))
+    return _means(_of_items(effects[asked & ends]))
+
+
+def differences(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return by how much each intervention is ahead of the next one, on the same items, in nats, over frames.
+
+    Args:
+        effects: What `with_effects` returns, with model.
+
+    Returns:
+        One row a model, construction, first and second intervention, which follow one another in `ORDER`, and kind of
+        labels (answers, control words, or `SELECTIVE`): these, difference, low, high and n, the number of frames.
+    """
+    keys = ["model", "construction", "id", FRAME_OF_ITEM]
+    wide = _of_items(own(effects)).pivot_table(index=keys, columns=["labels", "intervention"], values="effect")
+    parts = []
+    for first, second in pairwise(ORDER):
+        ahead = {kind: wide[kind, first] - wide[kind, second] for kind in (TRUE, CONTROL)}
+        for kind, values in (ahead | {SELECTIVE: ahead[TRUE] - ahead[CONTROL]}).items():
+            rows = values.rename("difference").reset_index()
+            parts.append(rows.assign(first=first, second=second, labels=kind))
+    return _means(pd.concat(parts), "difference", [*keys[:2], "first", "second", "labels"])
+
+
+def uses(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return for each model and construction what is readable, expected and used.
+
+    Args:
+        effects: What `with_effects` returns, with model.
+
+    Returns:
+        One row a model and construction: the layer and the region, and which of `DIRECTIONS` has the largest effect on
+        the answers beyond that on control words; of this place, in nats and with low and high over frames, used (that
+        number) and random (that of random directions); readable, with low and high: the share of the other items'
+        vectors whose label a probe finds; changed and random_changed, likewise: the share of items whose answer
+        changes; and expected, with low, high: how often the model prefers the right answer; n (items) and frames.
+    """
+    by, of_item = [*OF_INTERVENTION[:4], *_PLACE], ["id", FRAME_OF_ITEM]
+    mine = own(effects)
+    wide = mine.pivot_table(index=[*by, *of_item], columns="labels", values="effect")
+    places = _means((wide[TRUE] - wide[CONTROL]).rename("used").reset_index(), "used", by)
+    answered = mine[mine["labels"] == TRUE]
+    shares = [rate_by(answered, name, by).rename(columns=_ends_of(name)) for name in ("changed", "readable")]
+    places = places.rename(columns=_ends_of("used") | {"n": "frames"})
+    for share in shares:
+        places = places.merge(share.drop(columns=["ties"]), how="left")
+    found = places[places["intervention"].isin(DIRECTIONS)]
+    best = found.loc[found.groupby(["model", "construction"], sort=False)["used"].idxmax()]
+    random = places[places["intervention"] == RANDOM].drop(columns=["intervention", "learnt", "frames", "n"])
+    names = {"used": "random"} | {f"used_{end}": f"random_{end}" for end in ("low", "high")}
+    names |= {f"changed{end}": f"random_changed{end}" for end in ("", "_low", "_high")}
+    random = random.drop(columns=["readable", "readable_low", "readable_high"]).rename(columns=names)
+    expected = base_accuracy(effects).rename(columns={"accuracy": "expected"} | _ends_of("expected"))
+    return best.drop(columns="learnt").merge(random, how="left").merge(expected.drop(columns="n"), how="left")
+
+
+def _ends_of(name: str) -> dict[str, str]:
+    return {"low": f"{name}_low", "high": f"{name}_high"}
 
 
 def base_accuracy(effects: pd.DataFrame) -> pd.DataFrame:
     """Return how often a model prefers the right answer to a base sentence as it is, with its interval over frames.
 
     Args:
-        effects: What `with_effects` returns, with model and construction.
+        effects: What `with_effects` returns, with model.
 
     Returns:
         One row a model and construction: these, accuracy, low, high and n.
     """
-    once = effects[effects["labels"] == TRUE].drop_duplicates(["model", "construction", "id"])
+    asked = effects[(effects["labels"] == TRUE) & (effects["construction"] != NEUTRAL)]
+    once = asked.drop_duplicates(["model", "construction", "id"])
     right = once.assign(accuracy=credits_of_margins(once["before"].to_numpy(dtype=np.float64)))
-    return rate_by(right, "accuracy", OF_INTERVENTION[:2]).drop(columns="ties")
+    return rate_by(right, "accuracy", ["model", "construction"]).drop(columns="ties")
 
 
-def metrics_of_run(accuracy: pd.DataFrame, summary: pd.DataFrame, selective: pd.DataFrame) -> dict[str, float]:
+def metrics_of_run(accuracy: pd.DataFrame, summary: pd.DataFrame, used: pd.DataFrame) -> dict[str, float]:
     """Return the numbers of one model on one construction by name.
 
     Args:
         accuracy: Its row of `base_accuracy`.
         summary: Its rows of `sum_up`.
-        selective: Its rows of `selectivity_by`.
+        used: Its row of `uses`.
     """
     metrics = {name: float(accuracy[name].iloc[0]) for name in ("accuracy", "low", "high", "n")}
+    metrics |= {name: float(used[name].iloc[0]) for name in ("readable", "used")}
     for row in summary[summary["labels"] == TRUE].to_dict("records"):
         name = f"effect.{row['intervention']}"
         metrics |= {name: row["effect"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
-        metrics[f"changed.{row['intervention']}"] = row["changed"]
-    differences = selective.set_index("intervention")["selectivity"]
-    return metrics | {f"selectivity.{name}": float(value) for name, value in differences.items()}
+        metrics[f"selectivity.{row['intervention']}"] = row["selectivity"]
+        if row["intervention"] in TRANSFERRED:
+            metrics[f"broken.{row['intervention']}"] = row["broken"]
+    return metrics
 
 
 def series_by_layer(effects: pd.DataFrame) -> Mapping[str, list[tuple[int, float]]]:
     """Return of each intervention on one model's answers the largest mean effect of a region, by layer."""
-    best = best_regions(effects[effects["labels"] == TRUE])
+    mine = own(effects)
+    best = best_regions(mine[mine["labels"] == TRUE])
     means = best.groupby(["intervention", "layer"], sort=False)["effect"].mean().reset_index()
     return {
         f"by_layer.{name}": list(zip(rows["layer"].astype(int), rows["effect"].astype(float), strict=True))
         for name, rows in means.groupby("intervention", sort=False)
     }
+
+
+def beside_published(summary: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects of the run beside published ones.
+
+    Args:
+        summary: What `sum_up` returns.
+        published: model, construction, intervention, effect (in nats) and source.
+
+    Returns:
+        The columns of ``published``, and low, high and n, which were not published.
+    """
+    columns = ["model", "construction", "intervention", "effect", "low", "high", "n"]
+    shown = summary.loc[summary["labels"] == TRUE, columns].assign(source="this run").round(2)
+    every = pd.concat([shown.astype(object), published.astype(object)], ignore_index=True)
+    return every.where(every.notna(), "")

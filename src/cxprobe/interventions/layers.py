@@ -13,7 +13,7 @@ from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table, write_table
 from cxprobe.files.writing import scratch_folder
 from cxprobe.interventions.measure import measure_layer, prompt_items, spaced_layers
-from cxprobe.interventions.names import EFFECTS_FILE
+from cxprobe.interventions.names import EFFECTS_FILE, TRANSFER_FILE
 from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.intervening import SentenceTokens, answers_in_batches, blocks_of
@@ -34,14 +34,15 @@ def measure_model(
     kept: Path,
     folder: Path,
 ) -> dict[str, float] | None:
-    """Measure a model on all constructions, and write ``effects.parquet`` and ``model.json``.
+    """Measure a model on all constructions; write ``effects.parquet``, ``transfer.parquet`` and ``model.json``.
 
     Args:
         model: The model.
-        made: Construction -> its items.
+        made: Construction, or `NEUTRAL` -> its items.
         settings: The section measure of params.yaml.
         kept: The folder that keeps what was measured of each layer.
-        folder: Where the files are written: what `measure_layer` returns, with the column construction.
+        folder: Where the files are written: what `measure_layer` returns, of what was learnt on
+            the construction itself, and of all else.
 
     Returns:
         The numbers of items that were asked and left out, and see `MeasuredModel.check`. None if this process writes no
@@ -51,10 +52,9 @@ def measure_model(
     asked = {name: prompt_items(described, items, seed, f"models.{model.slug}, {name}") for name, items in made.items()}
     numbers = spaced_layers(len(blocks_of(described)), settings.layers)
     decisive = described.fingerprint, described.decisive, computing_code(__name__, "cxprobe.lm.intervening"), settings
+    every = pd.concat(made.values()).to_csv()
     work = {
-        (name, layer): scratch_folder(kept, *decisive, seed, processes.kind_of_device, items.to_csv(), layer)
-        / "effects.table"
-        for name, items in made.items()
+        layer: scratch_folder(kept, *decisive, seed, processes.kind_of_device, every, layer) / "effects.table"
         for layer in numbers
     }
     if processes.counts:
@@ -64,13 +64,12 @@ def measure_model(
     prompts = [row for of in asked.values() for row in zip(of.base, of.targets, strict=True)]
     texts = [text for items in made.values() for text in items["base_before"]]
 
-    def effects_of(name: str, layer: int) -> pd.DataFrame:
-        table = kept_table(work[name, layer])
+    def effects_of(layer: int) -> pd.DataFrame:
+        table = kept_table(work[layer])
         if table is None:
-            fitting = Fitting(_MOST_ITERATIONS, seed, f"{model.what}, {name}")
-            table = measure_layer(model.loaded, asked[name], layer, settings, fitting)
-            keep_table(table, work[name, layer])
-        return table.assign(construction=name)
+            table = measure_layer(model.loaded, asked, layer, settings, Fitting(_MOST_ITERATIONS, seed, model.what))
+            keep_table(table, work[layer])
+        return table
 
     def answer(
         loaded: MaskedLM | CausalLM, sample: Sequence[tuple[SentenceTokens, Tensor]]
@@ -80,14 +79,17 @@ def measure_model(
 
     checked = model.check(texts, prompts, answer)
     with progress(len(work), "layers", model.what, kept=f"kept in {kept}") as shown:
-        for number, (name, layer) in enumerate(work):
+        for number, layer in enumerate(work):
             if processes.share.has(number):
-                effects_of(name, layer)
+                effects_of(layer)
                 shown.update(1)
     processes.wait()
     if not processes.writes:
         return None
-    write_table(pd.concat([effects_of(*key) for key in work], ignore_index=True), folder / EFFECTS_FILE)
+    every_layer = pd.concat([effects_of(layer) for layer in work], ignore_index=True)
+    own = every_layer["learnt"] == every_layer["construction"]
+    write_table(every_layer[own], folder / EFFECTS_FILE)
+    write_table(every_layer[~own].drop(columns="readable"), folder / TRANSFER_FILE)
     write_model_facts(model.facts, folder)
     counts = {"items": sum(len(of.items) for of in asked.values())}
     return counts | {"dropped_items": sum(of.dropped for of in asked.values())} | checked

@@ -2,26 +2,87 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.writing import DATA
-from cxprobe.interventions.names import INTERVENTIONS, TEST, TRAIN
+from cxprobe.interventions.names import (
+    CONTROL,
+    DAS,
+    INTERVENTIONS,
+    MEANS,
+    NEUTRAL,
+    ORDER,
+    SELECTIVE,
+    TRAIN,
+    TRANSFERRED,
+    TRUE,
+)
 from cxprobe.interventions.params import InterventionsParams, InterventionsStage
-from cxprobe.interventions.sentences import LabelledSentences, fill_labelled, interventions_file, load_labelled
+from cxprobe.interventions.sentences import (
+    LabelledSentences,
+    fill_labelled,
+    interventions_file,
+    load_labelled,
+    load_neutral,
+)
 from cxprobe.report.answers import read_made_table
-from cxprobe.report.findings import ReportModels
+from cxprobe.report.findings import AgainstBlind, Blind, Finding, ReportModels, grouped_rows
 from cxprobe.report.inputs import ReportInputs
-from cxprobe.report.line import Demand, Example, Line, PageTable, read_demand
+from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand
 from cxprobe.report.params import ReportParams
+from cxprobe.report.published import published_table
+from cxprobe.stats import Estimate
 
 USUAL_LAYERS = 24
-_READ = ["part", "regions", "base_before", "source_before"]
+_READ = ["construction", "part", "regions", "base_before", "source_before"]
+_EFFECTS, _USES, _DIFFERENCES, _TRANSFER, _BESIDE = (
+    f"report_interventions/tables/{name}" for name in ("effects", "uses", "differences", "transfer", "beside_published")
+)
 MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
+
+# Title, path, names beside that of the model or the construction, and what is measured, in words.
+_TABLES: Sequence[tuple[str, str, Sequence[str], Mapping[str, str]]] = (
+    (
+        "Readable, expected, used: at the place and along the direction that change most",
+        _USES,
+        ("intervention", "layer", "region"),
+        {
+            "readable": "readable: a probe's accuracy on other frames",
+            "expected": "expected: how often the right answer is likelier",
+            "used": "used: effect beyond control words, in nats",
+            "random": "the same of random directions",
+        },
+    ),
+    (
+        "Effects of exchanged vectors, in nats",
+        _EFFECTS,
+        ("intervention",),
+        {
+            "effect": "effect",
+            "selectivity": "beyond control words",
+            "changed": "share of answers that change",
+            "broken": "broken: loss of a neutral word",
+        },
+    ),
+    (
+        "How far interventions are ahead of one another on the same items, in nats",
+        _DIFFERENCES,
+        ("first", "second", "labels"),
+        {"difference": "difference"},
+    ),
+    (
+        "Learnt on one construction, asked on another, in nats",
+        _TRANSFER,
+        ("learnt", "construction", "intervention"),
+        {"effect": "effect"},
+    ),
+)
 
 
 class InterventionsLine(Line):
@@ -54,52 +115,123 @@ class InterventionsLine(Line):
         if is_there(PEOPLE_FILE) and (people := faults.attempt(load_people)) is not None:
             faults.read(interventions_file(folder.name), partial(load_labelled, folder.name, people))
 
+    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check the neutral sentences, if the line has something to do."""
+        if params is None or params.section(InterventionsParams).constructions:
+            faults.attempt(load_neutral)
+
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has sentences for interventions."""
-        for name in params.section(InterventionsParams).constructions:
+        section = params.section(InterventionsParams)
+        for name in section.constructions:
             faults.require("interventions.constructions", name, interventions_file(name))
+        if unknown := {*(section.make.learn or ())} - {*section.constructions}:
+            faults.lines.append(
+                f"params.yaml: interventions.make.learn: {', '.join(sorted(unknown))} is not in "
+                "interventions.constructions; add it there, or take it out"
+            )
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads, each sentence and each exchange; all layers count as `USUAL_LAYERS`."""
-        section = params.section(InterventionsParams)
-        layers, texts = section.measure.layers or USUAL_LAYERS, list[str]()
+        section, texts = params.section(InterventionsParams), list[str]()
+        layers, learnt = section.measure.layers or USUAL_LAYERS, len(section.make.learn or section.constructions)
         of_das = 8 * section.measure.steps // max(section.make.train, 1)  # 4 items a step, with two kinds of labels
-        exchanges = {TRAIN: of_das, TEST: len(INTERVENTIONS) + section.measure.draws}
-        for part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
-            texts += [*sides, *(sides[:1] * (layers * len(regions) * exchanges[part]))]
+        every = len(INTERVENTIONS) + section.measure.draws
+        for name, part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
+            moved = 2 * learnt * (len(INTERVENTIONS if name == NEUTRAL else TRANSFERRED) + section.measure.draws - 1)
+            exchanges = len(regions) * of_das if part == TRAIN else moved + len(regions) * every * (name != NEUTRAL)
+            texts += [*sides, *(sides[:1] * (layers * exchanges))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
+    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
+        """Yield how often the best direction changes a model's answer; random ones take the place of a blind model."""
+        del models
+        for row in inputs.table(_USES).to_dict("records"):
+            changed, random = _share(row, "changed"), _share(row, "random_changed")
+            yield Finding(
+                self.name,
+                str(row["construction"]),
+                str(row["model"]),
+                "used",
+                "answers that an exchange along one direction changes",
+                changed,
+                Blind("random directions", random),
+                _USES,
+                chance=random.value,
+                note=f"beyond control words {_with_interval(row, 'used')} nats",
+                against=AgainstBlind(float(row["used_low"]) > float(row["random_high"]), None),
+                clusters=int(row["frames"]),
+            )
+
+    def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
+        """Yield what interventions do on a construction, and in words how far they are ahead of one another."""
+        of_it = inputs.table(_DIFFERENCES)
+        of_it = of_it[of_it["construction"] == construction] if len(of_it) else of_it
+        said = [order_in_words(models.label(model), rows) for (model,), rows in grouped_rows(of_it, "model")]
+        if said:
+            tables = list(self._tables("construction", construction, inputs, models))
+            yield PageSection("What interventions change", " ".join(said), (), tables)
+
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield what interventions do in models on a construction, or in a model."""
-        path = f"report_{self.name}/tables/effects"
-        table = inputs.table(path)
-        if table.empty:
-            return
+        """Yield what interventions do in a model; the page of a construction has a section of its own."""
+        if column == "model":
+            yield from self._tables(column, value, inputs, models)
+
+    def _tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         other = {"construction": "model", "model": "construction"}[column]
-        head = [
-            other,
-            "intervention",
-            "labels",
-            "effect in nats",
-            "interval over frames",
-            "answers that change",
-            "items",
-        ]
-        rows = [
-            [
-                models.label(str(row[other])),
-                str(row["intervention"]),
-                str(row["labels"]),
-                f"{row['effect']:.2f}",
-                f"[{row['low']:.2f}, {row['high']:.2f}]",
-                f"{100 * row['changed']:.0f} % [{100 * row['changed_low']:.0f}, {100 * row['changed_high']:.0f}]",
-                f"{int(row['n']):,}",
+        for title, path, named, measured in _TABLES:
+            table = inputs.table(path)
+            if table.empty:
+                return
+            keys = [*dict.fromkeys((other, *named))]
+            about = (table[column] == value) | (table.get("learnt") == value)
+            if "labels" in table and "labels" not in named:
+                about &= table["labels"] == TRUE
+            rows = [
+                [
+                    *(models.label(str(row[key])) for key in keys),
+                    *(_with_interval(row, key) for key in measured),
+                    f"{int(row['n']):,}",
+                ]
+                for row in table[about].to_dict("records")
             ]
-            for row in table[table[column] == value].to_dict("records")
-        ]
-        yield PageTable("Is it used? Vectors exchanged between two sentences", path, head, rows)
+            yield PageTable(title, path, [*keys, *measured.values(), "n"], rows)
+
+    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield effects on the constructions beside those of CausalGym, which are about other items."""
+        table = inputs.table(_BESIDE)
+        if construction is None and len(table):
+            title = "Effects of interventions beside published ones, which are about other items, in nats"
+            yield published_table(table, title, _BESIDE, models)
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return no answers: a row would be about an exchange and not about an answer of the model."""
         del params, judged
         return pd.DataFrame(columns=["model"])
+
+
+def order_in_words(model: str, differences: pd.DataFrame) -> str:
+    """Return in words whether interventions follow one another as in `ORDER`, and what is left of the lead of DAS.
+
+    Args:
+        model: Its name for people.
+        differences: Its rows of `cxprobe.interventions.judge.differences` about one construction.
+    """
+    steps = {(row["first"], row["second"], row["labels"]): row for row in differences.to_dict("records")}
+    order = [steps[(*pair, TRUE)] for pair in pairwise(ORDER)]
+    said = "; ".join(f"{row['first']} over {row['second']} {_with_interval(row, 'difference')}" for row in order)
+    holds = "each is ahead" if all(row["low"] > 0 for row in order) else "not each is shown to be ahead"
+    left, control = (_with_interval(steps[DAS, MEANS, kind], "difference") for kind in (SELECTIVE, CONTROL))
+    return (
+        f"{model}, in nats: {said}; {holds}. On control words {DAS} is over {MEANS} by {control}, so that beyond these "
+        f"its lead is {left}."
+    )
+
+
+def _share(row: Mapping[Any, Any], name: str) -> Estimate:
+    return Estimate(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]), int(row["n"]))
+
+
+def _with_interval(row: Mapping[Any, Any], name: str) -> str:
+    low, high = (row[f"{name}_{end}" if f"{name}_{end}" in row else end] for end in ("low", "high"))
+    return f"{row[name]:.2f} [{low:.2f}, {high:.2f}]"

@@ -1,18 +1,44 @@
 """Items: a base and a source sentence with the same words, except where the label decides."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.people import People
-from cxprobe.interventions.names import FRAME_OF_ITEM
-from cxprobe.interventions.sentences import LabelledSentences, fill_labelled
+from cxprobe.interventions.names import FRAME_OF_ITEM, NEUTRAL, TEST
+from cxprobe.interventions.params import Regions
+from cxprobe.interventions.sentences import LAST, MIDDLE, LabelledSentences, fill_labelled
 from cxprobe.seeding import generator_for
 
 
+def neutral_items(sentences: Sequence[str]) -> pd.DataFrame:
+    """Return an item for each neutral sentence, whose source is the next one; the answers are their last words.
+
+    Returns:
+        One row a sentence, with the columns of `draw_base_and_source`; all are in the part `TEST`.
+    """
+    rows = list[dict[str, object]]()
+    for number, base in enumerate(sentences):
+        row: dict[str, object] = {"id": f"neutral/{number}", "construction": NEUTRAL, "part": TEST, "sentence": base}
+        row |= {"regions": [MIDDLE, LAST], FRAME_OF_ITEM: f"neutral {number}"}
+        turned = {"base": base, "source": sentences[(number + 1) % len(sentences)]}
+        for label, (side, sentence) in zip("ab" if number % 2 else "ba", turned.items(), strict=True):
+            *words, answer = sentence.removesuffix(".").split()
+            before, middle = " ".join(words), " ".join(words[: (len(words) + 1) // 2])
+            row |= {side: label, f"{side}_before": before, f"{side}_answer": answer, f"{side}_after": "."}
+            row[f"{side}_ends"] = [len(middle), len(before)]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def draw_base_and_source(
-    name: str, labelled: LabelledSentences, people: People, sizes: Mapping[str, int], seed: int
+    name: str,
+    labelled: LabelledSentences,
+    people: People,
+    sizes: Mapping[str, int],
+    seed: int,
+    regions: Regions = "all",
 ) -> pd.DataFrame:
     """Draw items for each part.
 
@@ -25,6 +51,7 @@ def draw_base_and_source(
         people: The people.
         sizes: Part (`TRAIN`, `TEST`) -> the number of its items.
         seed: The project's seed.
+        regions: Which regions, see `cxprobe.interventions.params.MakeInterventions`.
 
     Returns:
         One row an item: id, construction, part, sentence (its name), regions (their names), cluster_frame, base and
@@ -36,6 +63,7 @@ def draw_base_and_source(
     numbers |= {slot: len(people.types[kind].nouns) for slot, kind in content.people.items()}
     divided = {key: np.array_split(rng.permutation(number), len(sizes)) for key, number in numbers.items()}
     rows, labels, sentences = list[dict[str, object]](), list(content.labels), list(content.sentences)
+    step = max(len(labelled.regions) - 1, 1) if regions == "ends" else 1
     for position, (part, size) in enumerate(sizes.items()):
         frames = divided["frames"][position]
         for item in range(size):
@@ -47,11 +75,12 @@ def draw_base_and_source(
             sides = dict(zip(("base", "source"), labels if turn % 2 == 0 else labels[::-1], strict=True))
             sentence = sentences[(turn // 2) % len(sentences)]
             row: dict[str, object] = {"id": f"{name}/{part}/{item}", "construction": name, "part": part}
-            row |= {"sentence": sentence, "regions": list(labelled.regions)}
+            row |= {"sentence": sentence, "regions": list(labelled.regions)[::step]}
             row |= {FRAME_OF_ITEM: f"{name} {drawn['frames']}", **sides}
             for side, label in sides.items():
                 filled = fill_labelled(content, content.sentences[sentence], label, values)
                 row |= {f"{side}_{field}": getattr(filled, field) for field in ("before", "answer", "after")}
-                row[f"{side}_ends"] = [region.end for region in filled.regions.values()][-len(labelled.regions) :]
+                ends = [region.end for region in filled.regions.values()][-len(labelled.regions) :]
+                row[f"{side}_ends"] = ends[::step]
             rows.append(row)
     return pd.DataFrame(rows)

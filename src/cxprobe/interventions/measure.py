@@ -1,5 +1,6 @@
 """Exchange vectors between base and source sentences, layer by layer, and record what the model answers then."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,24 @@ from cxprobe.interventions.directions import (
     Matrix,
     along,
     difference_of_means,
-    direction_of_probe,
     erase_label,
     random_direction,
 )
-from cxprobe.interventions.names import CONTROL, DAS, ERASE, FRAME_OF_ITEM, MEANS, PROBE, RANDOM, TRAIN, TRUE, WHOLE
+from cxprobe.interventions.names import (
+    CONTROL,
+    DAS,
+    ERASE,
+    FRAME_OF_ITEM,
+    INTERVENTIONS,
+    MEANS,
+    NEUTRAL,
+    PROBE,
+    RANDOM,
+    TRAIN,
+    TRANSFERRED,
+    TRUE,
+    WHOLE,
+)
 from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.lm.intervening import (
     AT_ANSWER,
@@ -32,7 +46,7 @@ from cxprobe.lm.intervening import (
     tokens_of_sentence,
 )
 from cxprobe.lm.language_models import LoadedModel
-from cxprobe.probing import Fitting
+from cxprobe.probing import Fitting, Regularisation, fit_probe
 from cxprobe.seeding import generator_for
 from cxprobe.stats import credits_of_margins
 
@@ -122,86 +136,153 @@ def spaced_layers(blocks: int, layers: int | None) -> list[int]:
     return [round(blocks * (step + 1) / number) for step in range(number)]
 
 
+class ReadLayer(NamedTuple):
+    """What a layer makes of the items of a construction.
+
+    Attributes:
+        output: Its output for the base sentences.
+        base: Shape (items, regions, dimensions): the vectors of the base sentences.
+        source: Those of the source sentences.
+    """
+
+    output: BlockOutput
+    base: Tensor
+    source: Tensor
+
+
+class Found(NamedTuple):
+    """What the training items of a construction give at one region of a layer.
+
+    Attributes:
+        exchanges: Intervention -> its exchanges, one a draw; None for the whole vector.
+        by_control: The direction that DAS finds for the control words.
+        readable: Shape (test items,): the share of an item's two vectors whose label the probe finds.
+    """
+
+    exchanges: dict[str, list[Exchange | None]]
+    by_control: Exchange
+    readable: Matrix
+
+
 def measure_layer(
-    model: LoadedModel, asked: PromptedItems, layer: int, settings: MeasureInterventions, fitting: Fitting
+    model: LoadedModel, asked: Mapping[str, PromptedItems], layer: int, settings: MeasureInterventions, fitting: Fitting
 ) -> pd.DataFrame:
     """Find directions by the training items, and exchange the vectors of the test items along them.
 
+    What is found on one construction is tried at all its regions, on every other construction and on neutral sentences
+    at the first region and the last one: where the label stands, and where the answer is predicted.
+
     Args:
         model: The model.
-        asked: The items.
+        asked: Construction, or `NEUTRAL` -> its items.
         layer: From 1.
         settings: The section measure of params.yaml.
         fitting: Of the probes; all draws follow from its seed.
 
     Returns:
-        One row a test item, region, intervention and kind of labels: id, sentence, cluster_frame, layer, region,
-        intervention, labels, before (log p of the base's answer less that of the source's, of the base as it is), after
-        (log p of the source's answer less that of the base's, after the intervention; a mean over random directions)
-        and changed (`is_changed`, likewise). `cxprobe.interventions.names` has the names.
+        One row a test item, region, intervention and kind of labels: construction, learnt (the construction whose items
+        found the direction), id, sentence, cluster_frame, layer, region, intervention, labels, before (log p of the
+        base's answer less that of the source's, of the base as it is), after (log p of the source's answer less that of
+        the base's, after the intervention; a mean over random directions), changed (`is_changed`, likewise), and
+        readable (see `Found`; NaN for other constructions). In neutral sentences, which have one right answer, before
+        is its log p, and after is that after the intervention, with the sign turned.
+        `cxprobe.interventions.names` has the names.
     """
-    budget, rng, parts = settings.token_budget, generator_for(fitting.seed, "random directions", layer), []
-    train, test = np.flatnonzero(asked.is_train), np.flatnonzero(~asked.is_train)
-    output, *vectors = exchanged_vectors(model, asked, layer, budget)
-    das = train_das(model, asked, output, vectors[0], vectors[1], settings.steps, fitting.seed)
-    base, source = (side.double().numpy() for side in vectors)  # (items, regions, dimensions)
-    positive = (asked.items["base"] == min(asked.items["base"])).to_numpy(dtype=bool)
-    labels = np.concatenate([positive[train], ~positive[train]])
-    of_test = [asked.base[item] for item in test]
-    as_it_is = answers_in_batches(model, of_test, asked.targets[test], budget)  # (test items, 4)
-    before = as_it_is[:, [0, 2]] - as_it_is[:, [1, 3]]  # (test items, kinds of labels)
-    for number, region in enumerate(asked.regions):
-        b, s = base[:, number], source[:, number]  # (items, dimensions)
-        trained = np.concatenate([b[train], s[train]])
-        exchanges: dict[tuple[str, str], list[Exchange | None]] = {
-            (WHOLE, ""): [None],
-            (DAS, TRUE): [along(das[0, number])],
-            (DAS, CONTROL): [along(das[1, number])],
-            (MEANS, ""): [difference_of_means(trained, labels)],
-            (PROBE, ""): [direction_of_probe(trained, labels, fitting.of(f"layer {layer}, {region}"))],
-            (ERASE, ""): [erase_label(trained, labels)],
-            (RANDOM, ""): [random_direction(b.shape[1], rng) for _ in range(settings.draws)],
-        }
-        written = [
-            s[test] if exchange is None else exchange.apply(b[test], s[test])
-            for drawn in exchanges.values()
-            for exchange in drawn
-        ]
-        times, columns = len(written), torch.tensor([prompt.regions[number] for prompt in of_test])
-        vectors_of_all = torch.from_numpy(np.concatenate(written)).float()
-        edits = Edits(output, torch.from_numpy(np.tile(test, times)), columns.repeat(times), vectors_of_all)
-        answered = answers_in_batches(model, of_test * times, asked.targets[test].repeat(times, 1), budget, edits)
-        answered = answered.reshape(times, len(test), 4)
-        after = answered[..., [1, 3]] - answered[..., [0, 2]]  # (times, test items, kinds of labels)
-        for (name, only), drawn in exchanges.items():
-            of_draws, after = after[: len(drawn)], after[len(drawn) :]
-            for column, kind in enumerate((TRUE, CONTROL)):
-                if only in ("", kind):
-                    margins = before[:, column], of_draws[..., column]
-                    part = asked.items.loc[test, ["id", "sentence", FRAME_OF_ITEM]]
-                    part = part.assign(layer=layer, region=region, intervention=name, labels=kind)
-                    changed = np.mean([is_changed(margins[0], draw) for draw in margins[1]], axis=0)
-                    parts.append(part.assign(before=margins[0], after=margins[1].mean(axis=0), changed=changed))
+    budget, parts = settings.token_budget, list[pd.DataFrame]()
+    read = {name: read_layer(model, of, layer, budget) for name, of in asked.items()}
+    found = {
+        name: find_exchanges(model, of, read[name], settings, fitting.of(f"{name}, layer {layer}"))
+        for name, of in asked.items()
+        if of.is_train.any()
+    }
+    for name, of in asked.items():
+        test, last = np.flatnonzero(~of.is_train), len(of.regions) - 1
+        as_it_is = answers_in_batches(model, [of.base[item] for item in test], of.targets[test], budget)
+        before = _margins(as_it_is, name)  # (test items, kinds of labels)
+        for learnt, by_region in found.items():
+            own = learnt == name
+            places = enumerate(by_region) if own else {0: by_region[0], last: by_region[-1]}.items()
+            names = INTERVENTIONS if own or name == NEUTRAL else TRANSFERRED
+            for number, at in places:
+                exchanges = {(one, kind): at.exchanges[one] for one in names for kind in (TRUE, CONTROL)[: 1 + own]}
+                if own:
+                    exchanges[DAS, CONTROL] = [at.by_control]
+                distinct = {id(drawn): drawn for drawn in exchanges.values()}
+                answered = answers_exchanged(model, of, read[name], test, number, distinct, budget)
+                for (one, kind), drawn in exchanges.items():
+                    column = (TRUE, CONTROL).index(kind)
+                    after = -_margins(answered[id(drawn)], name)[..., column]  # (draws, test items)
+                    changed = np.mean([is_changed(before[:, column], draw) for draw in after], axis=0)
+                    part = of.items.loc[test, ["id", "sentence", FRAME_OF_ITEM]]
+                    part = part.assign(construction=name, learnt=learnt, layer=layer, region=of.regions[number])
+                    part = part.assign(
+                        intervention=one, labels=kind, before=before[:, column], after=after.mean(axis=0)
+                    )
+                    parts.append(part.assign(changed=changed, readable=at.readable if own else np.nan))
     return pd.concat(parts, ignore_index=True)
 
 
-def exchanged_vectors(
-    model: LoadedModel, asked: PromptedItems, layer: int, token_budget: int
-) -> tuple[BlockOutput, Tensor, Tensor]:
-    """Return a layer's output for the base sentences, and the vectors of all regions of the base and of the source.
+def _margins(answered: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return log p of the base's answer less that of the source's, (..., 2): of the answers, and of control words."""
+    return answered[..., [0, 2]] - (0 if name == NEUTRAL else answered[..., [1, 3]])
 
-    Args:
-        model: The model.
-        asked: The items.
-        layer: From 1.
-        token_budget: The most tokens in a batch.
 
-    Returns:
-        The output, and shape (items, regions, dimensions) twice.
-    """
+def answers_exchanged(
+    model: LoadedModel,
+    asked: PromptedItems,
+    read: ReadLayer,
+    test: NDArray[np.int64],
+    region: int,
+    exchanges: Mapping[int, list[Exchange | None]],
+    budget: int,
+) -> dict[int, NDArray[np.float64]]:
+    """Return the log-probabilities of the targets of test items after exchanges at a region: key -> (draws, n, 4)."""
+    base, source = (side[test, region].double().numpy() for side in (read.base, read.source))  # (n, dimensions)
+    written = [
+        source if exchange is None else exchange.apply(base, source)
+        for drawn in exchanges.values()
+        for exchange in drawn
+    ]
+    times, prompts = len(written), [asked.base[item] for item in test]
+    columns = torch.tensor([prompt.regions[region] for prompt in prompts]).repeat(times)
+    vectors = torch.from_numpy(np.concatenate(written)).float()
+    edits = Edits(read.output, torch.from_numpy(np.tile(test, times)), columns, vectors)
+    answered = answers_in_batches(model, prompts * times, asked.targets[test].repeat(times, 1), budget, edits)
+    ends = np.cumsum([len(drawn) for drawn in exchanges.values()])[:-1]
+    return dict(zip(exchanges, np.split(answered.reshape(times, len(test), 4), ends), strict=True))
+
+
+def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budget: int) -> ReadLayer:
+    """Return what a layer, from 1, makes of items; a batch has at most so many tokens."""
     outputs = [block_output(model, side, layer - 1, token_budget) for side in (asked.base, asked.source)]
     columns = [torch.tensor([prompt.regions for prompt in side]) for side in (asked.base, asked.source)]
-    return outputs[0], outputs[0].at(columns[0]), outputs[1].at(columns[1])
+    return ReadLayer(outputs[0], outputs[0].at(columns[0]), outputs[1].at(columns[1]))
+
+
+def find_exchanges(
+    model: LoadedModel, asked: PromptedItems, read: ReadLayer, settings: MeasureInterventions, fitting: Fitting
+) -> list[Found]:
+    """Return what the training items give at each region; see `measure_layer` for the arguments."""
+    rng = generator_for(fitting.seed, "random directions", read.output.block + 1)
+    das, train, found = train_das(model, asked, read, settings.steps, fitting.seed), asked.is_train, list[Found]()
+    positive = (asked.items["base"] == min(asked.items["base"])).to_numpy(dtype=bool)
+    parts = (train, ~train)
+    labels, held_out = (np.concatenate([positive[part], ~positive[part]]) for part in parts)
+    for number, region in enumerate(asked.regions):
+        sides = [side[:, number].double().numpy() for side in (read.base, read.source)]  # (items, dimensions) each
+        vectors, others = (np.concatenate([side[part] for side in sides]) for part in parts)
+        probe = fit_probe(vectors, labels, Regularisation(1.0, False), fitting.of(region))
+        right = credits_of_margins(np.where(held_out, 1, -1) * probe.decision_function(others))
+        exchanges: dict[str, list[Exchange | None]] = {
+            WHOLE: [None],
+            DAS: [along(das[0, number])],
+            MEANS: [difference_of_means(vectors, labels)],
+            PROBE: [along(probe[-1].coef_[0])],
+            ERASE: [erase_label(vectors, labels)],
+            RANDOM: [random_direction(vectors.shape[1], rng) for _ in range(settings.draws)],
+        }
+        found.append(Found(exchanges, along(das[1, number]), right.reshape(2, -1).mean(axis=0)))
+    return found
 
 
 def is_changed(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -215,19 +296,15 @@ def is_changed(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArr
     return first * second + (1 - first) * (1 - second)
 
 
-def train_das(
-    model: LoadedModel, asked: PromptedItems, output: BlockOutput, base: Tensor, source: Tensor, steps: int, seed: int
-) -> Matrix:
+def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: int, seed: int) -> Matrix:
     """Find the direction of each region along which an exchange makes the source's answer most probable: rank-1 DAS.
 
-    All directions of a layer are trained at once, and none sees another: a batch has the same items once for each.
+    All directions of a layer are trained at once, and none sees another.
 
     Args:
         model: The model, whose weights stay as they are.
         asked: The items; those that train are used.
-        output: See `exchanged_vectors`; so are base and source.
-        base: Shape (items, regions, dimensions).
-        source: Likewise.
+        read: What the layer makes of them.
         steps: How many steps of 4 items; every item is used once before any is used again.
         seed: Of the first directions and of the order of items.
 
@@ -239,8 +316,8 @@ def train_das(
         400 items, Adam, 5e-3, linear warm-up in the first tenth of the steps, cross-entropy on the source's answer.
     """
     model.model.requires_grad_(False)
-    regions, rng = base.shape[1], generator_for(seed, "das", output.block)
-    first = rng.standard_normal((2, regions, base.shape[2]))
+    rng, (_, regions, dimensions) = generator_for(seed, "das", read.output.block), read.base.shape
+    first = rng.standard_normal((2, regions, dimensions))
     first /= np.linalg.norm(first, axis=-1, keepdims=True)
     free = torch.tensor(first, dtype=torch.float32, requires_grad=True)
     train = np.flatnonzero(asked.is_train)
@@ -250,17 +327,16 @@ def train_das(
     warm_up = max(1, round(_WARM_UP * steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1.0, (step + 1) / warm_up))
     for items in batches:
-        item, kind, region = (grid.ravel() for grid in np.meshgrid(items, range(2), range(regions), indexing="ij"))
-        b, s = base[item, region], source[item, region]  # (rows, dimensions)
-        unit = (free / free.norm(dim=-1, keepdim=True))[kind, region]  # (rows, dimensions)
-        written = b + ((s - b) * unit).sum(dim=-1, keepdim=True) * unit
-        prompts = [asked.base[number] for number in item]
-        columns = torch.tensor([prompt.regions[number] for prompt, number in zip(prompts, region, strict=True)])
-        targets = asked.targets[item, 1 + 2 * kind].unsqueeze(1)  # (rows, 1)
-        edits = Edits(output, torch.from_numpy(item), columns, written)
-        loss = -answers_after(model, prompts, targets, edits).sum() / len(items)
         optimiser.zero_grad()
-        torch.autograd.backward(loss)
+        item, kind = (grid.ravel() for grid in np.meshgrid(items, range(2), indexing="ij"))
+        prompts, targets = [asked.base[number] for number in item], asked.targets[item, 1 + 2 * kind].unsqueeze(1)
+        for region in range(regions):
+            b, s = read.base[item, region], read.source[item, region]  # (rows, dimensions)
+            unit = (free / free.norm(dim=-1, keepdim=True))[kind, region]  # (rows, dimensions)
+            written = b + ((s - b) * unit).sum(dim=-1, keepdim=True) * unit
+            columns = torch.tensor([prompt.regions[region] for prompt in prompts])
+            edits = Edits(read.output, torch.from_numpy(item), columns, written)
+            torch.autograd.backward(-answers_after(model, prompts, targets, edits).sum() / len(items))
         optimiser.step()
         schedule.step()
     found: Matrix = free.detach().double().numpy()

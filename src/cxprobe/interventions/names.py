@@ -6,5 +6,12 @@ TRAIN, TEST = "train", "test"
 FRAME_OF_ITEM = f"{CLUSTER}frame"
 WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM = "whole", "das", "difference-of-means", "probe", "erase", "random"
 INTERVENTIONS = (WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM)
-TRUE, CONTROL = "true", "control"
-EFFECTS_FILE = "effects.parquet"
+DIRECTIONS = (DAS, MEANS, PROBE)
+ORDER = (WHOLE, DAS, MEANS, RANDOM)
+"""Interventions as they are expected to follow one another, the largest effect first."""
+TRANSFERRED = (DAS, MEANS, ERASE, RANDOM)
+"""What is learnt on one construction and tried on the others; random is the control."""
+NEUTRAL = "neutral sentences"
+"""Stands in the place of a construction; the space keeps it apart from all folders."""
+TRUE, CONTROL, SELECTIVE = "true", "control", "true less control"
+EFFECTS_FILE, TRANSFER_FILE = "effects.parquet", "transfer.parquet"

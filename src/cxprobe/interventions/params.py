@@ -1,12 +1,14 @@
 """The section of params.yaml for interventions: items, and vectors that are exchanged in models."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug
 from cxprobe.report.params import LineParams
+
+Regions = Literal["all", "ends"]
 
 
 class MakeInterventions(Closed):
@@ -16,6 +18,10 @@ class MakeInterventions(Closed):
     """Items of each construction by which directions are found; 400 in CausalGym."""
     test: Annotated[int, Field(ge=4)]
     """Items of each construction on which they are evaluated; 100 in CausalGym."""
+    learn: Distinct[Slug] | None
+    """On which of the constructions directions are found; the others are only asked. null for all."""
+    regions: Regions
+    """Where vectors are exchanged: at all regions, as in CausalGym, or at the first and the last one."""
 
 
 class MeasureInterventions(Closed):

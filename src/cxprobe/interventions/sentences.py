@@ -16,8 +16,9 @@ from cxprobe.constructions.people import People, Row, SlotName
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
 
-LAST = "last"
-"""The region of the last word before the answer, where no slot ends there."""
+LAST, MIDDLE = "last", "middle"
+"""The regions of the last word before the answer, where no slot ends there, and of the middle of neutral sentences."""
+NEUTRAL_FILE = Path("lexicon/neutral.yaml")
 _Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$")]
 
 
@@ -52,6 +53,26 @@ class InterventionsFile(Closed):
     """Two labels, each with the words of the slots in which they differ; both have the same slots."""
     sentences: Annotated[dict[str, AskedSentence], Field(min_length=1)]
     """The sentences, which have equally many regions."""
+
+
+class NeutralSentences(Closed):
+    """Sentences that are about no construction: how much does an intervention break at all?"""
+
+    sentences: Annotated[list[Annotated[str, StringConstraints(pattern=r"^\S+( \S+){3,}\.$")]], Field(min_length=8)]
+    """Each of four words or more, with a full stop; neighbours end in different words."""
+
+
+def load_neutral(path: Path = NEUTRAL_FILE) -> list[str]:
+    """Read and check the neutral sentences.
+
+    Raises:
+        ConstructionError: The file does not fit the schema, or neighbours end in the same word.
+    """
+    sentences = validate(NeutralSentences, read_yaml(path, ConstructionError), path, ConstructionError).sentences
+    for first, second in zip(sentences, sentences[1:] + sentences[:1], strict=True):
+        if first.split()[-1] == second.split()[-1]:
+            raise ConstructionError(f"{path}: {first!r} and the next sentence end in one word; change their order")
+    return sentences
 
 
 class LabelledSentences(NamedTuple):

@@ -1,7 +1,8 @@
 """Intervene in a model: write other vectors into the output of a block, and see what the model answers then.
 
 It works for every masked or causal model whose blocks stand in one list. A hook of PyTorch reads a block's output; the
-model then goes on from that output with some vectors exchanged, and what lies below does not run again.
+model then goes on from that output with some vectors exchanged, and what lies below does not run again. In a causal
+model what stands before the exchanged vectors stays as it is, and does not run again either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from transformers import DynamicCache
 
 from cxprobe.errors import ModelError
 from cxprobe.lm.causal import CausalLM
@@ -111,11 +113,14 @@ class BlockOutput(NamedTuple):
         block: The number of the block, from 0.
         hidden: Shape (prompts, widest, dimensions), padded on the right.
         others: How many further outputs the block has; None where it returns a tensor.
+        past: Of each block the keys and the values, shape (prompts, heads, widest, dimensions of a head); with
+            one dimension up to this block. None for a model that sees what follows, or has no such cache.
     """
 
     block: int
     hidden: Tensor
     others: int | None
+    past: list[tuple[Tensor, Tensor]] | None
 
     def at(self, columns: Tensor) -> Tensor:
         """Return the vectors at positions, shape (prompts, k) -> (prompts, k, dimensions), float32 and on the CPU."""
@@ -147,7 +152,7 @@ def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: i
         block: The number of the block, from 0.
         token_budget: The most tokens in a batch, padding included.
     """
-    found, others = list[Tensor](), list[int | None]()
+    found, others, parts = list[Tensor](), list[int | None](), list[list[tuple[Tensor, Tensor]]]()
 
     def keep(_module: Any, _args: Any, output: Any) -> None:
         is_tuple = isinstance(output, tuple)
@@ -157,21 +162,37 @@ def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: i
     hook = blocks_of(model)[block].register_forward_hook(keep)
     try:
         for some in _batches(prompts, token_budget):
+            cache = DynamicCache() if _has_past(model) else None
             with torch.no_grad():
-                _logits(model, prompts[some])
+                _logits(model, prompts[some], past=cache)
+            if cache:
+                parts.append([(layer.keys, layer.values) for layer in cache.layers])
     finally:
         hook.remove()
     widest = max(hidden.shape[1] for hidden in found)
-    padded = [torch.nn.functional.pad(hidden, (0, 0, 0, widest - hidden.shape[1])) for hidden in found]
-    return BlockOutput(block, torch.cat(padded), others[0])
+
+    def together(tensors: Sequence[Tensor]) -> Tensor:
+        return torch.cat([torch.nn.functional.pad(one, (0, 0, 0, widest - one.shape[-2])) for one in tensors])
+
+    past = list[tuple[Tensor, Tensor]]()
+    for layer, pairs in enumerate(zip(*parts, strict=True)):
+        used = 1 if layer <= block else None  # of the others only their length counts
+        keys, values = (together([part[..., :used] for part in of]) for of in zip(*pairs, strict=True))
+        past.append((keys, values))
+    return BlockOutput(block, together(found), others[0], past or None)
+
+
+def _has_past(model: LoadedModel) -> bool:
+    """Return whether what a model makes of the beginning of a text can be kept."""
+    return isinstance(model, CausalLM) and not model.model._is_stateful
 
 
 @contextmanager
-def _going_on(blocks: Sequence[Any], edits: Edits, widest: int) -> Iterator[None]:
+def _going_on(blocks: Sequence[Any], edits: Edits, start: int, widest: int) -> Iterator[None]:
     """Let a model go on from a block's output in which vectors were written: blocks up to this one only hand it on."""
     output = edits.output
-    hidden = output.hidden[edits.rows, :widest].clone()
-    hidden[torch.arange(len(hidden)), edits.columns] = edits.vectors.to(hidden)
+    hidden = output.hidden[edits.rows, start:widest].clone()
+    hidden[torch.arange(len(hidden)), edits.columns - start] = edits.vectors.to(hidden)
 
     def hand_on(*_args: Any, **_options: Any) -> Any:
         return hidden if output.others is None else (hidden, *[None] * output.others)
@@ -186,20 +207,26 @@ def _going_on(blocks: Sequence[Any], edits: Edits, widest: int) -> Iterator[None
             del block.forward
 
 
-def _logits(model: LoadedModel, prompts: Sequence[SentenceTokens], edits: Edits | None = None) -> Tensor:
-    """Return the logits of the answers, shape (prompts, vocabulary), float32."""
-    lengths = torch.tensor([len(prompt.ids) for prompt in prompts])
+def _logits(
+    model: LoadedModel, prompts: Sequence[SentenceTokens], edits: Edits | None = None, past: DynamicCache | None = None
+) -> Tensor:
+    """Return the logits of the answers, shape (prompts, vocabulary), float32; a cache that is given is filled."""
+    lengths, start = torch.tensor([len(prompt.ids) for prompt in prompts]), 0
     ids = torch.full((len(prompts), int(lengths.max())), model.tokenizer.pad_token_id or 0)  # (prompts, widest)
     for row, prompt in enumerate(prompts):
         ids[row, : len(prompt.ids)] = torch.from_numpy(prompt.ids)
+    if edits and edits.output.past:
+        start = int(edits.columns.min())
+        past = DynamicCache([(k[edits.rows, :, :start], v[edits.rows, :, :start]) for k, v in edits.output.past])
     device, options = model.model.device, dict[str, Any]()
     if not isinstance(model, CausalLM):  # a causal model cannot see what is padded on the right
         options["attention_mask"] = (torch.arange(ids.shape[1]) < lengths.unsqueeze(1)).long().to(device)
-    elif not model.model._is_stateful:
-        options["use_cache"] = False
-    changed = nullcontext() if edits is None else _going_on(blocks_of(model), edits, ids.shape[1])
-    with changed, head_at(model.model, torch.arange(len(prompts)), torch.tensor([prompt.at for prompt in prompts])):
-        logits: Tensor = model.model(input_ids=ids.to(device), **options).logits[0]  # (prompts, vocabulary)
+    elif _has_past(model):
+        options = {"use_cache": past is not None, "past_key_values": past}
+    changed = nullcontext() if edits is None else _going_on(blocks_of(model), edits, start, ids.shape[1])
+    at = torch.tensor([prompt.at for prompt in prompts]) - start
+    with changed, head_at(model.model, torch.arange(len(prompts)), at):
+        logits: Tensor = model.model(input_ids=ids[:, start:].to(device), **options).logits[0]  # (prompts, vocabulary)
     return logits.to(torch.float32)
 
 

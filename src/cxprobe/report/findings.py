@@ -14,11 +14,12 @@ from cxprobe.report.params import LineParams
 from cxprobe.report.words import is_smoke_test
 from cxprobe.stats import LEVEL, Estimate
 
-Question = Literal["form", "meaning", "words"]
+Question = Literal["form", "meaning", "words", "used"]
 QUESTIONS: Mapping[Question, str] = {
     "form": "Does it recognise the form?",
     "meaning": "Does it expect the meaning?",
     "words": "Does it say so?",
+    "used": "Does it use what can be read from it?",
 }
 ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
 HALF = 0.5  # chance of two answers

@@ -42,7 +42,12 @@ MLFLOW_COMMAND = "cxprobe ui"
 _SHOWN = ["cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq"]
 WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
 _DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
-_KNOWS: Mapping[Question, str] = {"form": "knows the form", "meaning": "expects the meaning", "words": "says so"}
+_KNOWS: Mapping[Question, str] = {
+    "form": "knows the form",
+    "meaning": "expects the meaning",
+    "words": "says so",
+    "used": "uses what can be read from it",
+}
 
 
 @dataclass(frozen=True)

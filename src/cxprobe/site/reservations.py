@@ -7,7 +7,7 @@ from math import ceil, isnan
 import pandas as pd
 
 from cxprobe.report.comparisons import BEST_BLIND
-from cxprobe.report.findings import ASKED, FOUND, PREFERENCE, QUESTIONS, Finding, ReportModels, grouped_rows
+from cxprobe.report.findings import ASKED, FOUND, PREFERENCE, Finding, ReportModels, grouped_rows
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.words import in_full, number
 
@@ -51,7 +51,7 @@ def reservations_of(
     for line in inputs.lines.values():
         yield from line.reservations(construction, inputs)
     asked = {one.question for one in findings if one.model in models.shown}
-    for question in QUESTIONS:
+    for question in ASKED:
         if question not in asked:
             mock = " The mock model answers without a model, so it does not count."
             yield f"No model was asked {ASKED[question]}.{mock if question == 'words' and models.mocks else ''}"
