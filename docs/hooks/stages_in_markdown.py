@@ -13,7 +13,8 @@ from cxprobe.files.schema import read_yaml
 from cxprobe.lines import LINES
 
 PIPELINE = Path("dvc.yaml")
-TITLES = {"code": "Code", "models": "Models", "corpora": "Corpora", **{name: line.title for name, line in LINES.items()}}
+TITLES = {"code": "Code", "models": "Models", "corpora": "Corpora"}
+TITLES |= {name: line.title for name, line in LINES.items()}
 TITLES["report"] = "The report"
 """Folder of pipelines/ -> its heading."""
 CODE = "data/list_code/"  # the list of a script's modules, which every stage depends on

@@ -93,3 +93,36 @@ def test_the_committed_params_are_the_embedded_preset():
 def test_a_model_of_a_package_is_the_same_by_its_short_name_and_in_the_preset():
     models = load_params(ROOT / "params.yaml", ROOT / "constructions").models
     assert {slug: models[slug].model_copy(update={"about": spec.about}) for slug, spec in PACKAGED.items()} == PACKAGED
+
+
+PARTS = [(name, part) for name in preset_names(PRESETS) for part in load_yaml(PRESETS / f"{name}.yaml").get("only", {})]
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_a_part_of_a_preset_asks_for_less_of_the_same(name, part, tmp_path):
+    whole, less = (YAML(typ="safe").load(preset_text(name, PRESETS, only)) for only in ("", part))
+    (tmp_path / "params.yaml").write_text(preset_text(name, PRESETS, part))
+    later = part == "figure-4"  # whose checkpoints have to be converted first, so they have no name yet
+    assert bool(faults_of_part(tmp_path / "params.yaml")) == later
+    assert "only" not in {*whole, *less}
+    for line in ("recognition", "scenarios", "pairs", "prompts"):
+        named = {*whole[line]["models"], *whole[line].get("llms", [])}
+        asked = {*less[line]["models"], *less[line].get("llms", [])}
+        assert asked <= named or later
+        assert {*less[line].get("benchmarks", {})} <= {*whole[line].get("benchmarks", {})}
+
+
+def faults_of_part(path: Path) -> list[str]:
+    try:
+        load_params(path, ROOT / "constructions")
+    except ParamsError as fault:
+        return str(fault).split("\n")
+    return []
+
+
+def test_only_figure_6_asks_for_blimp_and_an_unknown_part_is_refused():
+    texts = {part: preset_text("oba2026", PRESETS, part) for name, part in PARTS if name == "oba2026"}
+    asked = {part for part, text in texts.items() if YAML(typ="safe").load(text)["pairs"]["benchmarks"]}
+    assert asked == {"figure-6"}
+    with pytest.raises(ParamsError, match=r"the preset oba2026 has no part 'figure3'; did you mean 'figure-3'"):
+        preset_text("oba2026", PRESETS, "figure3")

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
+from conftest import ROOT
 from cxprobe.lines import all_experiments
 from cxprobe.run.experiments import VIEW_TAG, views_of
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
@@ -95,6 +97,9 @@ def test_a_stage_and_a_sync_write_views_that_find_their_runs(workspace, write):
     assert runs_in(views["model"]) == ["tiny · toy"]
     assert sorted(runs_in(views["blind"])) == ["shorter · all", "tiny · all"]
     assert runs_in(views["curves"]) == ["steps · all"]
+    of_one = re.search(r'params\.construction = "\w+"', (ROOT / "docs/howto/mlflow.md").read_text())[0]
+    views["model"]["state"]["searchFilter"] = of_one.replace("ditransitive", "toy")
+    assert runs_in(views["model"]) == ["shorter · toy", "tiny · toy"]
 
 
 def test_a_table_shows_all_runs_with_the_accuracy_its_interval_and_n_first(workspace):

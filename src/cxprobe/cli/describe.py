@@ -35,13 +35,12 @@ def _print_blind_rates(construction: str) -> None:
 
     load_construction(construction)  # which says what a wrong name should be
     params = load_params()
-    rates = pd.concat(
-        [pd.DataFrame({"items": []}), *(line.blind_rates(construction, params) for line in LINES.values())]
-    )
+    of_lines = [line.blind_rates(construction, params) for line in LINES.values()]
+    rates = pd.concat([pd.DataFrame({"items": []}), *of_lines])
     if rates.empty:
         print(f"{construction} has no items that blind models are asked about here: pairs, or items of prompts")
     for items, table in rates.groupby("items", sort=False):
         print(f"{items}:")
         for row in table.sort_values("accuracy", ascending=False, kind="stable").to_dict("records"):
-            rate = Estimate(*(row[column] for column in ("accuracy", "low", "high")), int(row["n"]))
+            rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
             print(f"  {row['model']}: {in_full(rate)}".replace("\u00a0", " "))

@@ -12,6 +12,9 @@ def preset(
     name: Annotated[
         str, typer.Argument(help="A file of presets/, as `pairs`.", autocompletion=complete_preset, show_default=False)
     ],
+    only: Annotated[
+        str, typer.Option(help="A figure or table of a paper's preset, as `figure-3`: params.yaml asks for no more.")
+    ] = "",
     show: Annotated[bool, typer.Option("--show", help="Print it, and leave params.yaml as it is.")] = False,
 ) -> None:
     """Write params.yaml from a preset: presets/base.yaml, and what the preset says differently."""
@@ -19,7 +22,7 @@ def preset(
     from cxprobe.project.presets import preset_text
     from cxprobe.run.params import PARAMS_FILE
 
-    text = preset_text(name, Path("presets"))
+    text = preset_text(name, Path("presets"), only)
     if show:
         print(text, end="")
         return

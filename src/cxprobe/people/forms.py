@@ -73,9 +73,11 @@ class Form:
 def draw_sample(items: Sequence[RatedItem], wanted: int, seed: int) -> list[RatedItem]:
     """Draw items, balanced as far as the items allow; the same items and seed give the same sample.
 
-    Constructions take turns. Within a construction an item of the stratum that was drawn least comes next; a stratum is
-    a combination of values, such as variant A with female names in the original order. Of several such strata the one
-    whose values were drawn least, each for itself, comes first, and of its items one whose frame was drawn least.
+    Constructions take turns; one that is asked in two orders has two items a turn, as in Oba & Sugawara 2026 (112
+    items, or 56 without an exchange). Within a construction an item of the stratum that was drawn least comes next; a
+    stratum is a combination of values, such as variant A with female names in the original order. Of several such
+    strata the one whose values were drawn least, each for itself, comes first, and of its items one whose frame was
+    drawn least.
 
     Args:
         items: What there is to draw from.
@@ -92,10 +94,16 @@ def draw_sample(items: Sequence[RatedItem], wanted: int, seed: int) -> list[Rate
         by_construction[item.construction].append(item)
     names = sorted(by_construction)
     order = generator_for(seed, "validation", "constructions").permutation(len(names))
-    turns = [
-        _balanced(by_construction[names[index]], generator_for(seed, "validation", names[index])) for index in order
-    ]
-    return list(islice((item for turn in zip_longest(*turns) for item in turn if item is not None), wanted))
+    turns = [_turns(by_construction[names[index]], generator_for(seed, "validation", names[index])) for index in order]
+    drawn = (item for turn in zip_longest(*turns, fillvalue=()) for items in turn for item in items)
+    return list(islice(drawn, wanted))
+
+
+def _turns(items: Sequence[RatedItem], rng: np.random.Generator) -> Iterator[Sequence[RatedItem]]:
+    """Yield the items of a construction in turns of as many as it has orders."""
+    orders, left = len({item.stratum.get("order") for item in items}), _balanced(items, rng)
+    while turn := list(islice(left, orders)):
+        yield turn
 
 
 def _balanced(items: Sequence[RatedItem], rng: np.random.Generator) -> Iterator[RatedItem]:

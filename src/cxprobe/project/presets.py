@@ -14,6 +14,7 @@ from cxprobe.files.schema import read_yaml, suggest
 BASE = "base"
 _NULL = "tag:yaml.org,2002:null"
 _EXTENDS = "extends"  # the key of a preset that names those which it begins with
+_ONLY = "only"  # figure or table -> what differs where nothing else is wanted
 _HEAD = """\
 # yaml-language-server: $schema=params.schema.json
 # Made from the preset {name} by `cxprobe preset {name}`, and yours to change.
@@ -25,17 +26,18 @@ def preset_names(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yaml") if path.stem != BASE)
 
 
-def preset_text(name: str, folder: Path) -> str:
+def preset_text(name: str, folder: Path, only: str = "") -> str:
     """Return the params.yaml of a preset, with the comments of base.yaml and of the preset.
 
-    Mappings are merged key by key; anything else takes the place of what base.yaml has.
+    Mappings are merged key by key; one in braces, and anything else, takes the place of what base.yaml has.
 
     Args:
         name: The preset.
         folder: The folder with base.yaml and the presets.
+        only: The figure or table to make, of the section ``only`` of the preset; "" for all.
 
     Raises:
-        ParamsError: There is no such preset, or a file is no YAML.
+        ParamsError: There is no such preset, figure or table, or a file is no YAML.
     """
     names = preset_names(folder)
     if name not in names:
@@ -50,12 +52,17 @@ def preset_text(name: str, folder: Path) -> str:
     content = _load(roundtrip, folder / f"{BASE}.yaml")
     for file in _extended(name, folder):
         _merge(content, _load(roundtrip, file))
+    parts = content.pop(_ONLY, {})
+    if only:
+        if only not in parts:
+            raise ParamsError(f"the preset {name} has no part '{only}'{suggest(only, list(parts))}")
+        _merge(content, parts[only])
     content.ca.comment = None  # what base.yaml says about itself
     written = StringIO()
     roundtrip.dump(content, written)
     # Merged comments bring empty lines into the middle of sections.
     text = re.sub(r"\n\n+(?= )", "\n", re.sub(r"\n{3,}", "\n\n", written.getvalue().strip("\n")))
-    return _HEAD.format(name=name) + text + "\n"
+    return _HEAD.format(name=f"{name} --only {only}" if only else name) + text + "\n"
 
 
 def _extended(name: str, folder: Path) -> list[Path]:
