@@ -99,13 +99,6 @@ def test_a_text_that_a_spreadsheet_would_run_is_refused_and_nothing_is_written(f
     assert not (folder / "out").exists()
 
 
-def test_an_export_without_enough_items_writes_nothing(folder):
-    code, output = validate("export", "--output", "out", "--items", 5000)
-    assert code == 2
-    assert "there are 64 items to draw from" in output
-    assert not (folder / "out").exists()
-
-
 # What is wrong with which of thirty people who are made up, each named by the number of the form.
 FAILING = {4: ["agreement"], 11: ["shuffled", "instruction"]}  # attention checks
 REJECTED = {14: "RETURNED"}

@@ -38,7 +38,7 @@ print(json.dumps([load(*name) for name in json.load(sys.stdin)]))
 MINE = """
 import sys
 from pathlib import Path
-from cxprobe.corpora.collecting import collect
+from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import FilesCorpus, Mining
 from cxprobe.corpora.pattern import load_wanted
@@ -55,6 +55,7 @@ def mine(folder, into):
     job = make_job(open_corpus(corpus, Path("scratch")), settings, {"toy": wanted.pattern}, Path("scratch"))
     run_shards(job, settings.engine)
     Path(into).mkdir()
+    collect_corpus(job, Path(into))
     found = collect(job, "toy", wanted, settings.duplicates, Path(into))
     found.sentences.to_csv(f"{into}/sentences.csv")
 if __name__ == "__main__":
