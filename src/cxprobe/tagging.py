@@ -29,10 +29,18 @@ def load_tagger(place: str, name: str, *, asks_for: Collection[str] = ()) -> "La
         ModelError: It does not exist, or does not set what is needed.
     """
     import spacy  # takes a second to import, and models that are not blind do without it
+    from thinc.api import NumpyOps, Ops, get_current_ops, set_current_ops
+
+    class BlasOps(NumpyOps):
+        """Multiplies matrices as NumPy does: on some processors three times as fast as thinc's own library."""
+
+        gemm = Ops.gemm
 
     parses = not {"DEP", "LEMMA"}.isdisjoint(asks_for)
     left_out = [] if parses else ["parser", "lemmatizer", "trainable_lemmatizer"]
     left_out += [] if parses or not {"POS", "MORPH"}.isdisjoint(asks_for) else ["morphologizer"]
+    usual = get_current_ops()
+    set_current_ops(BlasOps())
     try:
         nlp = spacy.load(name, exclude=[*_NOT_NEEDED, *left_out])
     except OSError as fault:
@@ -40,6 +48,8 @@ def load_tagger(place: str, name: str, *, asks_for: Collection[str] = ()) -> "La
             f"{place}: '{name}' is neither a folder with a spaCy pipeline nor an installed package; "
             f"install it, or name another ({' '.join(str(fault).split())[:200]})"
         ) from None
+    finally:
+        set_current_ops(usual)
     example = nlp("They gave him more.")
     if absent := [key for key in sorted({"TAG", *asks_for}) if not example.has_annotation(key)]:
         raise ModelError(

@@ -20,12 +20,14 @@ pytestmark = pytest.mark.pipeline
 RULES, HALVES = ("first-mentioned", "shorter"), ("hypothesis-only", "first-referent")  # blind models of two panels
 
 
-def test_every_model_has_a_run_for_each_construction_of_a_line(finished_project):
+def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_for_all(finished_project):
     expected = {
         "recognition": {(model, "toy", "generated") for model in ("one", "one-random", "word-ngrams", "positions")},
-        "scenarios": {(model, of, "own") for model in ("mlm", "last-rule", "copier") for of in ("toy", "all")},
-        "pairs": {(model, of, "own") for model in ("mlm", "clm", *RULES) for of in ("toy", "all")},
-        "prompts": {(model, of, "own") for model in ("mock", "clm", *HALVES) for of in ("toy", "all")},
+        "scenarios": {("mlm", "toy", "own"), *((model, "all", "own") for model in ("mlm", "last-rule", "copier"))},
+        "pairs": {(model, of, "own") for model in ("mlm", "clm") for of in ("toy", "all")}
+        | {(model, "all", "own") for model in RULES},
+        "prompts": {(model, of, "own") for model in ("mock", "clm") for of in ("toy", "all")}
+        | {(model, "all", "own") for model in HALVES},
         "ways": {("mlm", of, "own") for of in ("toy", "all")},
     }
     for experiment, wanted in expected.items():
