@@ -31,7 +31,7 @@ def load_tagger(place: str, name: str, *, asks_for: Collection[str] = ()) -> "La
     import spacy  # takes a second to import, and models that are not blind do without it
     from thinc.api import NumpyOps, Ops, get_current_ops, set_current_ops
 
-    class BlasOps(NumpyOps):
+    class BlasOps(NumpyOps):  # type: ignore[misc]
         """Multiplies matrices as NumPy does: on some processors three times as fast as thinc's own library."""
 
         gemm = Ops.gemm

@@ -139,7 +139,7 @@ IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), 
 @given(IDS, st.integers(1, 60))
 def test_batches_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts, budget):
     sequences = [np.array(text, dtype=np.int32) for text in texts]
-    batches = batches_of_rows(rows_of_texts(sequences, budget), sequences, budget)
+    batches = batches_of_rows(rows_of_texts(sequences, budget), budget)
     assert sorted(text for batch in batches for row in batch for text in row) == list(range(len(texts)))
     for batch in batches:
         widest = max(len(Tree([sequences[text] for text in row]).ids) for row in batch)

@@ -178,7 +178,10 @@ def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
         DataError: spaCy refuses a tag or a feature.
     """
     words = sentence.words
-    has_tree = all(word.head != NO_HEAD for word in words)
+    heads = deps = None
+    if all(word.head != NO_HEAD for word in words):
+        heads = [number if word.head == 0 else word.head - 1 for number, word in enumerate(words)]
+        deps = ["ROOT" if word.head == 0 else word.deprel for word in words]
     known = [["" if cell == "_" else str(cell) for cell in word[1:5]] for word in words]
     try:
         lemmas, pos, tags, morphs = (list(column) for column in zip(*known, strict=True))
@@ -190,10 +193,8 @@ def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
             pos=pos,
             tags=tags,
             morphs=morphs,
-            heads=[number if word.head == 0 else word.head - 1 for number, word in enumerate(words)]
-            if has_tree
-            else None,
-            deps=["ROOT" if word.head == 0 else word.deprel for word in words] if has_tree else None,
+            heads=heads,
+            deps=deps,
         )
     except ValueError as fault:
         raise DataError(f"the sentence {sentence.id} is no CoNLL-U that spaCy reads: {fault}") from fault

@@ -208,19 +208,18 @@ def find(sentences: Sequence[tuple[str | ConlluSentence, Sequence[Matchers]]]) -
     for start in range(0, len(sentences), BATCH):
         some = sentences[start : start + BATCH]
         nlp = some[0][1][0].nlp
-        docs = [
-            nlp.make_doc(sentence) if isinstance(sentence, str) else gold_doc(sentence, nlp.vocab)
-            for sentence, _ in some
-        ]
-        refused = [[one.refuse(doc) for one in wanted] for doc, (_, wanted) in zip(docs, some, strict=True)]
-        allowed = zip(docs, some, refused, strict=True)
-        read = nlp.pipe(
-            (doc for doc, (sentence, _), reasons in allowed if isinstance(sentence, str) and None in reasons),
-            batch_size=BATCH,
-        )
-        for doc, (sentence, wanted), reasons in zip(docs, some, refused, strict=True):
+        docs = list[tuple[Doc, bool]]()  # and whether it has tags and a tree of its own
+        for sentence, _ in some:
+            if isinstance(sentence, str):
+                docs.append((nlp.make_doc(sentence), False))
+            else:
+                docs.append((gold_doc(sentence, nlp.vocab), True))
+        refused = [[one.refuse(doc) for one in wanted] for (doc, _), (_, wanted) in zip(docs, some, strict=True)]
+        bare = [doc for (doc, own), reasons in zip(docs, refused, strict=True) if None in reasons and not own]
+        read = nlp.pipe(bare, batch_size=BATCH)
+        for (doc, own), (_, wanted), reasons in zip(docs, some, refused, strict=True):
             if None in reasons:
-                tagged = next(read) if isinstance(sentence, str) else doc
+                tagged = doc if own else next(read)
                 yield [reason or one.match(tagged) for one, reason in zip(wanted, reasons, strict=True)]
             else:
                 yield [reason for reason in reasons if reason]

@@ -10,7 +10,7 @@ from functools import partial
 from inspect import signature
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -172,10 +172,13 @@ class CausalQuestions:
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the texts in batches; those that begin alike are together."""
         sequences = [self._ids[key] for key in keys]
-        rows = rows_of_texts(sequences, self._token_budget) if self._shares else [[n] for n in range(len(keys))]
+        if self._shares:
+            rows = rows_of_texts(sequences, self._token_budget)
+        else:
+            rows = [SharedRow([number], len(ids) - 1) for number, ids in enumerate(sequences)]
         return [
             Batch([keys[text] for row in batch for text in row], partial(self._compute, batch, keys))
-            for batch in batches_of_rows(rows, sequences, self._token_budget)
+            for batch in batches_of_rows(rows, self._token_budget)
         ]
 
     @property
@@ -278,8 +281,15 @@ def seen_by_each(trees: Sequence[Tree], widest: int, dtype: torch.dtype) -> dict
     return {"position_ids": torch.from_numpy(positions), "attention_mask": hidden.unsqueeze(1)}
 
 
-def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[list[int]]:
-    """Put texts into rows, each beside those that begin alike; returns the positions of the texts of each row.
+class SharedRow(NamedTuple):
+    """Texts that share a row, and its places: the ids of its `Tree`."""
+
+    texts: list[int]
+    places: int
+
+
+def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[SharedRow]:
+    """Put texts into rows, each beside those that begin alike; a row's texts are positions in ``sequences``.
 
     A row has at most `_ROW` places, since all of them are compared with one another; or as many as two texts, so that
     long ones share too; and never more than the budget, if it has several texts.
@@ -288,31 +298,32 @@ def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[list[int]]:
         sequences: Distinct texts' ids.
         budget: The most tokens in a batch.
     """
-    rows: list[list[int]] = []
-    places, last = 0, np.array([], dtype=np.int32)  # of the last row
+    rows: list[SharedRow] = []
+    last = np.array([], dtype=np.int32)
     for number in sorted(range(len(sequences)), key=lambda number: sequences[number].tolist()):
         ids = sequences[number][:-1]
         length = min(len(ids), len(last))
         different = np.flatnonzero(ids[:length] != last[:length])
-        places += len(ids) - (int(different[0]) if len(different) else length)
-        if rows and places <= min(budget, max(_ROW, 2 * len(ids))):
-            rows[-1].append(number)
+        new = len(ids) - (int(different[0]) if len(different) else length)
+        if rows and rows[-1].places + new <= min(budget, max(_ROW, 2 * len(ids))):
+            rows[-1] = SharedRow([*rows[-1].texts, number], rows[-1].places + new)
         else:
-            rows.append([number])
-            places = len(ids)
+            rows.append(SharedRow([number], len(ids)))
         last = ids
     return rows
 
 
-def batches_of_rows(rows: Sequence[Sequence[int]], sequences: Sequence[Ids], budget: int) -> list[list[Sequence[int]]]:
-    """Put rows into batches, the longest first. A batch has at most ``budget`` tokens, or one row that is longer."""
-    widths = [len(Tree([sequences[text] for text in row]).ids) for row in rows]
-    batches: list[list[Sequence[int]]] = []
+def batches_of_rows(rows: Sequence[SharedRow], budget: int) -> list[list[list[int]]]:
+    """Put the texts of rows into batches, the longest row first.
+
+    A batch has at most ``budget`` tokens, or one row that is longer.
+    """
+    batches: list[list[list[int]]] = []
     widest = 0  # of the last batch, whose first row is its widest
-    for number in sorted(range(len(rows)), key=lambda number: -widths[number]):
+    for row in sorted(rows, key=lambda row: -row.places):
         if batches and (len(batches[-1]) + 1) * widest <= budget:
-            batches[-1].append(rows[number])
+            batches[-1].append(row.texts)
         else:
-            batches.append([rows[number]])
-            widest = widths[number]
+            batches.append([row.texts])
+            widest = row.places
     return batches

@@ -329,7 +329,10 @@ def ways_runs(
             agreement = agreement_of_ways(pairs, "construction")
             for table, rows in (("verdicts", verdict_table(pairs)), ("ways", ways), ("layers", layers)):
                 written[table].append(rows.assign(model=slug))
-            of_slug = [table for table in written["ways"] if table["model"].iat[0] == slug]
+            figures = {}
+            if name == "all":  # the last one
+                every_way = pd.concat([table for table in written["ways"] if table["model"].iat[0] == slug])
+                figures["ways"] = ways_figure(every_way, f"{slug}, the same pairs asked in several ways")
             by_layer = list(zip(layers["layer"].tolist(), layers["accuracy"].tolist(), strict=True))
             yield JudgedRun(
                 model=slug,
@@ -342,9 +345,7 @@ def ways_runs(
                 series={"by_layer.accuracy": by_layer},
                 settings=stage.settings("pairs.make", "pairs.probe", "pairs.judge"),
                 tables={"ways": ways, "layers": layers, "agreement": with_blanks(agreement)},
-                figures={"ways": ways_figure(pd.concat(of_slug), f"{slug}, the same pairs asked in several ways")}
-                if name == "all"  # the last one
-                else {},
+                figures=figures,
                 experiment="ways",
             )
     for name, tables in written.items():
