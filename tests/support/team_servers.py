@@ -1,12 +1,87 @@
-"""An S3 store such as a team shares, at a free port of 127.0.0.1."""
+"""What a team shares, on this machine: PostgreSQL and an S3 store, each at a free port of 127.0.0.1.
 
+A program that is not installed skips the test.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
-from servers import free_ports
+from servers import Program, free_ports, running
 
 BUCKET = "bucket"  # as in the documentation
+
+
+def installed(name: str, *folders: Path) -> str:
+    """Return the path of a program, or skip the test."""
+    places = [*map(str, folders), os.environ["PATH"], "/usr/sbin"]
+    found = shutil.which(name, path=os.pathsep.join(places))
+    return found or pytest.skip(f"needs the program {name}")
+
+
+# PostgreSQL
+
+
+class Postgres(Program):
+    """A server of PostgreSQL, and the environment in which its own commands reach it as its administrator."""
+
+    administrator: dict[str, str]
+
+
+@contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    """Run PostgreSQL; `kill` ends it at once, as a crash does.
+
+    It refuses to run as root, so its folder is that of another user then.
+    """
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    initdb, server, ready = (installed(name, *versions[-1:]) for name in ("initdb", "postgres", "pg_isready"))
+    folder, (port,) = Path(tempfile.mkdtemp(prefix="cxprobe-postgres-")), free_ports(1)
+    (folder / "password").write_text("of the administrator")
+    user = {}
+    if os.geteuid() == 0:
+        names = {entry.pw_name for entry in pwd.getpwall()}
+        user = {"user": "postgres" if "postgres" in names else "nobody", "extra_groups": []}
+        user["group"] = pwd.getpwnam(user["user"]).pw_gid
+        for path in (folder, folder / "password"):
+            os.chown(path, pwd.getpwnam(user["user"]).pw_uid, user["group"])
+    data, own = str(folder / "data"), {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    create = [initdb, "--pgdata", data, "--username=postgres", "--auth=scram-sha-256", "--pwfile=password", "--no-sync"]
+    subprocess.run(create, cwd=folder, env=own, check=True, capture_output=True, **user)
+    command = [server, "-D", data, "-h", "127.0.0.1", "-p", str(port), "-k", ""]
+    check = [ready, "--host=127.0.0.1", f"--port={port}", "--quiet"]
+    postgres = Postgres(
+        command,
+        port,
+        folder / "log",
+        lambda: subprocess.run(check, check=False).returncode == 0,
+        signal.SIGQUIT,
+        cwd=folder,
+        env=own,
+        **user,
+    )
+    postgres.administrator = {
+        "PATH": f"{Path(ready).parent}{os.pathsep}{os.environ['PATH']}",
+        "PGHOST": "127.0.0.1",
+        "PGPORT": str(port),
+        "PGUSER": "postgres",
+        "PGPASSWORD": "of the administrator",
+    }
+    try:
+        with running(postgres):
+            yield postgres
+    finally:
+        shutil.rmtree(folder)
+
+
+# S3
 
 
 class Store:
