@@ -14,6 +14,7 @@ from toy_stages import judge_pairs
 
 from conftest import ROOT, project_environment
 from cxprobe.cli import tracking
+from cxprobe.errors import DataError
 from cxprobe.run.running import run_stage
 
 pytest_plugins = ["toy_stages"]
@@ -70,3 +71,11 @@ def test_a_server_of_the_team_is_named_and_none_is_started(workspace, monkeypatc
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example.org:5000")
     tracking.ui(port=5000)
     assert "MLFLOW_TRACKING_URI names this server, so none is started here" in capsys.readouterr().out
+
+
+def test_a_port_that_something_else_listens_at_is_named_before_anything_is_written(workspace, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(DataError, match=rf"port {port}: Address already in use; end what listens there"):
+            tracking.ui(port=port)
+    assert capsys.readouterr().out == ""

@@ -35,19 +35,27 @@ def ui(
 ) -> None:
     """Open MLflow on this machine: write every run that it lacks, name its ready views, and serve until Ctrl-C."""
     import os
+    import socket
     import sys
     from urllib.parse import urlsplit
 
+    from cxprobe.errors import DataError
     from cxprobe.lines import all_experiments
     from cxprobe.project.params import load_params
     from cxprobe.run import tracking
 
     linked = load_params().report.mlflow
     port = port or urlsplit(linked).port or 5000
-    records, faults = _sync()
-    print("\n".join(faults), file=sys.stderr, end="\n" * bool(faults))
     shared = os.environ.get("MLFLOW_TRACKING_URI", "")
     server = shared if shared.startswith("http") else f"http://127.0.0.1:{port}"
+    if server != shared:
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError as fault:
+            what = os.strerror(fault.errno or 0)
+            raise DataError(f"port {port}: {what}; end what listens there, or take another --port") from None
+    records, faults = _sync()
+    print("\n".join(faults), file=sys.stderr, end="\n" * bool(faults))
     for experiment, name, address in tracking.view_links(records, server, all_experiments()):
         print(f"{experiment}, {name}: {address}")
     if server == shared:
