@@ -159,6 +159,7 @@ def shrink(params: dict) -> None:
     params["pairs"]["fewer"] = {}
     params["pairs"]["probe"]["constructions"] = ["toy"]
     params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "fewer": {}}
+    params["report"]["tested"]["models"] = []
     params["interventions"] |= {"models": ["clm"], "constructions": ["toy"]}
     params["interventions"]["make"] |= {"train": 8, "test": 8, "learn": None}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
