@@ -185,7 +185,8 @@ def measure_layer(
         base's answer less that of the source's, of the base as it is), after (log p of the source's answer less that of
         the base's, after the intervention; a mean over random directions), changed (`is_changed`, likewise), and
         readable (see `FoundExchanges`; NaN for other constructions). In neutral sentences, which have one right answer,
-        before is its log p, and after is that after the intervention, with the sign turned. `cxprobe.interventions.names` has the names.
+        before is its log p, and after is that after the intervention, with the sign turned.
+        `cxprobe.interventions.names` has the names.
     """
     budget, parts = settings.token_budget, list[pd.DataFrame]()
     read = {name: read_layer(model, of, layer, budget) for name, of in asked.items()}
