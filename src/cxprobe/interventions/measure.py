@@ -150,7 +150,7 @@ class ReadLayer(NamedTuple):
     source: Tensor
 
 
-class Found(NamedTuple):
+class FoundExchanges(NamedTuple):
     """What the training items of a construction give at one region of a layer.
 
     Attributes:
@@ -184,8 +184,8 @@ def measure_layer(
         found the direction), id, sentence, cluster_frame, layer, region, intervention, labels, before (log p of the
         base's answer less that of the source's, of the base as it is), after (log p of the source's answer less that of
         the base's, after the intervention; a mean over random directions), changed (`is_changed`, likewise), and
-        readable (see `Found`; NaN for other constructions). In neutral sentences, which have one right answer, before
-        is its log p, and after is that after the intervention, with the sign turned.
+        readable (see `FoundExchanges`; NaN for other constructions). In neutral sentences, which have one right answer,
+        before is its log p, and after is that after the intervention, with the sign turned.
         `cxprobe.interventions.names` has the names.
     """
     budget, parts = settings.token_budget, list[pd.DataFrame]()
@@ -261,10 +261,14 @@ def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budge
 
 def find_exchanges(
     model: LoadedModel, asked: PromptedItems, read: ReadLayer, settings: MeasureInterventions, fitting: Fitting
-) -> list[Found]:
+) -> list[FoundExchanges]:
     """Return what the training items give at each region; see `measure_layer` for the arguments."""
     rng = generator_for(fitting.seed, "random directions", read.output.block + 1)
-    das, train, found = train_das(model, asked, read, settings.steps, fitting.seed), asked.is_train, list[Found]()
+    das, train, found = (
+        train_das(model, asked, read, settings.steps, fitting.seed),
+        asked.is_train,
+        list[FoundExchanges](),
+    )
     positive = (asked.items["base"] == min(asked.items["base"])).to_numpy(dtype=bool)
     parts = (train, ~train)
     labels, held_out = (np.concatenate([positive[part], ~positive[part]]) for part in parts)
@@ -281,7 +285,7 @@ def find_exchanges(
             ERASE: [erase_label(vectors, labels)],
             RANDOM: [random_direction(vectors.shape[1], rng) for _ in range(settings.draws)],
         }
-        found.append(Found(exchanges, along(das[1, number]), right.reshape(2, -1).mean(axis=0)))
+        found.append(FoundExchanges(exchanges, along(das[1, number]), right.reshape(2, -1).mean(axis=0)))
     return found
 
 
