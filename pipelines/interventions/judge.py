@@ -11,10 +11,10 @@ from cxprobe.interventions.judge import (
     differences,
     effect_by_place,
     metrics_of_run,
-    own,
     series_by_layer,
     sum_up,
     transfer,
+    tried_on_itself,
     uses,
     with_effects,
 )
@@ -54,7 +54,7 @@ def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         write_table(table, stage.data / f"{stem}.parquet")
     settings, runs = stage.settings("interventions.make", "interventions.measure"), []
     headline: dict[str, dict[str, dict[str, float]]] = {}
-    for (model, name), of_run in grouped_rows(own(effects), "model", "construction"):
+    for (model, name), of_run in grouped_rows(tried_on_itself(effects), "model", "construction"):
         shown = {
             stem: table[(table["model"] == model) & (table["construction"] == name)] for stem, table in tables.items()
         }

@@ -7,7 +7,7 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.interventions.figures import heat_map
-from cxprobe.interventions.judge import beside_published, own
+from cxprobe.interventions.judge import beside_published, tried_on_itself
 from cxprobe.interventions.params import InterventionsStage
 from cxprobe.report.findings import grouped_rows
 from cxprobe.report.judging import line_members
@@ -26,7 +26,7 @@ def report_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         f"figures/{name}_{model}": heat_map(
             table, "layer", "region", f"{labels[model]}: {name}, effect by layer and region"
         )
-        for (model, name), table in grouped_rows(own(judged["effect_by_place"]), "model", "construction")
+        for (model, name), table in grouped_rows(tried_on_itself(judged["effect_by_place"]), "model", "construction")
     }
     if judged["transfer"]["learnt"].nunique() > 1:
         for (model,), table in grouped_rows(judged["transfer"], "model"):

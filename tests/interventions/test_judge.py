@@ -10,10 +10,10 @@ from cxprobe.interventions.judge import (
     differences,
     effect_by_place,
     metrics_of_run,
-    own,
     series_by_layer,
     sum_up,
     transfer,
+    tried_on_itself,
     uses,
     with_effects,
 )
@@ -105,7 +105,7 @@ def test_differences_are_paired_and_said_in_words(effects):
 
 def test_what_is_used_is_said_of_the_place_and_direction_with_the_largest_selective_effect(effects):
     [row] = uses(effects).to_dict("records")
-    mine, best = own(effects), {}
+    mine, best = tried_on_itself(effects), {}
     for name in DIRECTIONS:
         for layer in LAYERS:
             for region in REGIONS["c"]:
@@ -126,7 +126,7 @@ def test_what_is_used_is_said_of_the_place_and_direction_with_the_largest_select
 
 
 def test_each_place_has_its_mean_and_a_run_at_most_forty_numbers(effects):
-    assert len(effect_by_place(own(effects))) == 6 * 2 * 3 * 3
+    assert len(effect_by_place(tried_on_itself(effects))) == 6 * 2 * 3 * 3
     series = series_by_layer(effects)
     assert [step for step, _ in series["by_layer.das"]] == [2, 4, 6]
     accuracy = base_accuracy(effects)

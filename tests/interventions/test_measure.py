@@ -11,7 +11,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from cxprobe.constructions.people import People
 from cxprobe.errors import DataError
-from cxprobe.interventions.judge import effect_by_place, own, sum_up, transfer, uses, with_effects
+from cxprobe.interventions.judge import effect_by_place, sum_up, transfer, tried_on_itself, uses, with_effects
 from cxprobe.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.interventions.measure import measure_layer, prompt_items
 from cxprobe.interventions.names import INTERVENTIONS, NEUTRAL
@@ -140,7 +140,9 @@ def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead
 
 
 def test_the_label_is_at_the_last_word_after_the_last_layer_and_nowhere_else(knowing):
-    places = effect_by_place(own(knowing)).set_index(["labels", "intervention", "layer", "region"])["effect"]
+    places = effect_by_place(tried_on_itself(knowing)).set_index(["labels", "intervention", "layer", "region"])[
+        "effect"
+    ]
     assert places["true", "whole", LAYERS, "subject"] == pytest.approx(0, abs=1e-4)
     assert places["true", "whole", LAYERS, "place"] > 4
 

@@ -48,7 +48,7 @@ def effect_by_place(effects: pd.DataFrame) -> pd.DataFrame:
     return _means(effects, "effect", [*OF_INTERVENTION, *_PLACE])
 
 
-def own(effects: pd.DataFrame) -> pd.DataFrame:
+def tried_on_itself(effects: pd.DataFrame) -> pd.DataFrame:
     """Return the rows in which what was found on a construction is tried on the same."""
     return effects[effects["learnt"] == effects["construction"]]
 
@@ -85,7 +85,7 @@ def sum_up(effects: pd.DataFrame) -> pd.DataFrame:
     Source:
         Arora et al. 2024, section 4, for the aggregation. Other published numbers take the maximum over single items.
     """
-    items = _of_items(own(effects))
+    items = _of_items(tried_on_itself(effects))
     table = mean_by(items, "effect", FRAME_OF_ITEM, OF_INTERVENTION).rename(columns={"n": "frames"})
     rates = rate_by(items, "changed", OF_INTERVENTION).rename(columns={"low": "changed_low", "high": "changed_high"})
     before = items.groupby(OF_INTERVENTION, sort=False)["before"].mean().reset_index()
@@ -136,7 +136,9 @@ def differences(effects: pd.DataFrame) -> pd.DataFrame:
         labels (answers, control words, or `SELECTIVE`): these, difference, low, high and n, the number of frames.
     """
     keys = ["model", "construction", "id", FRAME_OF_ITEM]
-    wide = _of_items(own(effects)).pivot_table(index=keys, columns=["labels", "intervention"], values="effect")
+    wide = _of_items(tried_on_itself(effects)).pivot_table(
+        index=keys, columns=["labels", "intervention"], values="effect"
+    )
     parts = []
     for first, second in pairwise(ORDER):
         ahead = {kind: wide[kind, first] - wide[kind, second] for kind in (TRUE, CONTROL)}
@@ -160,7 +162,7 @@ def uses(effects: pd.DataFrame) -> pd.DataFrame:
         changes; and expected, with low, high: how often the model prefers the right answer; n (items) and frames.
     """
     by, of_item = [*OF_INTERVENTION[:4], *_PLACE], ["id", FRAME_OF_ITEM]
-    mine = own(effects)
+    mine = tried_on_itself(effects)
     wide = mine.pivot_table(index=[*by, *of_item], columns="labels", values="effect")
     places = _means((wide[TRUE] - wide[CONTROL]).rename("used").reset_index(), "used", by)
     answered = mine[mine["labels"] == TRUE]
@@ -218,7 +220,7 @@ def metrics_of_run(accuracy: pd.DataFrame, summary: pd.DataFrame, used: pd.DataF
 
 def series_by_layer(effects: pd.DataFrame) -> Mapping[str, list[tuple[int, float]]]:
     """Return of each intervention on one model's answers the largest mean effect of a region, by layer."""
-    mine = own(effects)
+    mine = tried_on_itself(effects)
     best = best_regions(mine[mine["labels"] == TRUE])
     means = best.groupby(["intervention", "layer"], sort=False)["effect"].mean().reset_index()
     return {

@@ -51,6 +51,8 @@ from cxprobe.seeding import generator_for
 from cxprobe.stats import credits_of_margins
 
 _BATCH, _RATE, _WARM_UP = 4, 5e-3, 0.1  # of DAS, as in CausalGym
+_DAS_BY_CONTROL = "das_by_control"  # the direction that DAS finds for the control words
+_KINDS = (TRUE, CONTROL)  # of labels, in the order of the targets of `PromptedItems`
 _FEWEST = 8  # items that train, and items that test
 
 
@@ -154,13 +156,11 @@ class FoundExchanges(NamedTuple):
     """What the training items of a construction give at one region of a layer.
 
     Attributes:
-        exchanges: Intervention -> its exchanges, one a draw; None for the whole vector.
-        by_control: The direction that DAS finds for the control words.
+        exchanges: Intervention, or `_DAS_BY_CONTROL` -> its exchanges, one a draw; None for the whole vector.
         readable: Shape (test items,): the share of an item's two vectors whose label the probe finds.
     """
 
     exchanges: dict[str, list[Exchange | None]]
-    by_control: Exchange
     readable: Matrix
 
 
@@ -196,30 +196,36 @@ def measure_layer(
         if of.is_train.any()
     }
     for name, of in asked.items():
-        test, last = np.flatnonzero(~of.is_train), len(of.regions) - 1
+        test = np.flatnonzero(~of.is_train)
         as_it_is = answers_in_batches(model, [of.base[item] for item in test], of.targets[test], budget)
         before = _margins(as_it_is, name)  # (test items, kinds of labels)
+        rows = of.items.loc[test, ["id", "sentence", FRAME_OF_ITEM]].assign(construction=name, layer=layer)
         for learnt, by_region in found.items():
-            own = learnt == name
-            places = enumerate(by_region) if own else {0: by_region[0], last: by_region[-1]}.items()
-            names = INTERVENTIONS if own or name == NEUTRAL else TRANSFERRED
-            for number, at in places:
-                exchanges = {(one, kind): at.exchanges[one] for one in names for kind in (TRUE, CONTROL)[: 1 + own]}
-                if own:
-                    exchanges[DAS, CONTROL] = [at.by_control]
-                distinct = {id(drawn): drawn for drawn in exchanges.values()}
-                answered = answers_exchanged(model, of, read[name], test, number, distinct, budget)
-                for (one, kind), drawn in exchanges.items():
-                    column = (TRUE, CONTROL).index(kind)
-                    after = -_margins(answered[id(drawn)], name)[..., column]  # (draws, test items)
+            tried = _tried_on(name, learnt)
+            last = len(of.regions) - 1
+            places = range(len(by_region)) if learnt == name else sorted({0, last})
+            for number in places:
+                at = by_region[-1] if number == last else by_region[number]
+                exchanges = {key: at.exchanges[key] for _, _, key in tried}
+                answered = answers_exchanged(model, of, read[name], test, number, exchanges, budget)
+                for intervention, kind, key in tried:
+                    column = _KINDS.index(kind)
+                    after = -_margins(answered[key], name)[..., column]  # (draws, test items)
                     changed = np.mean([is_changed(before[:, column], draw) for draw in after], axis=0)
-                    part = of.items.loc[test, ["id", "sentence", FRAME_OF_ITEM]]
-                    part = part.assign(construction=name, learnt=learnt, layer=layer, region=of.regions[number])
-                    part = part.assign(
-                        intervention=one, labels=kind, before=before[:, column], after=after.mean(axis=0)
-                    )
-                    parts.append(part.assign(changed=changed, readable=at.readable if own else np.nan))
+                    part = rows.assign(learnt=learnt, region=of.regions[number], intervention=intervention, labels=kind)
+                    part = part.assign(before=before[:, column], after=after.mean(axis=0), changed=changed)
+                    parts.append(part.assign(readable=at.readable if learnt == name else np.nan))
     return pd.concat(parts, ignore_index=True)
+
+
+def _tried_on(construction: str, learnt: str) -> list[tuple[str, str, str]]:
+    """Return what is tried on a construction: intervention, kind of labels, and the key of its exchanges."""
+    if construction not in (learnt, NEUTRAL):
+        return [(name, TRUE, name) for name in TRANSFERRED]
+    tried = [(name, TRUE, name) for name in INTERVENTIONS]
+    if construction == learnt:
+        tried += [(name, CONTROL, _DAS_BY_CONTROL if name == DAS else name) for name in INTERVENTIONS]
+    return tried
 
 
 def _margins(answered: NDArray[np.float64], name: str) -> NDArray[np.float64]:
@@ -233,9 +239,9 @@ def answers_exchanged(
     read: ReadLayer,
     test: NDArray[np.int64],
     region: int,
-    exchanges: Mapping[int, list[Exchange | None]],
+    exchanges: Mapping[str, list[Exchange | None]],
     budget: int,
-) -> dict[int, NDArray[np.float64]]:
+) -> dict[str, NDArray[np.float64]]:
     """Return the log-probabilities of the targets of test items after exchanges at a region: key -> (draws, n, 4)."""
     base, source = (side[test, region].double().numpy() for side in (read.base, read.source))  # (n, dimensions)
     written = [
@@ -264,13 +270,10 @@ def find_exchanges(
 ) -> list[FoundExchanges]:
     """Return what the training items give at each region; see `measure_layer` for the arguments."""
     rng = generator_for(fitting.seed, "random directions", read.output.block + 1)
-    das, train, found = (
-        train_das(model, asked, read, settings.steps, fitting.seed),
-        asked.is_train,
-        list[FoundExchanges](),
-    )
+    das = train_das(model, asked, read, settings.steps, fitting.seed)
+    found = list[FoundExchanges]()
     positive = (asked.items["base"] == min(asked.items["base"])).to_numpy(dtype=bool)
-    parts = (train, ~train)
+    parts = (asked.is_train, ~asked.is_train)
     labels, held_out = (np.concatenate([positive[part], ~positive[part]]) for part in parts)
     for number, region in enumerate(asked.regions):
         sides = [side[:, number].double().numpy() for side in (read.base, read.source)]  # (items, dimensions) each
@@ -280,12 +283,13 @@ def find_exchanges(
         exchanges: dict[str, list[Exchange | None]] = {
             WHOLE: [None],
             DAS: [along(das[0, number])],
+            _DAS_BY_CONTROL: [along(das[1, number])],
             MEANS: [difference_of_means(vectors, labels)],
             PROBE: [along(probe[-1].coef_[0])],
             ERASE: [erase_label(vectors, labels)],
             RANDOM: [random_direction(vectors.shape[1], rng) for _ in range(settings.draws)],
         }
-        found.append(FoundExchanges(exchanges, along(das[1, number]), right.reshape(2, -1).mean(axis=0)))
+        found.append(FoundExchanges(exchanges, right.reshape(2, -1).mean(axis=0)))
     return found
 
 
