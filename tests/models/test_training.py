@@ -26,7 +26,7 @@ SETTINGS = {
     "objective": "masked", "start": "nowhere", "architecture": None, "steps": 12, "warm_up": 2, "batch_tokens": 64,
     "body_rate": 0.001, "head_rate": 0.01, "weight_decay": 0.1, "masked_first": 0.5, "masked_last": 0.2,
     "checkpoints": [], "resume_every": 5, "validate_every": 5, "accelerator": "cpu",
-    "precision": "32-true", "attention": "eager", "threads": 1,
+    "precision": "32-true", "attention": "eager", "threads": 1, "lessons": None,
 }  # fmt: skip
 SIZES = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 

@@ -18,6 +18,7 @@ STAYS = (
     "docs/",
     "models/.gitignore",
     "models/README.md",
+    "models/lessons.yaml",
     "models/params.yaml",
     "models/parser/.gitignore",
     "models/parser/config.cfg",
