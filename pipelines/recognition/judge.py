@@ -24,7 +24,7 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     tables: dict[str, list[pd.DataFrame]] = {}
 
     def read(member: Member, folder: Path) -> dict[tuple[str, str], list[pd.DataFrame]]:
-        predicted = {}
+        predicted: dict[tuple[str, str], list[pd.DataFrame]] = {}
         for name, source in section.sources_of(member.entry):
             paths = [folder / name / source / f"{stem}.parquet" for stem in Credited._fields]
             predicted[name, source] = [read_table(stage.use(path)).assign(model=member.slug) for path in paths]

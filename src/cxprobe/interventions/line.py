@@ -32,7 +32,7 @@ from cxprobe.interventions.sentences import (
     load_neutral,
 )
 from cxprobe.report.answers import read_made_table
-from cxprobe.report.findings import AgainstBlind, Blind, Finding, ReportModels, grouped_rows
+from cxprobe.report.findings import NO_DIFFERENCE, AgainstBlind, Blind, Finding, ReportModels, grouped_rows
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand
 from cxprobe.report.params import ReportParams
@@ -158,6 +158,7 @@ class InterventionsLine(Line):
                 Blind("random directions", random),
                 _USES,
                 chance=random.value,
+                settled=None if changed.low > random.high else NO_DIFFERENCE,  # one changed item lies above no item
                 note=f"beyond control words {_with_interval(row, 'used')} nats",
                 against=AgainstBlind(float(row["used_low"]) > float(row["random_high"]), None),
                 clusters=int(row["frames"]),

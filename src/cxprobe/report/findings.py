@@ -152,7 +152,7 @@ class Finding:
         against: The paired difference from the best blind model; None where the two were not compared so, and their
             intervals must not overlap.
         control: The rate of the control; None where there is none.
-        settled: What the rate says beside its control, one of `BESIDE_CONTROL`; None where that is not judged.
+        settled: What the rate says where a line judges it itself, such as beside a control; None elsewhere.
         clusters: How many independent groups the items come from; None where that is not known.
     """
 
