@@ -3,14 +3,13 @@
 import shutil
 from pathlib import Path
 
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction, write_toy_labels
+from conftest import ROOT, TOY_PROJECT, change_params, shrink, write_toy_construction, write_toy_labels
 
 
 def write_toy_files(folder: Path) -> None:
     write_toy_construction(folder / "constructions")
     write_toy_labels(folder / "constructions")
-    (folder / "lexicon").mkdir()
-    (folder / "lexicon" / "people.yaml").write_text(PEOPLE)
+    shutil.copytree(TOY_PROJECT / "lexicon", folder / "lexicon")
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     for name in ("tagger", "parser"):
         (folder / "models" / name / "en_ewt_cxprobe").mkdir(parents=True)
