@@ -311,8 +311,9 @@ def test_a_project_of_one_line_of_work_needs_nothing_of_the_others(folder):
 def test_prompts_and_people_that_the_grid_needs_must_be_there(folder):
     shutil.rmtree(folder / "prompts")
     shutil.rmtree(folder / "lexicon")
-    files = ("lexicon/people", "prompts/continuations", "prompts/inference", "prompts/reasoning")
-    assert check() == (2, [*(f"{file}.yaml: there is no such file" for file in files), "4 faults"])
+    lexicon = ("lexicon/neutral", "lexicon/people")
+    files = (*lexicon, "prompts/continuations", "prompts/inference", "prompts/reasoning")
+    assert check() == (2, [*(f"{file}.yaml: there is no such file" for file in files), "5 faults"])
 
 
 def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them(folder):
