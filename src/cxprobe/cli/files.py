@@ -16,7 +16,8 @@ ModelName = Annotated[
     str,
     typer.Option(
         "--model",
-        help="A name on the hub, a local folder, a .gguf file, or one of these: mini-clm, mini-mlm, taught-clm, taught-clm-chance, smollm2-135m.",
+        help="A name on the hub, a local folder, a .gguf file, or one of these: mini-clm, mini-mlm, taught-clm, "
+        "taught-clm-chance, smollm2-135m.",
         autocompletion=complete_model,
     ),
 ]
