@@ -14,6 +14,7 @@ from cxprobe.run.stage import Outcome, Stage
 
 def make_interventions(stage: Stage[InterventionsStage]) -> Outcome:
     section, people = stage.params.interventions, load_people(stage.use(PEOPLE_FILE))
+    regions = section.make.regions
     tables = []
     for name in section.constructions:
         stage.use(interventions_file(name))
@@ -21,7 +22,6 @@ def make_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         sizes = {TEST: section.make.test}
         if section.make.learn is None or name in section.make.learn:
             sizes[TRAIN] = section.make.train
-        regions = section.make.regions
         tables.append(draw_base_and_source(name, labelled, people, sizes, stage.params.seed, regions))
     tables.append(neutral_items(load_neutral(stage.use(NEUTRAL_FILE))))
     items = pd.concat(tables, ignore_index=True)

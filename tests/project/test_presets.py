@@ -102,7 +102,7 @@ PARTS = [(name, part) for name in preset_names(PRESETS) for part in load_yaml(PR
 def test_a_part_of_a_preset_asks_for_less_of_the_same(name, part, tmp_path):
     whole, less = (YAML(typ="safe").load(preset_text(name, PRESETS, only)) for only in ("", part))
     (tmp_path / "params.yaml").write_text(preset_text(name, PRESETS, part))
-    later = part == "figure-4"  # whose checkpoints have to be converted first, so they have no name yet
+    later = part == "figure-4"  # its checkpoints must be converted first, so their names are still empty
     assert bool(faults_of_part(tmp_path / "params.yaml")) == later
     assert "only" not in {*whole, *less}
     for line in ("recognition", "scenarios", "pairs", "prompts"):

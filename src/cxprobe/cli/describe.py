@@ -38,7 +38,7 @@ def _print_blind_rates(construction: str) -> None:
     of_lines = [line.blind_rates(construction, params) for line in LINES.values()]
     rates = pd.concat([pd.DataFrame({"items": []}), *of_lines])
     if rates.empty:
-        print(f"{construction} has no items that blind models are asked about here: pairs, or items of prompts")
+        print(f"{construction} has neither pairs nor items of prompts, so there is nothing to ask blind models about")
     for items, table in rates.groupby("items", sort=False):
         print(f"{items}:")
         for row in table.sort_values("accuracy", ascending=False, kind="stable").to_dict("records"):

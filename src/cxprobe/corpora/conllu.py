@@ -88,7 +88,7 @@ def read_sentence(lines: Mapping[int, str], document: str, place: str = "", *, t
         tags: See `read_conllu`.
 
     Raises:
-        DataError: A line is not as CoNLL-U has it, or there is no word; the message names the line.
+        DataError: A line does not follow the CoNLL-U format, or the sentence has no word. The message names the line.
     """
     comments, rows = dict[str, str](), list[tuple[str, list[str]]]()
     for number, line in lines.items():

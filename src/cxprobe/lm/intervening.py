@@ -113,8 +113,9 @@ class BlockOutput(NamedTuple):
         block: The number of the block, from 0.
         hidden: Shape (prompts, widest, dimensions), padded on the right.
         others: How many further outputs the block has; None where it returns a tensor.
-        past: Of each block the keys and the values, shape (prompts, heads, widest, dimensions of a head); with
-            one dimension up to this block. None for a model that sees what follows, or has no such cache.
+        past: Of each block the keys and the values, shape (prompts, heads, widest, dimensions of a head). Up to this
+            block only their length counts, so that one dimension of a head is kept. None for a masked model, and for a
+            model without such a cache.
     """
 
     block: int

@@ -37,7 +37,7 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
         only: The figure or table to make, of the section ``only`` of the preset; "" for all.
 
     Raises:
-        ParamsError: There is no such preset, figure or table, or a file is no YAML.
+        ParamsError: The preset, figure or table does not exist, or a file is not valid YAML.
     """
     names = preset_names(folder)
     if name not in names:
