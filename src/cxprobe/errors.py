@@ -11,7 +11,7 @@ EXTRAS = {
     "mining": ("datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
         *("PIL", "dvc", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
-        *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "wordfreq"),
+        *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),
     "ray": ("ray",),

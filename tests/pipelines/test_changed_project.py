@@ -73,8 +73,7 @@ def test_an_edit_of_code_runs_what_uses_the_module_and_a_comment_runs_nothing(pr
         )
     }
     assert bool(outdated) == bool(expected)
-    everywhere = ("list_asked", "report")  # which reach all lines
-    assert all(stage.startswith((*expected, *everywhere)) for stage in outdated), outdated
+    assert all(stage.startswith((*expected, "report")) for stage in outdated), outdated
 
 
 def test_a_corrected_frame_costs_its_own_texts(project):

@@ -78,10 +78,8 @@ def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(proj
     assert names_and_settings(project) == {
         ("mlm · toy", "per_token"),
         ("mlm · all", "per_token"),
-        ("shorter (blind) · toy", "per_token"),
         ("shorter (blind) · all", "per_token"),
         ("mlm · toy · weak", "sum"),
         ("mlm · all · weak", "sum"),
-        ("shorter (blind) · toy · weak", "sum"),
         ("shorter (blind) · all · weak", "sum"),
     }

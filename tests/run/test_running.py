@@ -54,7 +54,9 @@ def ended(work, items: str | None = "models") -> int:
 def test_a_judging_stage_ends_in_its_runs_once(workspace):
     for _ in range(2):
         run_judging()
-        assert len([run for run in runs() if "mlflow.parentRunId" not in run.data.tags]) == 4
+        assert (
+            len([run for run in runs() if "mlflow.parentRunId" not in run.data.tags]) == 3
+        )  # shorter has no run on toy
     assert sync(read_records()[0], all_experiments()) == 0
 
 
@@ -110,7 +112,7 @@ def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are
         "1 models could not be judged; the others were:\nclm: data/score_pairs/clm is damaged"
         in capsys.readouterr().err
     )
-    assert len(read_records()[0]) == 4
+    assert len(read_records()[0]) == 3
     assert {run.data.params["model"] for run in runs() if "model" in run.data.params} == {"mlm", "shorter"}
 
 

@@ -34,8 +34,8 @@ def ui(
     ] = None,
 ) -> None:
     """Open MLflow on this machine: write every run that it lacks, name its ready views, and serve until Ctrl-C."""
+    import errno
     import os
-    import socket
     import sys
     from urllib.parse import urlsplit
 
@@ -48,12 +48,9 @@ def ui(
     port = port or urlsplit(linked).port or 5000
     shared = os.environ.get("MLFLOW_TRACKING_URI", "")
     server = shared if shared.startswith("http") else f"http://127.0.0.1:{port}"
-    if server != shared:
-        try:
-            socket.create_server(("127.0.0.1", port)).close()
-        except OSError as fault:
-            what = os.strerror(fault.errno or 0)
-            raise DataError(f"port {port}: {what}; end what listens there, or take another --port") from None
+    if server != shared and _is_taken(port):
+        what = os.strerror(errno.EADDRINUSE)
+        raise DataError(f"port {port}: {what}; end what listens there, or take another --port")
     records, faults = _sync()
     print("\n".join(faults), file=sys.stderr, end="\n" * bool(faults))
     for experiment, name, address in tracking.view_links(records, server, all_experiments()):
@@ -86,3 +83,16 @@ def prune(
         print("removed; `dvc gc --workspace` frees DVC's cache of it too")
     else:
         print("nothing was removed; `cxprobe prune --yes` removes all of this")
+
+
+def _is_taken(port: int) -> bool:
+    """Return whether something listens at a port of this machine."""
+    from http.client import HTTPConnection
+
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.connect()
+    except OSError:
+        return False
+    connection.close()
+    return True
