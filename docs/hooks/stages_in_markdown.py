@@ -13,7 +13,7 @@ from cxprobe.files.schema import read_yaml
 from cxprobe.lines import LINES
 
 PIPELINE = Path("dvc.yaml")
-TITLES = {"code": "Code", "models": "Models", "corpora": "Corpora"}
+TITLES = {"code": "Code", "asked": "What each model is asked", "models": "Models", "corpora": "Corpora"}
 TITLES |= {name: line.title for name, line in LINES.items()}
 TITLES["report"] = "The report"
 """Folder of pipelines/ -> its heading."""
