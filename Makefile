@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PRESET ?= embedded
+JOBS ?= 2
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # If this is set, every stage compiles the packages that it imports again, which takes ten seconds and more.
 export PYTHONDONTWRITEBYTECODE :=
@@ -21,11 +22,20 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smollm2)
 	$(if $(filter-out file,$(origin PRESET)),cxprobe preset $(PRESET))
 	cxprobe check
+	dvc repro list_asked mine_sentences
+	$(MAKE) --no-print-directory --jobs $(JOBS) $(lines)
 	dvc repro
 	cxprobe sync
 	@echo
 	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
+
+# Lines of work share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
+# keep one core busy. The last `dvc repro` makes the pages of all lines.
+lines = $(patsubst pipelines/%/report.py,line-%,$(wildcard pipelines/*/report.py))
+line-%: export OMP_NUM_THREADS ?= $(shell $(VENV)/bin/python -c 'import os; print(max(1, os.cpu_count() // $(JOBS)))')
+line-%:
+	dvc --wait-for-lock repro --single-item --glob '*_$**'
 
 # A file is one worker's: what its tests share is made once. In their own order, the longest files do not come last.
 # Each worker has one core. With two threads in each of two workers, the tests of probes took four times as long.
@@ -47,9 +57,9 @@ test-fast: $(VENV)/installed-develop
 test-all: $(VENV)/installed-develop
 	pytest -m 'slow or not slow'
 
-# Those that start Slurm and Ray on this machine. Slurm is the system's: apt-get install slurm-wlm munge
-test-clusters: $(VENV)/installed-develop $(VENV)/installed-ray
-	pytest -m slow tests/real/test_slurm.py tests/real/test_ray.py
+# Those that start Slurm on this machine. Slurm is the system's: apt-get install slurm-wlm munge
+test-clusters: $(VENV)/installed-develop
+	pytest -m slow tests/real/test_slurm.py
 
 # On a quiet machine; the table gives the goal of each ratio.
 benchmark: $(VENV)/installed

@@ -14,7 +14,6 @@ EXTRAS = {
         *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),
-    "ray": ("ray",),
     "wuggy": ("wuggy",),
 }
 

@@ -82,11 +82,3 @@ def test_shards_that_a_cluster_leaves_unfinished_are_named(cluster, corpus, toy_
     _, job = job_of(corpus, settings_of(toy_tagger), tmp_path / "there")
     with pytest.raises(DataError, match=r"3 of 3 shards were not finished \(0\.json\.gz, 1\.json\.gz"):
         run_shards(job, cluster)
-
-
-def test_ray_is_asked_with_its_own_settings(corpus, toy_tagger, tmp_path):
-    _, job = job_of(corpus, settings_of(toy_tagger), tmp_path / "there")
-    settings = TypeAdapter(Engine).validate_python({"kind": "ray", "workers": 3, "memory_gb": 4})
-    executor = engine._executor(job, settings)
-    assert type(executor).__name__ == "RayExecutor"
-    assert (executor.tasks, executor.workers, executor.mem_per_cpu_gb) == (3, 3, 4)

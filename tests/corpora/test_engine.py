@@ -77,7 +77,7 @@ def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
     monkeypatch.chdir(toy_tagger.parent)
     wanted, job = job_of(corpus, settings_of(Path(toy_tagger.name)), tmp_path / "scratch")
     spacy.blank("en").to_disk(tmp_path / toy_tagger.name)  # one of the same name, which tags nothing
-    monkeypatch.chdir(tmp_path)  # as Ray's workers do, which run where their machine joined the cluster
+    monkeypatch.chdir(tmp_path)  # a worker on another machine may run in any folder
     run_shards(job, settings_of(toy_tagger).engine)
     found = collect(job, CC, wanted[CC], settings_of(toy_tagger).duplicates, tmp_path / "out")
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)

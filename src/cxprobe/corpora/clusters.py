@@ -1,30 +1,23 @@
-"""Mining on a Slurm or a Ray cluster: datatrove's executors, with what was found missing when parts of them failed."""
+"""Mining on a Slurm cluster: datatrove's executor, with what was found missing when parts of it failed."""
 
 import hashlib
-import logging
 import math
 import os
 import re
-import signal
 import subprocess
-import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from datatrove.executor import RayPipelineExecutor, SlurmPipelineExecutor
-from datatrove.executor.base import PipelineExecutor
-from datatrove.utils.logging import logger
-from datatrove.utils.stats import PipelineStats
+from datatrove.executor import SlurmPipelineExecutor
 
 from cxprobe.errors import DataError
 
 _POLLS = (1.0, 30.0)  # seconds between two looks at a cluster's jobs: the first, and the most
 _SILENT = 1800.0  # seconds without an answer of Slurm's controller after which the stage ends
 _SETTLE = 75.0  # seconds for markers to arrive after the last job has ended: a shared disk may show them a minute late
-_LOST = 3  # how often Ray begins a shard again whose worker was lost
 # States of a job of Slurm that are not an end, as squeue writes them.
 _ACTIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "STAGE_OUT", "SIGNALING"}
 _ACTIVE |= {"RESIZING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
@@ -84,7 +77,13 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
         states = ", ".join(f"{number} {state}" for state, number in sorted(ended.items()))
         limits = f"engine.time is {self.time}, engine.memory_gb {self.mem_per_cpu_gb}"
         why = f"; Slurm ended tasks as {states}{self._fault_in_log()}; {limits}" if ended else ""
-        _check_finished(self, why, "logs", "slurm_logs")
+        if left := self.get_incomplete_ranks():
+            names = ", ".join(self.shards[rank] for rank in left[:5]) + (" ..." if len(left) > 5 else "")
+            folder = self.logging_dir.path
+            raise DataError(
+                f"{len(left)} of {len(self.shards)} shards were not finished ({names}){why}. Logs are in {folder}/logs "
+                f"and {folder}/slurm_logs. Run the stage again: it goes on with what is left"
+            )
 
     def launch_merge_stats(self) -> None:
         """Submit no further job."""
@@ -159,17 +158,6 @@ class SlurmExecutor(SlurmPipelineExecutor):  # type: ignore[misc]
         return ""
 
 
-def _check_finished(executor: "SlurmExecutor | RayExecutor", why: str, *logs: str) -> None:
-    """Raise a DataError that names the shards that a cluster has left unfinished, if there are any."""
-    if left := executor.get_incomplete_ranks():
-        names = ", ".join(executor.shards[rank] for rank in left[:5]) + (" ..." if len(left) > 5 else "")
-        folders = " and ".join(f"{executor.logging_dir.path}/{folder}" for folder in logs)
-        raise DataError(
-            f"{len(left)} of {len(executor.shards)} shards were not finished ({names}){why}. Logs are in {folders}. "
-            "Run the stage again: it goes on with what is left"
-        )
-
-
 @contextmanager
 def _outside_of_a_job() -> Iterator[None]:
     """Let what is submitted in the block know nothing of the job in which this stage itself may run.
@@ -185,89 +173,3 @@ def _outside_of_a_job() -> Iterator[None]:
         yield
     finally:
         os.environ.update(hidden)
-
-
-class RayExecutor(RayPipelineExecutor):  # type: ignore[misc]
-    """Mines on a Ray cluster that runs already, a task of Ray for each shard.
-
-    datatrove's own workers mine in a further process each, and wait forever if the system ends that one, as it does
-    where memory is short. A plain task is begun again by Ray itself if its process or its machine is lost.
-    """
-
-    def __init__(self, *, shards: Sequence[str], **settings: Any) -> None:
-        logger.disable("datatrove.executor.ray")  # it would warn of a local disk, which may be a shared one
-        super().__init__(tasks=len(shards), **settings)
-        self.shards = tuple(shards)
-
-    def mine(self) -> None:
-        """Mine the shards that are left.
-
-        Raises:
-            DataError: There is no cluster, a shard's storage failed, or a shard's workers were lost again and again.
-        """
-        left = deque(self.get_incomplete_ranks())
-        if not left:
-            return
-        with _connected() as ray:
-            memory = int(self.mem_per_cpu_gb * (1 << 30))
-            task = ray.remote(_mine_rank).options(num_cpus=1, memory=memory, max_retries=_LOST)
-            executor = ray.put(self)
-            running: dict[Any, int] = {}
-            faults: dict[int, Exception] = {}
-            while left or running:
-                while left and len(running) < self.workers:
-                    rank = left.popleft()
-                    running[task.remote(executor, rank)] = rank
-                [done], _ = ray.wait(list(running), num_returns=1)
-                rank = running.pop(done)
-                try:
-                    ray.get(done)
-                except ray.exceptions.RayError as fault:
-                    faults[rank] = fault
-        if faults:
-            _check_finished(self, f"; {_said(faults[min(faults)])}", "logs")
-
-    def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
-        """Mine a shard, with its log beside its results: datatrove's is in a folder of the machine, shared by all."""
-        return PipelineExecutor._run_for_rank(self, rank, local_rank, node_rank)
-
-
-def _mine_rank(executor: RayExecutor, rank: int) -> None:
-    executor._run_for_rank(rank)
-
-
-def _said(fault: Exception) -> str:
-    """Return what a fault says: of the work itself where it was that, else of how the worker was lost."""
-    cause = getattr(fault, "cause", None)
-    if isinstance(cause, Exception):
-        return str(cause) if isinstance(cause, DataError) else f"{type(cause).__name__}: {cause}"
-    return f"{type(fault).__name__}, {1 + _LOST} times: {' '.join(str(fault).split())[:300]}"
-
-
-@contextmanager
-def _connected() -> Iterator[Any]:
-    """Connect to the cluster that runs while the block does, and give Ray's module."""
-    # Ray reads it when it is imported. Its own 20 tries take half a minute each where no cluster answers.
-    os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")
-    try:
-        import ray
-    except ImportError:
-        raise DataError("mining.engine: Ray is not installed; run `pip install 'cxprobe[ray]'`") from None
-    if ray.is_initialized():
-        yield ray
-        return
-    in_main = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGTERM)
-    try:
-        ray.init(address=os.environ.get("RAY_ADDRESS", "auto"), logging_level=logging.WARNING, log_to_driver=False)
-    except ConnectionError as fault:
-        raise DataError(
-            "mining.engine: no Ray cluster is found from here; begin one by `ray start --head`, join it from "
-            f"other machines, and run the stage again ({' '.join(str(fault).split())[:200]})"
-        ) from None
-    if in_main:
-        signal.signal(signal.SIGTERM, handler)  # Ray's own would end the stage without its record
-    try:
-        yield ray
-    finally:
-        ray.shutdown()

@@ -24,8 +24,8 @@ from cxprobe import segmentation
 from cxprobe.corpora import conllu, readers, trees
 from cxprobe.corpora import pattern as pattern_module
 from cxprobe.corpora import search as search_module
-from cxprobe.corpora.clusters import RayExecutor, SlurmExecutor
-from cxprobe.corpora.params import Engine, LocalEngine, Mining, RayEngine
+from cxprobe.corpora.clusters import SlurmExecutor
+from cxprobe.corpora.params import Engine, LocalEngine, Mining
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import read_blocks
 from cxprobe.corpora.search import Matchers, load_matchers, pipeline_of, search
@@ -139,7 +139,7 @@ def _counted(executor: Any, left: int, progress: Callable[[int], object]) -> Ite
         counter.join()
 
 
-def _executor(job: MiningJob, engine: Engine) -> "_LocalExecutor | RayExecutor | SlurmExecutor":
+def _executor(job: MiningJob, engine: Engine) -> "_LocalExecutor | SlurmExecutor":
     tasks = len(job.source.shards)
     shared: dict[str, Any] = {
         "pipeline": [partial(mine_shard, job=job)],
@@ -147,11 +147,11 @@ def _executor(job: MiningJob, engine: Engine) -> "_LocalExecutor | RayExecutor |
     }
     if isinstance(engine, LocalEngine):
         return _LocalExecutor(**shared, tasks=tasks, workers=min(engine.workers, tasks))
-    shared |= {"shards": job.source.shards, "workers": engine.workers, "mem_per_cpu_gb": engine.memory_gb}
-    if isinstance(engine, RayEngine):
-        return RayExecutor(**shared)
     return SlurmExecutor(
         **shared,
+        shards=job.source.shards,
+        workers=engine.workers,
+        mem_per_cpu_gb=engine.memory_gb,
         partition=engine.partition,
         qos=engine.qos,
         time=engine.time,

@@ -78,17 +78,8 @@ class SlurmEngine(Closed):
     """Further options of sbatch."""
 
 
-class RayEngine(Closed):
-    """A Ray cluster; data/ must lie on a file system that its nodes share."""
-
-    kind: Literal["ray"]
-    workers: Annotated[int, Field(ge=1)]
-    memory_gb: Annotated[int, Field(ge=1)]
-    """Per worker."""
-
-
 Corpus = Annotated[InstalledCorpus | FilesCorpus, Field(discriminator="kind")]
-Engine = Annotated[LocalEngine | SlurmEngine | RayEngine, Field(discriminator="kind")]
+Engine = Annotated[LocalEngine | SlurmEngine, Field(discriminator="kind")]
 
 
 class Duplicates(Closed):

@@ -6,7 +6,7 @@ which tokens each token sees. Padding is on the right, where a causal model cann
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from itertools import pairwise
 from math import inf
@@ -75,7 +75,7 @@ class CausalLM(LoadedModel):
         del how
         return ["causal"]
 
-    @property
+    @cached_property
     def ids_before(self) -> list[int]:
         """The ids that stand before every text.
 
