@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter
 from small_corpora import CC, corpus_of, job_of, settings_of, write_corpus
 
-from cxprobe.corpora import clusters, engine
+from cxprobe.corpora import clusters
 from cxprobe.corpora.collecting import collect
 from cxprobe.corpora.engine import run_shards
 from cxprobe.corpora.params import Engine

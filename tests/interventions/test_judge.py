@@ -119,6 +119,7 @@ def test_what_is_used_is_said_of_the_place_and_direction_with_the_largest_select
     assert row["readable"] == pytest.approx(here[here["intervention"] == place[0]]["readable"].mean())
     assert row["changed"] == pytest.approx(here[here["intervention"] == place[0]]["changed"].mean())
     assert row["random_changed"] == pytest.approx(here[here["intervention"] == "random"]["changed"].mean())
+    assert row["whole_changed"] == pytest.approx(here[here["intervention"] == "whole"]["changed"].mean())
     assert row["expected"] == base_accuracy(effects).set_index("construction").loc["c", "accuracy"]
     assert (row["n"], row["frames"]) == (ITEMS, 4)
     for name in ("used", "readable", "expected", "random", "changed"):

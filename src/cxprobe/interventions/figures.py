@@ -36,7 +36,7 @@ def heat_map(effects: pd.DataFrame, row: str, column: str, title: str) -> Figure
         for (y, x), value in np.ndenumerate(cells.to_numpy()):
             if np.isfinite(value):
                 colour = "white" if abs(value) > 0.6 * most else "black"
-                axes.text(x, y, f"{value:.1f}", ha="center", va="center", fontsize=7, color=colour)
+                axes.text(x, y, f"{value:z.1f}", ha="center", va="center", fontsize=7, color=colour)
         above = part[(part["low"] > 0) & (name != RANDOM)]
         if len(above):
             best = above.sort_values("effect", kind="stable").iloc[-1]

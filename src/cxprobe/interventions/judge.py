@@ -17,6 +17,7 @@ from cxprobe.interventions.names import (
     SELECTIVE,
     TRANSFERRED,
     TRUE,
+    WHOLE,
 )
 from cxprobe.stats import credits_of_margins, mean_by, rate_by
 
@@ -157,9 +158,10 @@ def uses(effects: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row a model and construction: the layer and the region, and which of `DIRECTIONS` has the largest effect on
         the answers beyond that on control words; of this place, in nats and with low and high over frames, used (that
-        number) and random (that of random directions); readable, with low and high: the share of the other items'
-        vectors whose label a probe finds; changed and random_changed, likewise: the share of items whose answer
-        changes; and expected, with low, high: how often the model prefers the right answer; n (items) and frames.
+        number), random (that of random directions) and whole (of the whole vector); readable, with low and high: the
+        share of the other items' vectors whose label a probe finds; changed, random_changed and whole_changed,
+        likewise: the share of items whose answer changes; and expected, with low, high: how often the model prefers the
+        right answer; n (items) and frames.
     """
     by, of_item = [*OF_INTERVENTION[:4], *_PLACE], ["id", FRAME_OF_ITEM]
     mine = tried_on_itself(effects)
@@ -172,12 +174,15 @@ def uses(effects: pd.DataFrame) -> pd.DataFrame:
         places = places.merge(share.drop(columns=["ties"]), how="left")
     found = places[places["intervention"].isin(DIRECTIONS)]
     best = found.loc[found.groupby(["model", "construction"], sort=False)["used"].idxmax()]
-    random = places[places["intervention"] == RANDOM].drop(columns=["intervention", "learnt", "frames", "n"])
-    names = {"used": "random"} | {f"used_{end}": f"random_{end}" for end in ("low", "high")}
-    names |= {f"changed{end}": f"random_changed{end}" for end in ("", "_low", "_high")}
-    random = random.drop(columns=["readable", "readable_low", "readable_high"]).rename(columns=names)
+    best = best.drop(columns="learnt")
+    keys, numbers = ["model", "construction", *_PLACE], ["used", "changed"]
+    numbers = [f"{number}{end}" for number in numbers for end in ("", "_low", "_high")]
+    for name in (RANDOM, WHOLE):
+        beside = places.loc[places["intervention"] == name, [*keys, *numbers]]
+        named = {number: number.replace("used", name).replace("changed", f"{name}_changed") for number in numbers}
+        best = best.merge(beside.rename(columns=named), how="left")
     expected = base_accuracy(effects).rename(columns={"accuracy": "expected"} | _ends_of("expected"))
-    return best.drop(columns="learnt").merge(random, how="left").merge(expected.drop(columns="n"), how="left")
+    return best.merge(expected.drop(columns="n"), how="left")
 
 
 def _ends_of(name: str) -> dict[str, str]:

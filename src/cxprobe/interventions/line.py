@@ -37,6 +37,7 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
+from cxprobe.report.words import interval, percent
 from cxprobe.stats import Estimate
 
 USUAL_LAYERS = 24
@@ -57,6 +58,7 @@ _TABLES: Sequence[tuple[str, str, Sequence[str], Mapping[str, str]]] = (
             "expected": "expected: how often the right answer is likelier",
             "used": "used: effect beyond control words, in nats",
             "random": "the same of random directions",
+            "whole": "the same of the whole vector",
         },
     ),
     (
@@ -147,7 +149,7 @@ class InterventionsLine(Line):
         """Yield how often the best direction changes a model's answer; random ones take the place of a blind model."""
         del models
         for row in inputs.table(_USES).to_dict("records"):
-            changed, random = _share(row, "changed"), _share(row, "random_changed")
+            changed, random, whole = (_share(row, f"{name}changed") for name in ("", "random_", "whole_"))
             yield Finding(
                 self.name,
                 str(row["construction"]),
@@ -159,7 +161,8 @@ class InterventionsLine(Line):
                 _USES,
                 chance=random.value,
                 settled=None if changed.low > random.high else NO_DIFFERENCE,  # one changed item lies above no item
-                note=f"beyond control words {_with_interval(row, 'used')} nats",
+                note=f"beyond control words {_with_interval(row, 'used')} nats; the whole vector there changes "
+                f"{percent(whole.value)} {interval(whole)}",
                 against=AgainstBlind(float(row["used_low"]) > float(row["random_high"]), None),
                 clusters=int(row["frames"]),
             )

@@ -46,7 +46,7 @@ _KNOWS: Mapping[Question, str] = {
     "form": "knows the form",
     "meaning": "expects the meaning",
     "words": "says so",
-    "used": "uses what can be read from it",
+    "used": "uses one direction of its vectors",
 }
 
 
