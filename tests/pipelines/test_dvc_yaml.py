@@ -1,6 +1,8 @@
 """dvc.yaml is code: its stages, scripts, parameters and dependencies must say the same as the scripts themselves."""
 
 import re
+import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,15 @@ def test_a_stage_reads_only_its_own_line_of_work_and_writes_into_folders_of_its_
     others = [f"_{other}" for other in LINES if other != line]
     if line in LINES:
         assert not [dep for dep in definition(name)["deps"] if dep.endswith(tuple(others))]
+
+
+def test_make_repro_runs_each_line_by_itself_with_its_own_stages():
+    said = subprocess.run(["make", "--dry-run", "repro"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    patterns = re.findall(r"--single-item --glob '(\S+)'", said)
+    assert sorted(patterns) == sorted(f"*_{line}*" for line in LINES)
+    for name in STAGES:
+        of_name = [f"*_{name.rpartition('_')[2]}*"]
+        assert [pattern for pattern in patterns if fnmatch(name, pattern)] == of_name * (of_name[0] in patterns)
 
 
 @pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("judge", "report"))])
