@@ -34,6 +34,7 @@ def folder(hub, tmp_path, monkeypatch):
     for branch in ("step1", "step2"):
         hub.commit("team/along", SETTINGS | OTHERS | {"model.safetensors": WEIGHTS + branch.encode()}, branch=branch)
     hub.commit("team/old", SETTINGS | {"pytorch_model.bin": b"b" * 300_000})
+    hub.commit("team/chat", {"model.safetensors": b"c" * 300_000})
     write_toy_files(tmp_path)
 
     def add(params):
@@ -46,9 +47,10 @@ def folder(hub, tmp_path, monkeypatch):
             "rules": {"kind": "blind", "members": {"first-mentioned": {"kind": "first_mentioned"}}},
         }
         params["models"]["along"]["checkpoints"] = {"early": early | {"at": 1.0}, "late": late | {"at": 2.0}}
-        for line in ("recognition", "scenarios", "prompts", "interventions"):
+        for line in ("recognition", "scenarios", "interventions"):
             params[line] |= {"models": [], "constructions": {} if line == "recognition" else []}
-        params["prompts"]["llms"] = []
+        params["llms"]["chat"] = params["llms"]["mock"] | {"name": "hf/team/chat"}
+        params["prompts"] |= {"models": ["old"], "llms": ["chat", "mock"], "constructions": ["toy"]}
         params["pairs"] |= {"models": ["along", "twin", "old", "here", "rules"], "probed": []}
 
     change(tmp_path, add)
@@ -80,15 +82,16 @@ def test_each_repository_is_downloaded_once_at_its_revision_and_nothing_that_is_
     done = download()
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "early: team/along: 0.0 MB were there, 1.5 MB fetched",
-        "late: team/along: 0.0 MB were there, 1.5 MB fetched",
-        "old: team/old: 0.0 MB were there, 0.3 MB fetched",
+        "models.early: team/along: 0.0 MB were there, 1.5 MB fetched",
+        "models.late: team/along: 0.0 MB were there, 1.5 MB fetched",
+        "models.old: team/old: 0.0 MB were there, 0.3 MB fetched",
+        "llms.chat: team/chat: 0.0 MB were there, 0.3 MB fetched",
     ]
     commits = [SETTINGS | {"model.safetensors": WEIGHTS + step} for step in (b"step1", b"step2")]
     assert cached(folder, "team/along") == commits
     assert cached(folder, "team/old") == [SETTINGS | {"pytorch_model.bin": b"b" * 300_000}]
     before = len(hub.sent("model.safetensors"))
-    assert "late: team/along: 1.5 MB were there, 0.0 MB fetched" in download().stdout
+    assert "models.late: team/along: 1.5 MB were there, 0.0 MB fetched" in download().stdout
     assert len(hub.sent("model.safetensors")) == before
 
 

@@ -18,7 +18,7 @@ _Repository = tuple[str, str | None, bool, str]
 
 
 def download() -> None:
-    """Download the models of the hub that the lines of params.yaml measure, each at its revision.
+    """Download the models of the hub that the lines of params.yaml measure or ask in words, each at its revision.
 
     Files that are in the cache of the hub already (HF_HOME) are not downloaded again: after a break, give the same
     command again. Local folders and blind models need nothing.
@@ -27,27 +27,32 @@ def download() -> None:
 
     from cxprobe.project.params import load_params
 
-    for repository, slug in _repositories(load_params()).items():
+    repositories = _repositories(load_params())
+    if not repositories:
+        print("nothing to download: the lines of params.yaml name no model of the hub")
+    for repository, place in repositories.items():
         try:
             there, fetched = _fetch(*repository)
         except Exception as fault:  # of the hub's client, of its HTTP library, or of the operating system
-            reason = shorten(str(fault.__cause__ or fault), 300, placeholder=" ...")
+            reason = shorten(str(fault.__cause__ or fault), 300, placeholder=" ...").rstrip(".")
             raise DataError(
-                f"models.{slug}: {ENDPOINT} does not give {repository[0]}: {reason} Check the network, HF_HUB_OFFLINE, "
+                f"{place}: {ENDPOINT} does not give {repository[0]}: {reason}. Check the network, HF_HUB_OFFLINE, "
                 "and the model's name and revision; a private or gated model needs a token in HF_TOKEN. The same "
                 "command goes on where this one ended"
             ) from fault
-        print(f"{slug}: {repository[0]}: {there / 1e6:,.1f} MB were there, {fetched / 1e6:,.1f} MB fetched", flush=True)
+        print(
+            f"{place}: {repository[0]}: {there / 1e6:,.1f} MB were there, {fetched / 1e6:,.1f} MB fetched", flush=True
+        )
 
 
 def _repositories(params: "Params") -> dict[_Repository, str]:
-    """Return each repository that a measuring stage needs, with the first model that it is needed for.
+    """Return each repository that a measuring stage needs, with the first entry that it is needed for.
 
     Raises:
         ParamsError: The name of a model is still to be written.
     """
     from cxprobe.lines import LINES
-    from cxprobe.lm.folders import OF_THE_HUB, is_gguf
+    from cxprobe.lm.folders import OF_THE_HUB, PACKAGED, is_gguf
     from cxprobe.lm.params import ModelSpec, ServedModel, empty_names, members_of
 
     lists = [f"{name}.{key}" for name, line in LINES.items() for key in line.measured.values()]
@@ -65,7 +70,11 @@ def _repositories(params: "Params") -> dict[_Repository, str]:
             case _:
                 continue
         if not name.startswith("package:") and not Path(name).exists():
-            repositories.setdefault(repository, member.slug)
+            repositories.setdefault(repository, f"models.{member.slug}")
+    for slug in (slug for name in LINES for slug in getattr(getattr(params, name), "llms", ())):
+        provider, _, name = params.llms[slug].name.partition("/")
+        if provider == "hf" and name not in PACKAGED and not Path(name).exists():
+            repositories.setdefault((name, None, True, ""), f"llms.{slug}")
     return repositories
 
 

@@ -88,7 +88,8 @@ def results_to_send(overview: pd.DataFrame, version: str, date: str) -> bytes:
 def results_latex(overview: pd.DataFrame) -> str:
     r"""Return LaTeX: a macro for each rate of the overview, such as \cxMiniMlmDitransitiveForm, and a table of all.
 
-    A macro has the rate, its interval in percent, and n. Digits in names are written as letters, a for 0.
+    A macro has the rate, its interval in percent, and n. Digits in names are written as letters, a for 0, and behind
+    each macro stands what it is about.
 
     Args:
         overview: See `cxprobe.site.pages.overview_table`.
@@ -101,10 +102,11 @@ def results_latex(overview: pd.DataFrame) -> str:
         value, low, high = (100 * float(row[column]) for column in ("accuracy", "low", "high"))
         shown = f"{value:.0f}\\,\\% [{low:.0f}, {high:.0f}], $n = {int(float(row['n']))}$"
         name = _macro(names[:3])
-        macros[_macro(names) if name in macros else name] = shown  # several ways of one question are told apart
+        name = _macro(names) if name in macros else name  # several ways of one question are told apart
+        macros[name] = f"{{{shown}}}  % {', '.join(names)}"
         escaped = [re.sub(r"([&%$#_{}])", r"\\\1", name) for name in names]
         rows.append(" & ".join([*escaped, shown]) + r" \\")
-    lines = [f"\\newcommand{{\\{name}}}{{{text}}}" for name, text in macros.items()]
+    lines = [f"\\newcommand{{\\{name}}}{text}" for name, text in macros.items()]
     head = [
         r"\begin{tabular}{lllll}",
         r"model & construction & question & asked by & rate [95\,\% interval], $n$ \\ \hline",

@@ -11,7 +11,7 @@ from cxprobe.lm.texts import read_pair_answers
 from cxprobe.pairs.balance import pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.blind import measure_blindly
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.judge import HowToJudge, decide_pairs
+from cxprobe.pairs.judge import HowToJudge, answered_variants, decide_pairs
 from cxprobe.pairs.make import build_pairs, pairs_of
 from cxprobe.pairs.params import PairsParams, PairsStage, called_pairs
 from cxprobe.pairs.sources import OWN_PAIRS
@@ -30,7 +30,8 @@ def blind_rates(name: str, params: ReportParams) -> pd.DataFrame:
 
     Returns:
         One row a blind model: items (what they are), model, accuracy, low, high and n of the pairs that a rate of the
-        construction has; then those of each variant in which one answer is always right, whose items say so.
+        construction has; then those of each variant in which one answer is always right, or that single words answer,
+        whose items say so.
     """
     section, people = params.section(PairsParams), load_people()
     settings = section.make.model_copy(update={"pseudowords": None, "examples": 0})
@@ -46,7 +47,12 @@ def blind_rates(name: str, params: ReportParams) -> pd.DataFrame:
             judged = decide_pairs(with_balance(table), read_pair_answers(Path(folder)), how)
         parts.append(judged.items.assign(model=member.slug))
     items = pd.concat(parts, ignore_index=True)
+    answered = answered_variants(items, members_of(params.models, params.models), params.report.limit)
+    answered["items"] = (
+        f"{called_pairs(name)}, variant " + answered["variant"] + " asks nothing about the construction, since single "
+        "words answer it (give both of its sentences the same words, or add variants with the other answer)"
+    )
     counted = rate_by(pooled(items), "accuracy", ["model"]).assign(items=called_pairs(name))
     alone = unbalanced_rates(items, ["model"]).sort_values("variant", kind="stable")
     alone["items"] = called_pairs(name) + ", variant " + alone["variant"] + " in no rate, since " + alone["reason"]
-    return pd.concat([counted, alone], ignore_index=True)[["items", "model", "accuracy", "low", "high", "n"]]
+    return pd.concat([counted, answered, alone], ignore_index=True)[["items", "model", "accuracy", "low", "high", "n"]]

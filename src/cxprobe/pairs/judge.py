@@ -300,17 +300,17 @@ def every_variant(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return rates.rename(columns={"accuracy": "every_variant"})
 
 
-def with_answered_by_words(judged: JudgedPairs, members: Sequence[Member], limit: float) -> JudgedPairs:
-    """Return judged pairs with the column answered_by_words: the bag of words that answers the variant, or "".
-
-    Such a variant of pairs of meaning asks nothing about the construction. Rates of several constructions leave it out
-    (`several`).
+def answered_variants(items: pd.DataFrame, members: Sequence[Member], limit: float) -> pd.DataFrame:
+    """Return the variants of pairs of meaning that a bag of words answers, so that they ask nothing of a construction.
 
     Args:
-        judged: The pairs of several models.
+        items: Judged pairs of several models.
         members: The models.
         limit: The accuracy above which a classifier on single words that was trained on other frames answers a variant,
             if its interval is above chance too.
+
+    Returns:
+        One row a variant: construction, variant, model, accuracy, low, high, ties and n.
     """
     bags = [
         member.slug
@@ -318,9 +318,17 @@ def with_answered_by_words(judged: JudgedPairs, members: Sequence[Member], limit
         if isinstance(member.spec, PairClassifier)
         and (member.spec.counts.kind, *member.spec.counts.lengths) == ("word_ngrams", 1, 1)
     ]
-    asked = judged.items[judged.items["model"].isin(bags) & (judged.items["words"] == "real")]
+    asked = items[items["model"].isin(bags) & (items["words"] == "real")]
     rates = rate_by(asked[asked["tests"] == "meaning"], "accuracy", [*_VARIANT, "model"])
-    answered = rates[(rates["accuracy"] > limit) & (rates["low"] > 0.5)].drop_duplicates(_VARIANT)
+    return rates[(rates["accuracy"] > limit) & (rates["low"] > 0.5)].drop_duplicates(_VARIANT)
+
+
+def with_answered_by_words(judged: JudgedPairs, members: Sequence[Member], limit: float) -> JudgedPairs:
+    """Return judged pairs with the column answered_by_words: the bag of words that answers the variant, or "".
+
+    Rates of several constructions leave such a variant out (`several`). See `answered_variants` for the arguments.
+    """
+    answered = answered_variants(judged.items, members, limit)
     named = answered[[*_VARIANT, "model"]].rename(columns={"model": ANSWERED})
     items, scores = (
         table.merge(named, "left", _VARIANT).fillna({ANSWERED: ""}) for table in (judged.items, judged.scores)
