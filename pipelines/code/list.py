@@ -5,8 +5,10 @@ from pathlib import Path
 
 from cxprobe.errors import CxprobeError
 from cxprobe.run.code import write_code
+from cxprobe.run.signals import end_on_signals
 
 if __name__ == "__main__":
+    end_on_signals()
     try:
         write_code(Path("pipelines"), Path("data/list_code"))
     except CxprobeError as fault:  # such as a full disk

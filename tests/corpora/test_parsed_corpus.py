@@ -1,11 +1,13 @@
 """A corpus in CoNLL-U is mined by the words, tags and trees of its files."""
 
 import gzip
+import time
 
 import pytest
 import spacy
 from small_corpora import corpus_of
 
+from cxprobe.corpora.conllu import read_sentence
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import Unreadable, read_shard
 from cxprobe.corpora.search import Matchers, search
@@ -83,6 +85,8 @@ def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
         ("4\tgive", "9\tgive", "line 9: the number '9' cannot follow 3"),
         ("\t_\t4\tiobj", "\t4\tiobj", "line 10: CoNLL-U has 10 columns, found 9"),
         ("\t0\troot", "\t6\troot", "line 4: the heads of this sentence go round in a circle"),
+        ("\t0\troot", f"\t{'9' * 5000}\troot", "line 9: the head '999"),
+        ("2-3\t", f"2-{'9' * 5000}\t", "line 5: the number '2-999"),
         ("give her tea.", "give him tea.", 'the words are "They don\'t give her tea.", and the text is'),
         ("\tVERB\tVB\t", "\tVEERB\tVB\t", "the sentence l-1 is no CoNLL-U that spaCy reads"),
     ],
@@ -90,9 +94,16 @@ def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
 def test_a_sentence_with_a_fault_is_told_once_by_its_first_line_and_the_next_one_is_read(tmp_path, old, new, fault):
     assert old in SENTENCES
     records, faults = read(tmp_path, SENTENCES.replace(old, new, 1))
-    assert [record.text for record in records] == ["Give her"]
+    assert [(record.text, record.url) for record in records] == [("Give her", "conllu://letters#l-2")]
     assert [(one.line, one.offset) for one in faults] == [(1, 0)]
     assert faults[0].fault.startswith(fault)
+
+
+def test_a_tree_as_deep_as_its_sentence_is_long_is_read_at_once():
+    rows = [f"{number}\tw\tw\tX\tX\t_\t{number - 1}\tdep\t_\t_" for number in range(1, 30_001)]
+    began = time.process_time()
+    read_sentence(dict(enumerate(rows, start=1)), "")
+    assert time.process_time() - began < 10  # each way to the root step by step takes a minute
 
 
 @pytest.mark.parametrize("line", ["x" * 20_000, "# no empty line\n" * 2_000])

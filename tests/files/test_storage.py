@@ -110,6 +110,13 @@ def test_json_has_rounded_numbers_and_exact_whole_ones_and_refuses_what_is_none(
         write_json({"a": float("nan")}, tmp_path / "n.json")
 
 
+@pytest.mark.parametrize("damaged", [b'{"rate": 0.5', b'{"r\xe1te": 0.5}', b"", b"[" * 100_000])
+def test_damaged_json_is_told_with_its_file(tmp_path, damaged):
+    (tmp_path / "m.json").write_bytes(damaged)
+    with pytest.raises(DataError, match=rf"{tmp_path}/m.json is damaged \(.*docs/howto/team.md says how"):
+        read_json(tmp_path / "m.json")
+
+
 def test_csv_has_rounded_numbers_and_parquet_exact_ones(tmp_path):
     mixed = pd.Series([1 / 3, 12_345_678, "few"], dtype=object)
     table = pd.DataFrame({"rate": [2 / 3, 1.0, 0.1], "n": [12_345_678, 2, 3], "mixed": mixed})

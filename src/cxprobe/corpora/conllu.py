@@ -115,18 +115,19 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
     words: list[TreeWord] = []
     joined, space_after = 0, True  # the last of words that are written as one, and whether a space follows them
     most = sum(cells[0].isdecimal() for _, cells in rows)
+    heads = {str(number) for number in range(most + 1)}
     for where, cells in rows:
         number, hyphen, end = cells[0].partition("-")
         misc = {} if tags else dict(part.partition("=")[::2] for part in cells[9].split("|"))
         space = misc.get("SpaceAfter") != "No"
-        if hyphen and number == str(len(words) + 1) and end.isdecimal():
+        if hyphen and number == str(len(words) + 1) and end in heads:
             joined, space_after = int(end), space
             continue
         if "." in number and number.partition(".")[0] == str(len(words)):
             continue
-        if number != str(len(words) + 1):
+        if hyphen or number != str(len(words) + 1):
             raise DataError(f"{where}: the number {cells[0]!r} cannot follow {len(words)}; number words from 1")
-        if cells[6] != "_" and not (cells[6].isdecimal() and int(cells[6]) <= most):
+        if cells[6] != "_" and cells[6] not in heads:
             raise DataError(f"{where}: the head {cells[6]!r} is none of 0 to {most}, the sentence's words, nor _")
         if tags and cells[9] != "O" and cells[9][:2] not in ("B-", "I-"):
             raise DataError(f"{where}: {cells[9]!r} in the last column is no tag such as O or B-DITRAN")
@@ -136,12 +137,15 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
         cxn = (cells[9][2:],) * (cells[9] != "O") if tags else _values(misc, "Cxn")
         form, lemma, upos, xpos, feats = cells[1:6]
         words.append(TreeWord(form, lemma, upos, xpos, feats, head, cells[7], space, cxn, _values(misc, "CxnElt")))
+    rooted = {0, NO_HEAD}  # the numbers of words whose way has an end
     for word in words:
-        head, steps = word.head, 0
-        while head > 0 and steps <= len(words):
-            head, steps = words[head - 1].head, steps + 1
-        if head > 0:
+        head, way = word.head, set[int]()
+        while head not in rooted and head not in way:
+            way.add(head)
+            head = words[head - 1].head
+        if head in way:
             raise DataError(f"{rows[0][0]}: the heads of this sentence go round in a circle; each way must end at 0")
+        rooted |= way
     return tuple(words)
 
 

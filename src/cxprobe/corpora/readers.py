@@ -283,6 +283,8 @@ def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest
             continue
         content = line.content.removeprefix(_MARK).rstrip(b"\r\n")
         first = first if lines else line
+        if content.startswith(b"#") and content[1:].split()[:1] == [b"newdoc"]:  # also where its sentence has a fault
+            document = content.partition(b"=")[2].strip().decode(errors="replace")
         try:
             if content and not skips:
                 lines[line.number] = _decoded(content)
@@ -291,7 +293,7 @@ def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest
             elif not content and not all(one.startswith("#") for one in lines.values()):
                 sentence = read_sentence(lines, document)
                 yield _record_of(sentence, shard)
-                document, lines = sentence.document, {}
+                lines = {}
             skips = skips and bool(content)
         except (ValueError, DataError) as fault:
             yield Unreadable(shard, first.number, first.offset, str(fault))

@@ -179,8 +179,17 @@ def write_bytes(content: bytes, path: Path) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a mapping that `write_json` wrote."""
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    """Read a mapping that `write_json` wrote.
+
+    Raises:
+        DataError: The file is damaged.
+    """
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as fault:
+        raise DataError(
+            f"{path} is damaged ({fault}); docs/howto/team.md says how to find what else is, and how to mend it"
+        ) from fault
     return content
 
 

@@ -217,7 +217,7 @@ def _read_record(path: Path, folder: Path) -> RunRecord:
         record = _RECORDS.validate_python(content)
         if digest != _digest(content) or record.folder != folder:
             raise ValueError("it was changed, or is that of another run")
-    except (OSError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as fault:
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, DataError) as fault:
         what = f"{type(fault).__name__}: {' '.join(str(fault).split())}"
         raise DataError(one_line(f"{path} is not as its stage wrote it ({what}); {_AGAIN}")) from fault
     return record
