@@ -647,6 +647,7 @@ def probe(
     labels: Sequence[Hashable],
     groups: Sequence[Hashable] | None = None,
     *,
+    parts: Sequence[Hashable] | None = None,
     folds: int = 5,
     C: float = 1.0,
     standardise: bool = True,
@@ -668,7 +669,9 @@ def probe(
         labels: One of two values for each sentence.
         groups: What sentences share, such as the frame or template that they were made from: sentences of one group
             are in one fold, and intervals take groups into account. None where every sentence stands for itself.
-        folds: The number of folds; fewer where a label has fewer groups.
+        parts: Parts that share no word, such as the column split of `sentences`: each is predicted by probes that were
+            trained on the others, so that no word tells the label. None to make folds of the groups.
+        folds: The number of folds; fewer where a label has fewer groups, or there are fewer parts.
         C: Inverse strength of the regularisation (L2).
         standardise: Whether vectors are scaled to variance 1 of the sentences that train. The probes of Weissweiler et
             al. (2022) are not; on most real models a few large dimensions then decide.
@@ -693,7 +696,7 @@ def probe(
         >>> import cxprobe
         >>> table = cxprobe.sentences("comparative-correlative", per_label=1)
         >>> features = cxprobe.load("mini-mlm").features(table["text"])
-        >>> rates = cxprobe.probe(features, table["label"], groups=table["cluster_template"])
+        >>> rates = cxprobe.probe(features, table["label"], parts=table["split"])
         >>> rates["layer"].tolist()
         [0, 1, 2, 3, 4, 5, 6]
     """
@@ -706,10 +709,11 @@ def probe(
         raise DataError("features has numbers that are not finite; compute them again in float32")
     texts = [str(label) for label in labels]
     of_group = np.array(list(map(str, range(len(texts)) if groups is None else groups)), dtype=object)  # (sentences,)
-    if not len(texts) == len(of_group) == vectors.shape[1]:
+    of_part = of_group if parts is None else np.array(list(map(str, parts)), dtype=object)  # (sentences,)
+    if not len(texts) == len(of_group) == len(of_part) == vectors.shape[1]:
         raise DataError(
-            f"there are {len(texts)} labels, {len(of_group)} groups and {vectors.shape[1]} sentences; give one label, "
-            "and one group if there are any, for each sentence"
+            f"there are {len(texts)} labels, {len(of_group)} groups, {len(of_part)} parts and {vectors.shape[1]} "
+            "sentences; give one label, and one group and one part if there are any, for each sentence"
         )
     values = sorted(set(texts))
     if len(values) != 2:
@@ -723,7 +727,7 @@ def probe(
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
             how: dict[str, Any] = {"folds": folds, "jobs": jobs, "progress": progress, "faults": faults}
-            predicted = cross_validate(list(vectors), expected, of_group, regularisation, fitting, **how)
+            predicted = cross_validate(list(vectors), expected, of_part, regularisation, fitting, **how)
             unknown = Estimate(nan, nan, nan, len(texts))
             estimates = [
                 unknown if np.isnan(layer).any() else estimate_rate(credit(layer, expected), of_group[:, None])

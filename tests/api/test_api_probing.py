@@ -58,12 +58,20 @@ def test_permuted_labels_are_the_same_labels_in_another_order(rows, seed):
         assert permuted.sum() == labels.sum()
 
 
+def test_words_that_tell_the_label_in_each_part_alone_do_not_help_across_parts():
+    labels, parts = np.arange(80) % 2 == 0, np.arange(80) // 40
+    features = np.zeros((1, 80, 2), dtype=np.float32)
+    features[0, np.arange(80), parts] = np.where(labels, 1, -1)  # each part has words of its own
+    by_group, by_part = cxprobe.probe(features, labels), cxprobe.probe(features, labels, parts=parts)
+    assert (by_group["accuracy"].item(), by_part["accuracy"].item()) == (1, 0.5)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda f, y, g: (f[0, 0], y, g), "must be \\(layers, sentences, dimensions\\)"),
-        (lambda f, y, g: (f, y[:-1], g), "79 labels, 80 groups and 80 sentences"),
-        (lambda f, y, g: (f, y, g[:-1]), "80 labels, 79 groups and 80 sentences"),
+        (lambda f, y, g: (f, y[:-1], g), "79 labels, 80 groups, 80 parts and 80 sentences"),
+        (lambda f, y, g: (f, y, g[:-1]), "80 labels, 79 groups, 79 parts and 80 sentences"),
         (lambda f, y, g: (f, ["a"] * 80, g), "labels has 1 values"),
         (lambda f, y, g: (f * np.nan, y, g), "not finite"),
         (lambda f, y, g: (f, y, ["one"] * 80), "each label needs at least two groups"),

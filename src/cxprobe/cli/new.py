@@ -72,7 +72,7 @@ def model(
     if carried := carried_folder(name):
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")
+    names = f"'{slug}' and '{slug}-random'" if twin else f"'{slug}'"
     print(
-        f"Then add '{slug}' to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs only "
-        "this model"
+        f"Then add {names} to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs only it"
     )

@@ -199,8 +199,9 @@ class Finding:
         detectable = self.against.detectable if self.against else None
         if detectable is None or self.verdict in (*FOUND, SMOKE_TEST, NO_RATE):
             return ""
-        points = "no difference could" if isnan(detectable) else f"{ceil(100 * detectable)} points would"
-        return f"{points} be found"
+        if isnan(detectable):
+            return "too few items to show a lead"
+        return f"a lead of {ceil(100 * detectable)} points would be found"
 
 
 @dataclass(frozen=True)

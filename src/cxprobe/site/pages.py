@@ -121,9 +121,13 @@ def _headline(grids: Sequence[Grid]) -> list[str]:
             rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
             if not rates:
                 continue
-            found = sum(verdict in FOUND for verdict in rates)
+            found, failed = sum(verdict in FOUND for verdict in rates), rates.count(CANNOT_BE_TOLD)
+            if failed == len(rates):
+                untold = f"cannot be told in any of {failed} {grid.by}, since it fails the controls"
+                parts.append(f"whether it {_KNOWS[grid.question]} {untold}")
+                continue
             parts.append(f"{_KNOWS[grid.question]} in {found or 'none'} of {len(rates)} {grid.by}")
-            if failed := rates.count(CANNOT_BE_TOLD):
+            if failed:
                 parts[-1] += f" ({failed} cannot be told, since it fails the control)"
         said.append(f"{model}: {'; '.join(parts) or 'too few items for a rate'}.")
     return said or ["There is no rate."]
