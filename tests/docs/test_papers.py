@@ -63,9 +63,9 @@ def imports_of(name: str) -> list[dict[str, str]]:
 @every_paper
 def test_a_page_begins_with_a_project_and_imports_what_its_preset_reads_before_anything_is_made(name):
     commands = commands_of(name)
-    assert [line.split()[0] for line in commands[:3]] == ["pip", "cxprobe", "cd"]
-    assert commands[1].startswith("cxprobe init ")
-    assert commands[1].endswith(f" --preset {name}")
+    assert [line.split()[0] for line in commands[:4]] == ["pip", "pip", "cxprobe", "cd"]
+    assert commands[2].startswith("cxprobe init ")
+    assert commands[2].endswith(f" --preset {name}")
     first = next(number for number, line in enumerate(commands) if line.startswith("dvc repro"))
     late = [line for line in commands[first:] if line.startswith(("dvc import", "dvc get", "cxprobe import"))]
     assert late == []
