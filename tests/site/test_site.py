@@ -193,10 +193,10 @@ def text_of(page: str) -> str:
 
 
 def test_the_first_sentences_say_what_was_found_about_each_model(pages, folder):
-    first = re.findall(r'<p class="lead"><strong>(.*?)</strong>', pages["index.html"])
+    first = re.findall(r'<p class="lead"><strong>(.*?)</strong> (.*?)</p>', pages["index.html"])
     assert first == [
-        "mlm: expects the meaning in 1 of 1 by minimal pairs.",
-        "clm: expects the meaning in none of 1 by minimal pairs.",
+        ("mlm", "expects the meaning in 1 of 1 by minimal pairs."),
+        ("clm", "expects the meaning in none of 1 by minimal pairs."),
     ]
     nothing = pages_of(with_params(folder, []))["index.html"]
     assert "There is no rate." in nothing
@@ -501,7 +501,7 @@ def test_the_first_page_says_what_each_model_is(folder):
     params = params.model_copy(update={"models": {**params.models, "mlm": described}})
     write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)))
     pages = pages_of(params)
-    assert "mlm: a masked model of 15.5 million parameters." in text_of(pages["index.html"])
+    assert "It is a masked model of 15.5 million parameters." in text_of(pages["index.html"])
     assert "a masked model of 15.5 million parameters" in pages["models/mlm.html"]
 
 

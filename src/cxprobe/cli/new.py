@@ -74,5 +74,6 @@ def model(
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")
     names = f"'{slug}' and '{slug}-random'" if twin else f"'{slug}'"
     print(
-        f"Then add {names} to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs only it"
+        f"Then add {names} to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs only "
+        "what is new"
     )

@@ -200,7 +200,7 @@ class Finding:
         if detectable is None or self.verdict in (*FOUND, SMOKE_TEST, NO_RATE):
             return ""
         if isnan(detectable):
-            return "too few items to show a lead"
+            return "too few items"
         return f"a lead of {ceil(100 * detectable)} points would be found"
 
 

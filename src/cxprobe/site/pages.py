@@ -111,9 +111,9 @@ def _of_overview(findings: Sequence[Finding], models: ReportModels) -> list[Find
     return [finding for finding in findings if finding.headline and finding.model in models.shown]
 
 
-def _headline(grids: Sequence[Grid]) -> list[str]:
+def _headline(grids: Sequence[Grid]) -> dict[str, str]:
     """Return what was found, in a sentence for each model."""
-    said = []
+    said = {}
     for model in dict.fromkeys(slug for grid in grids for slug in grid.models):
         parts = []
         for grid in grids:
@@ -129,8 +129,8 @@ def _headline(grids: Sequence[Grid]) -> list[str]:
             parts.append(f"{_KNOWS[grid.question]} in {found or 'none'} of {len(rates)} {grid.by}")
             if failed:
                 parts[-1] += f" ({failed} cannot be told, since it fails the control)"
-        said.append(f"{model}: {'; '.join(parts) or 'too few items for a rate'}.")
-    return said or ["There is no rate."]
+        said[model] = f"{'; '.join(parts) or 'too few items for a rate'}."
+    return said
 
 
 def _grids(findings: Sequence[Finding], lines: Mapping[str, Line]) -> list[Grid]:
