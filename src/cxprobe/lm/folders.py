@@ -1,12 +1,13 @@
 """The files of a model on this machine: which of a folder are loaded, and the digest of these, or of a GGUF file."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import digest, digest_of_files, read_json
+from cxprobe.files.writing import digest, digest_of_files
 from cxprobe.lm.params import ContinuationAlone, Model, ModelSpec, members_of
 
 _SETTINGS = (".json", ".txt", ".model", ".jinja")
@@ -83,7 +84,7 @@ def loaded_files(folder: Path) -> list[Path]:
             return sorted({*loaded, folder / name})
         if index in loaded:
             try:
-                shards = {folder / shard for shard in read_json(index)["weight_map"].values()}
+                shards = {folder / shard for shard in json.loads(index.read_bytes())["weight_map"].values()}
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise ModelError(f"{index} has no weight_map from weights to names of files; {_AGAIN}") from error
             if strange := [shard for shard in shards if shard.parent != folder or not shard.is_file()]:
