@@ -115,7 +115,7 @@ def test_the_rows_that_decide_give_the_accuracies_of_every_recorded_run(project,
                 continue
             record = read_json(path)
             run = own[own["model"] == record["params"].get("model")]
-            of_toy = record["params"].get("construction") in ("toy", "all")  # there is no other construction
+            of_toy = record["params"].get("construction") in ("toy", "all")  # toy is the only construction
             if not of_toy or "accuracy" not in record["metrics"] or run.empty:
                 continue
             if line == "pairs":

@@ -53,28 +53,31 @@ def _repositories(params: "Params") -> dict[_Repository, str]:
     """
     from cxprobe.lines import LINES
     from cxprobe.lm.folders import OF_THE_HUB, PACKAGED, is_gguf
-    from cxprobe.lm.params import ModelSpec, ServedModel, empty_names, members_of
+    from cxprobe.lm.params import Llm, ModelSpec, ServedModel, empty_names, members_of
 
     lists = [f"{name}.{key}" for name, line in LINES.items() for key in line.measured.values()]
     slugs = list(dict.fromkeys(slug for part in lists for slug in params.names_of(part)))
     if empty := empty_names(params.models, slugs):
         raise ParamsError("\n".join(f"{key} is empty; write the model's name" for key in empty))
     repositories: dict[_Repository, str] = {}
-    for member in members_of(params.models, slugs):
+    asked = [slug for name in LINES for slug in getattr(getattr(params, name), "llms", ())]
+    for member in members_of(params.models, slugs, params.llms, asked):
         match member.spec:
             case ServedModel(tokenizer=name, revision=revision):
                 repository = (name, revision, False, "")
             case ModelSpec(name=name, revision=revision):
                 at_hub = OF_THE_HUB.fullmatch(name) if is_gguf(name) else None
                 repository = (at_hub[1], revision, False, at_hub[2]) if at_hub else (name, revision, True, "")
+            case Llm(name=asked_by) if asked_by.startswith("hf/"):  # inspect_ai runs it on this machine
+                name = asked_by.removeprefix("hf/")
+                if name in PACKAGED:
+                    continue
+                repository = (name, None, True, "")
             case _:
                 continue
         if not name.startswith("package:") and not Path(name).exists():
-            repositories.setdefault(repository, f"models.{member.slug}")
-    for slug in (slug for name in LINES for slug in getattr(getattr(params, name), "llms", ())):
-        provider, _, name = params.llms[slug].name.partition("/")
-        if provider == "hf" and name not in PACKAGED and not Path(name).exists():
-            repositories.setdefault((name, None, True, ""), f"llms.{slug}")
+            section = "llms" if member.is_asked else "models"
+            repositories.setdefault(repository, f"{section}.{member.slug}")
     return repositories
 
 
