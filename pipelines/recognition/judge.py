@@ -8,7 +8,7 @@ from cxprobe.constructions.construction import without_marks
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member
-from cxprobe.recognition.judge import Credited, credit_predictions, judge_predictions
+from cxprobe.recognition.judge import Credited, credit_predictions, judge_predictions, judged_items
 from cxprobe.recognition.params import RecognitionStage
 from cxprobe.recognition.runs import recognition_tables, run_fields
 from cxprobe.report.judging import RATE, judge_members, rates_of_runs
@@ -41,7 +41,7 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         credited = credit_predictions(probes, controls, folds, code, read_table(splits))
         write_table(credited.probes, stage.data / name / source / "items.parquet")
         judged = judge_predictions(credited)
-        summary = []
+        items, summary = credited.probes.assign(construction=name, source=source), []
         for slug in asked:
             member = judging.members[slug]
             measured = DATA / "measure_recognition" / member.entry / member.inside / name / source
@@ -50,8 +50,10 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
             )
             settings = [f"recognition.make.{without_marks(source)}", "recognition.embed", "recognition.probe"]
             settings += ["recognition.tune"] if section.tune is not None else []
-            runs.append(judging.run(slug, **fields, settings=stage.settings(*settings)))
             metrics = fields["metrics"]
+            of_run = {"construction": name, "source": source, "model": slug, "layer": metrics["layer"]}
+            credits = judged_items(items, pd.DataFrame([of_run]))
+            runs.append(judging.run(slug, **fields, credits=credits, settings=stage.settings(*settings)))
             headline.setdefault(slug, {})[f"{name}, {source}"] = {key: metrics[key] for key in RATE}
             summary.append({"model": slug, **metrics})
         for stem, table in {**recognition_tables(judged), "recognition": pd.DataFrame(summary)}.items():

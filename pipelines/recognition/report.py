@@ -5,9 +5,10 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import members_of, series_of
+from cxprobe.recognition.judge import judged_items
 from cxprobe.recognition.make import read_subsets, seen_texts
 from cxprobe.recognition.params import RecognitionStage
-from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
+from cxprobe.recognition.report import figures_of_grid, recognition_cards
 from cxprobe.report.comparisons import compare_models
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage

@@ -44,7 +44,9 @@ def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
             rows = table[table["construction"] == name].dropna(axis="columns", how="all")
             write_table(rows.reset_index(drop=True), stage.data / name / f"{kind}.parquet")
     settings, runs, headline = stage.settings("scenarios.make", "scenarios.score"), [], {}
-    for model, name, metrics, tables, figures in scenario_runs(decisions, flips, judging.members.values(), names):
+    for model, name, metrics, credits, tables, figures in scenario_runs(
+        decisions, flips, judging.members.values(), names
+    ):
         runs.append(
             judging.run(
                 model,
@@ -56,6 +58,7 @@ def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
                 settings=settings,
                 tables=tables,
                 figures=figures,
+                credits=credits,
             )
         )
         if name == "all":

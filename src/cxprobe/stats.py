@@ -91,6 +91,8 @@ def _clusters_or_units(table: pd.DataFrame) -> Names:
     if UNIT not in table.columns:
         return clusters_of(table)
     named = table[UNIT].notna() & (table[UNIT] != "")
+    if named.all():
+        return clusters_of(table[[UNIT]].rename(columns={UNIT: f"{CLUSTER}{UNIT}"}))
     others = table.loc[:, table.columns.str.startswith(CLUSTER)].mask(named).dropna(axis=1, how="all")
     return clusters_of(others.assign(**{f"{CLUSTER}{UNIT}": table[UNIT].where(named)}))
 
@@ -387,6 +389,25 @@ def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDiff
     return PairedDifference(
         value, error, max(-1.0, low), min(1.0, high), n, groups, freedom, p if groups > 1 else nan, step, uneven
     )
+
+
+def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None, float]:
+    """Compare two models on the items that both have.
+
+    Args:
+        first: The credits of one model: id, which no two rows share; accuracy, in [0, 1]; the columns that begin with
+            ``cluster_``, and perhaps ``unit``.
+        second: id and accuracy of the other.
+
+    Returns:
+        The number of items that both have, the difference on these, first less second, and the second one's rate.
+        Without such items there is no difference (None), and no rate (NaN).
+    """
+    shared = first.merge(second[["id", "accuracy"]].rename(columns={"accuracy": "second"}), on="id")
+    if shared.empty:
+        return 0, None, nan
+    (one, other), clusters = unit_means(shared, ["accuracy", "second"])  # (units,) each, (units, ways)
+    return len(shared), compare_paired(one, other, clusters), float(other.mean())
 
 
 def _permutation_p(sums: Floats) -> float:

@@ -11,6 +11,7 @@ from cxprobe.recognition.judge import (
     credit_predictions,
     curves_by_layer,
     judge_predictions,
+    judged_items,
     metrics_of,
     trials_of,
 )
@@ -227,3 +228,22 @@ def test_every_setting_that_was_tried_is_a_child_run_and_one_that_failed_has_no_
     assert (first.name, first.metrics, first.status) == ("length 0 0", {"accuracy": 0.5}, "FINISHED")
     assert first.params == {"feature": "length", "layer": "0", "C": "0.01", "standardise": "False"}
     assert (second.name, second.metrics, second.status) == ("length 0 1", {}, "FAILED")
+
+
+def test_models_are_compared_at_the_layer_that_each_is_judged_by():
+    origin = {"construction": "one", "source": "mined"}
+    items = pd.DataFrame(
+        [
+            (model, layer, feature, "s1", "t", float(layer == judged))
+            for model, layers, judged in (("a", 3, 1), ("letters", 1, 0))
+            for layer in range(layers)
+            for feature in ("length", "start")
+        ],
+        columns=["model", "layer", "feature", "id", "cluster_template", "accuracy"],
+    ).assign(**origin)
+    summary = pd.DataFrame({"model": ["a", "letters"], "layer": [1, 0], "n": 2}).assign(**origin)
+    found = judged_items(items, summary)
+    assert found["accuracy"].tolist() == [1.0] * 4
+    assert set(found.groupby("model")["id"].agg(tuple)) == {("length s1", "start s1")}
+    assert set(found["cluster_sentence"]) == {"s1"}
+    assert set(found["cluster_template"]) == {"t"}

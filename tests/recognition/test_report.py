@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Member, ModelSpec, NgramFeatures, Rule
-from cxprobe.recognition.report import figures_of_grid, judged_items, recognition_cards
+from cxprobe.recognition.report import figures_of_grid, recognition_cards
 
 RATES = {"accuracy": 0.7, "low": 0.6, "high": 0.8, "n": 40}
 CHECKPOINT = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
@@ -93,22 +93,3 @@ def test_figures_say_which_subsets_can_be_solved_blindly(by_layer, sentences):
     assert titles[:2] == [f"length, generated {solved} (n = 40)", "start, generated (n = 40)"]
     rows = [label.get_text() for label in figures["cards_one"].axes[0].get_yticklabels()]
     assert rows == ["generated, length (solved)", "generated, start", "mined, length (solved)", "mined, start"]
-
-
-def test_models_are_compared_at_the_layer_that_each_is_judged_by():
-    origin = {"construction": "one", "source": "mined"}
-    items = pd.DataFrame(
-        [
-            (model, layer, feature, "s1", "t", float(layer == judged))
-            for model, layers, judged in (("a", 3, 1), ("letters", 1, 0))
-            for layer in range(layers)
-            for feature in ("length", "start")
-        ],
-        columns=["model", "layer", "feature", "id", "cluster_template", "accuracy"],
-    ).assign(**origin)
-    summary = pd.DataFrame({"model": ["a", "letters"], "layer": [1, 0], "n": 2}).assign(**origin)
-    found = judged_items(items, summary)
-    assert found["accuracy"].tolist() == [1.0] * 4
-    assert set(found.groupby("model")["id"].agg(tuple)) == {("length s1", "start s1")}
-    assert set(found["cluster_sentence"]) == {"s1"}
-    assert set(found["cluster_template"]) == {"t"}

@@ -160,6 +160,17 @@ def test_a_context_that_cannot_be_kept_cost_a_warning(workspace, capsys):
     assert "time, commit and machine of the runs could not be kept" in capsys.readouterr().err
 
 
+def test_runs_of_one_data_set_are_written_to_a_shared_store_at_the_same_time(project_folder, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder}/shared.db")
+    of_data_sets = [
+        replace(JUDGED, name=f"tiny · toy {data} {run}", dataset=Dataset(f"data/{data}", "5d4", 40), artifacts=[])
+        for data in range(12)
+        for run in range(8)
+    ]
+    assert sync(of_data_sets, EXPERIMENTS) == len(of_data_sets)
+    assert len(runs("pairs")) == len(of_data_sets)
+
+
 def test_syncing_begins_with_the_oldest_run(project_folder):
     old = replace(JUDGED, name="old")
     keep_context([JUDGED], replace(CONTEXT, started=9000, finished=9500))
@@ -243,7 +254,7 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
         TrackingError, match=r"the tracking store at http://me:.key.@127\.0\.0\.1:9 cannot be written"
     ) as fault:
         sync([JUDGED], EXPERIMENTS)
-    assert "start the server, or correct MLFLOW_TRACKING_URI" in str(fault.value)
+    assert "see that the server runs and that MLFLOW_TRACKING_URI is its address" in str(fault.value)
     assert "delete" not in str(fault.value)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert sync([JUDGED], EXPERIMENTS) == 1

@@ -17,6 +17,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
 
 NO_HEAD = -1  # of a word without a place in a tree
+CARRIAGE_RETURN = "a carriage return inside of a line; end lines with a line feed (LF, or CR and LF)"
 _COLUMNS = 10
 
 
@@ -70,7 +71,10 @@ def read_conllu(path: Path, *, tags: bool = False) -> Iterator[ConlluSentence]:
     """
     document, lines = "", dict[int, str]()
     for number, line in enumerate([*read_text(path, DataError).split("\n"), ""], start=1):
-        if line := line.removesuffix("\r"):
+        line = line.removesuffix("\r")
+        if "\r" in line:
+            raise DataError(f"{path}, line {number}: {CARRIAGE_RETURN}")
+        if line:
             lines[number] = line
         elif not all(one.startswith("#") for one in lines.values()):
             sentence = read_sentence(lines, document, f"{path}, ", tags=tags)

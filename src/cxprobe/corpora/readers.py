@@ -14,7 +14,7 @@ import pyarrow.parquet
 from datatrove.io import get_datafolder
 from spacy.vocab import Vocab
 
-from cxprobe.corpora.conllu import ConlluSentence, gold_doc, read_sentence
+from cxprobe.corpora.conllu import CARRIAGE_RETURN, ConlluSentence, gold_doc, read_sentence
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.segmentation import joined
@@ -286,6 +286,8 @@ def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest
         if content.startswith(b"#") and content[1:].split()[:1] == [b"newdoc"]:  # also where its sentence has a fault
             document = content.partition(b"=")[2].strip().decode(errors="replace")
         try:
+            if b"\r" in content:
+                raise ValueError(CARRIAGE_RETURN)
             if content and not skips:
                 lines[line.number] = _decoded(content)
                 if line.offset - first.offset > longest:

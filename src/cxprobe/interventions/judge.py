@@ -175,8 +175,8 @@ def uses(effects: pd.DataFrame) -> pd.DataFrame:
     found = places[places["intervention"].isin(DIRECTIONS)]
     best = found.loc[found.groupby(["model", "construction"], sort=False)["used"].idxmax()]
     best = best.drop(columns="learnt")
-    keys, numbers = ["model", "construction", *_PLACE], ["used", "changed"]
-    numbers = [f"{number}{end}" for number in numbers for end in ("", "_low", "_high")]
+    keys = ["model", "construction", *_PLACE]
+    numbers = [f"{number}{end}" for number in ("used", "changed") for end in ("", "_low", "_high")]
     for name in (RANDOM, WHOLE):
         beside = places.loc[places["intervention"] == name, [*keys, *numbers]]
         named = {number: number.replace("used", name).replace("changed", f"{name}_changed") for number in numbers}

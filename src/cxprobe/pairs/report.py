@@ -64,9 +64,7 @@ def report_of_pairs(
     figures |= {f"{name}_biases": one for name, one in series_figures(along, title, value=_VALUE).items()}
     if "replies" in judged:
         tables["asked"] = asked_rates(judged["replies"], ["model", "construction", "words"])
-    comparable = pairs_in_groups(items[items["tests"] != "control"], "construction", {MEANING: "meaning"})
-    by = ["construction", "tests"]
-    compared = compare_models(comparable, by, members, series, params.report.tested, family=["tests"])
+    compared = compare_pairs(params, items)
     tables["comparisons"] = with_blanks(compared)
     tables["beside_published"] = pairs_beside_published(accuracies_of_meaning(items), people, *published)
     rates_by_construction = with_both_orders(tables.pop("constructions"), tables)
@@ -259,6 +257,19 @@ def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Ma
         rows = both.loc[both["compares"] == way, [*of, *columns, "n"]].set_axis([*of, *rates], axis=1)
         tables.append(rows.assign(bias=name)[[*of, "bias", *rates]])
     return with_series(pd.concat(tables, ignore_index=True), series)
+
+
+def compare_pairs(params: PairsStage, items: pd.DataFrame) -> pd.DataFrame:
+    """Return how models differ on the same pairs of each construction, and on all of meaning (`compare_models`).
+
+    Args:
+        params: The parameters.
+        items: Judged pairs of all models.
+    """
+    comparable = pairs_in_groups(items[items["tests"] != "control"], "construction", {MEANING: "meaning"})
+    series = series_of(params.models, params.pairs.models)
+    tested = params.report.tested
+    return compare_models(comparable, ["construction", "tests"], line_members(params), series, tested, ["tests"])
 
 
 def pairs_in_groups(items: pd.DataFrame, column: str, together: Mapping[str, str]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ Pairs of this project and benchmarks of others alike; the runs are those of the 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import Member, series_of
 from cxprobe.lm.texts import read_pair_answers
 from cxprobe.pairs.balance import pooled, with_balance
+from cxprobe.pairs.controls import with_verdicts
 from cxprobe.pairs.figures import ways_figure
 from cxprobe.pairs.judge import (
     BY_RUN,
@@ -39,7 +40,7 @@ from cxprobe.pairs.judge import (
 )
 from cxprobe.pairs.params import AskPairs, PairsStage, ProbePairs
 from cxprobe.pairs.replies import asked_metrics, asked_rates, asked_settings, judge_replies, read_replies
-from cxprobe.pairs.report import pairs_in_groups, with_series
+from cxprobe.pairs.report import compare_pairs, pairs_in_groups, with_series
 from cxprobe.pairs.sources import MADE, OWN_PAIRS, folder_of
 from cxprobe.pairs.ways import (
     agreement_of_ways,
@@ -51,6 +52,7 @@ from cxprobe.pairs.ways import (
     ways_metrics,
 )
 from cxprobe.report.dots import dots_of_run
+from cxprobe.report.findings import against_blind
 from cxprobe.report.judging import RATE, Judging, judge_members
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.record import ModelFacts
@@ -87,16 +89,20 @@ class RunParts:
     Attributes:
         sizes: (model, run) -> the number of pairs.
         metrics: (model, run) -> the numbers.
+        items: The judged pairs that the accuracies of the runs are of.
         groups: The rates that the figure of each run shows.
         tables: Name -> table of all runs.
         along: The rates of `groups` "all" along series, with the column run.
+        verdicts: (model, run) -> the verdict on it beside its control.
     """
 
     sizes: "pd.Series[int]"
     metrics: Metrics
+    items: pd.DataFrame
     groups: pd.DataFrame
     tables: Mapping[str, pd.DataFrame]
     along: pd.DataFrame
+    verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def source_runs(
@@ -149,6 +155,10 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     tables = pair_tables(source.judged)
     for name, table in tables.items():
         write_table(table, source.stage.data / "rates" / f"{name}.parquet")
+    against = against_blind(compare_pairs(source.stage.params, items), "construction")
+    settled = with_verdicts(tables["constructions"], tables["controls"], against)
+    settled = settled[settled["words"] == "real"]
+    verdicts_of_runs = settled[["model", "construction", "verdict"]].itertuples(index=False, name=None)
     runs = JudgedPairs(with_pair_runs(items, meaning), with_pair_runs(source.judged.scores, meaning))
     metrics = run_metrics(runs)
     by_kind = accuracy_metrics(real, ["model", "tests"])
@@ -176,9 +186,11 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     return RunParts(
         runs.items.groupby(BY_RUN, sort=False).size(),
         metrics,
+        pooled(runs.where("words", "real").items),
         accuracy_by_group(runs.items),
         of_runs,
         with_series(along, series),
+        {(model, run): verdict for model, run, verdict in verdicts_of_runs},
     )
 
 
@@ -209,7 +221,7 @@ def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
     of_all = groups[(groups["run"] == "all") & (groups["group"] == "all")]
     source.judging.show(of_all.assign(part=source.name))
     along = with_series(groups[groups["group"] == "all"].drop(columns="group"), _series(source))
-    return RunParts(sizes, metrics, groups, tables, along)
+    return RunParts(sizes, metrics, pooled(runs.items), groups, tables, along)
 
 
 def _part(numbers: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -246,12 +258,14 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
         without_run = table.drop(columns=BY_RUN)
         of_runs[name] = dict(iter(without_run.groupby([table[column] for column in BY_RUN], sort=False)))
     drawn, items = dict(iter(parts.groups.groupby(BY_RUN, sort=False))), source.judged.items
+    credits = dict(iter(parts.items.groupby(BY_RUN, sort=False)))
     for slug, run in sorted(parts.sizes.index, key=lambda key: list(source.judging.facts).index(key[0])):
         member = source.judging.members[slug]
         title = f"{member.label}, {run if source.name == OWN_PAIRS else f'{source.name}: {run}'}"
         if source.name == OWN_PAIRS and not member.is_asked:
             score = str(items.loc[items["model"] == slug, "score"].iloc[0])
             title += f", {score.replace('_', ' ')}"
+        verdict = {"verdict": parts.verdicts.get((slug, run)) or "none"} if source.name == OWN_PAIRS else {}
         yield source.judging.run(
             slug,
             construction=run,
@@ -259,10 +273,11 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
             dataset=_dataset(source, run),
             items=int(parts.sizes[slug, run]),
             metrics=parts.metrics.get((slug, run), {}),
-            settings=_settings(source, member),
+            settings=_settings(source, member) | verdict,
             tables={name: of_run[slug, run] for name, of_run in of_runs.items() if (slug, run) in of_run},
             # The report draws each construction with all models side by side.
             figures={"accuracy": dots_of_run(drawn[slug, run], title)} if run == "all" else {},
+            credits=credits.get((slug, run)),
             experiment=_experiment(source),
         )
 

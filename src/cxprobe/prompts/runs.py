@@ -14,6 +14,7 @@ from cxprobe.prompts.judge import (
     RUN_KEY,
     accuracy_by_shots,
     answers_of_runs,
+    compared_answers,
     prompt_metrics,
     prompt_tables,
 )
@@ -48,6 +49,9 @@ def prompt_runs(
     tables = prompt_tables(every, [*RUN_KEY, "asked"])
     metrics, series = prompt_metrics(every, deciding), accuracy_by_shots(every, deciding)
     items = every.groupby(RUN_KEY)["id"].nunique()
+    answers = compared_answers(judged[judged["drawn"]], [REPLY, str(judge.score)])
+    answers["id"] = answers["construction"] + ", " + answers["set"] + ", " + answers["id"]
+    credits = dict(iter(answers_of_runs(answers).groupby(RUN_KEY)))
     for member in members:
         slug = member.slug
         for name in (*section.constructions, ALL_CONSTRUCTIONS):
@@ -71,6 +75,7 @@ def prompt_runs(
                     "series": series.get((slug, name), {}),
                     "tables": of_run,
                     "figures": {"accuracy": dots_of_run(by_prompt.assign(group=groups), title, chance=None)},
+                    "credits": credits.get((slug, name)),
                 },
             )
 

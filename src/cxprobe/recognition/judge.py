@@ -161,6 +161,24 @@ class Recognition(NamedTuple):
         return Recognition(*(table[table["model"] == model].drop(columns="model") for table in self))
 
 
+def judged_items(items: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the items of all models at the layer that each is judged by, as `compare_models` takes them.
+
+    Args:
+        items: Columns construction, source, model, feature, id, layer, accuracy, and clusters.
+        summary: Columns construction, source, model, layer: the layer that sums up the model.
+
+    Returns:
+        Columns construction, source, model, accuracy and clusters; id names the sentence within the subset of a
+        feature, and the sentence is a cluster, since it may be in several.
+    """
+    keys = ["construction", "source", "model", "layer"]
+    at_layer = items.merge(summary[keys], on=keys, validate="many_to_one")
+    clusters = at_layer.filter(regex=f"^{CLUSTER}").columns
+    named = at_layer.assign(id=at_layer["feature"] + " " + at_layer["id"], **{f"{CLUSTER}sentence": at_layer["id"]})
+    return named[[*keys[:-1], "id", "accuracy", *clusters, f"{CLUSTER}sentence"]]
+
+
 def metrics_of(judged: Recognition) -> dict[str, float | int]:
     """Return what sums up a model: the accuracy of all features together at the middle layer.
 

@@ -9,7 +9,6 @@ from cxprobe.lm.params import Member
 from cxprobe.recognition.figures import accuracy_by_layer
 from cxprobe.recognition.make import TEMPLATE
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
-from cxprobe.stats import CLUSTER
 
 _KEYS = ["construction", "source", "feature"]
 
@@ -69,24 +68,6 @@ def recognition_cards(
         stem: table.join(keys, on="dataset")[[*_KEYS, *(name for name in table if name != "dataset")]]
         for stem, table in tables.items()
     }
-
-
-def judged_items(items: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the items of all models at the layer that each is judged by, as `cxprobe.judge.compare_models` takes them.
-
-    Args:
-        items: Columns construction, source, model, feature, id, layer, accuracy, and clusters.
-        summary: Columns construction, source, model, layer: the layer that sums up the model.
-
-    Returns:
-        Columns construction, source, model, accuracy and clusters; id names the sentence within the subset of a
-        feature, and the sentence is a cluster, since it may be in several.
-    """
-    keys = ["construction", "source", "model", "layer"]
-    at_layer = items.merge(summary[keys], on=keys, validate="many_to_one")
-    clusters = at_layer.filter(regex=f"^{CLUSTER}").columns
-    named = at_layer.assign(id=at_layer["feature"] + " " + at_layer["id"], **{f"{CLUSTER}sentence": at_layer["id"]})
-    return named[[*keys[:-1], "id", "accuracy", *clusters, f"{CLUSTER}sentence"]]
 
 
 def _template_table(items: pd.DataFrame, most: int = 10) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Series, earlier_checkpoints
 from cxprobe.report.params import Families
-from cxprobe.stats import PairedDifference, compare_paired, holm, unit_means
+from cxprobe.stats import PairedDifference, compare_shared, holm
 
 MODELS, BEST_BLIND, TWIN, NEIGHBOUR = "models", "best blind", "twin", "neighbour"
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
@@ -101,9 +101,9 @@ def compare_models(
                 f"{key}: {model} has the item {item} {times} times; compare within the groups in which an item is "
                 "asked about once, or take the mean of its credits"
             )
-        by_model = {str(slug): rows.set_index("id") for slug, rows in group.groupby("model", sort=False)}
+        by_model = {str(slug): answers for slug, answers in group.groupby("model", sort=False)}
         for compares, first, second, is_tested in _compared(by_model, members, series, tested):
-            shared, difference, second_rate = _difference(by_model[first], by_model[second])
+            shared, difference, second_rate = compare_shared(by_model[first], by_model[second])
             value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
             rows.append((*key, compares, first, second, *value, shared))
             pairs.append((is_tested, difference))
@@ -132,9 +132,10 @@ def _compared(
     real = [slug for slug in trained if slug not in earlier]
     named = {frozenset(pair) for pair in tested.models}
     yield from ((MODELS, *pair, frozenset(pair) in named) for pair in combinations(real, 2))
-    credits = pd.DataFrame({slug: answers["accuracy"] for slug, answers in items.items()})  # (items, models)
+    by_item = {slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()}
+    credits = pd.DataFrame(by_item)  # (items, models)
     for slug in real:
-        shared = credits.loc[items[slug].index]
+        shared = credits.loc[items[slug]["id"]]
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
         yield from ((BEST_BLIND, slug, best, tested.best_blind) for best in best_blind(rates, [], members)["model"])
     twins = [slug for slug in present if slug in known and known[slug].state in ("random", "shuffled")]
@@ -146,16 +147,3 @@ def _compared(
     for one in series.values():
         order = [slug for slug in sorted(one.models, key=lambda slug: one.models[slug]) if slug in items]
         yield from ((NEIGHBOUR, slug, before, tested.neighbours) for before, slug in pairwise(order))
-
-
-def _difference(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None, float]:
-    """Return the number of items that both models have, their difference on these, and the second one's rate.
-
-    Without such items there is no difference (None), and no rate (NaN).
-    """
-    both = first.index[first.index.isin(second.index)]
-    if both.empty:
-        return 0, None, np.nan
-    shared = first.loc[both].assign(second=second.loc[both, "accuracy"])
-    (one, other), clusters = unit_means(shared, ["accuracy", "second"])  # (units,) each, (units, ways)
-    return len(both), compare_paired(one, other, clusters), float(other.mean())

@@ -19,7 +19,7 @@ from cxprobe.files.writing import RESULTS, read_json, write_bytes, write_json
 from cxprobe.run.record import Dataset, RunRecord, label_of
 from cxprobe.run.signals import uninterrupted
 from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Outcome, Stage
-from cxprobe.stats import WIDEST
+from cxprobe.stats import WIDEST, compare_shared
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
@@ -29,6 +29,7 @@ _DIGEST = "digest"  # the key of a record's own digest
 _AGAIN = "`dvc checkout` brings it back, and `dvc repro` writes it anew where an older version of cxprobe wrote it"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
 _STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
+_TWINS = ("random", "shuffled")
 _RECORDS = TypeAdapter(RunRecord)
 
 
@@ -117,27 +118,37 @@ def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
 
 
 def _beside_controls(run: JudgedRun, runs: Sequence[JudgedRun]) -> tuple[str, dict[str, float]]:
-    """Return the best blind model on the items of a run, and metrics: its accuracy, and how far the run is above it.
+    """Return the best blind model on the items of a run, and metrics: its rate, and how far the run is above controls.
 
-    Only a blind model on as many items counts: one with more would be compared on other items. A twin has
-    the checkpoint of the model and other weights; it may be asked about fewer, and of several the mean counts.
+    Only a blind model that was asked about all items of the run counts. A twin has the checkpoint of the model and
+    other weights; it may be asked about fewer items, and is compared on these; of several the mean counts.
     """
     metrics: dict[str, float] = {}
-    keys = (run.experiment, run.construction, run.source)
-    if "accuracy" not in run.metrics or run.facts.kind == "blind":
+    if run.credits is None or run.facts.kind == "blind":
         return "none", metrics
-    same = [one for one in runs if (one.experiment, one.construction, one.source) == keys]
-    rated = [one for one in same if "accuracy" in one.metrics]
-    as_many = [one for one in rated if one.items == run.items and one.facts.kind == "blind"]
-    blind = max(as_many, key=lambda one: one.metrics["accuracy"], default=None)
-    twins = [one for one in rated if one.facts.name == run.facts.name and one.facts.state in ("random", "shuffled")]
-    accuracy = run.metrics["accuracy"]
-    if blind is not None:
-        metrics |= {"best_blind": blind.metrics["accuracy"], "difference_blind": accuracy - blind.metrics["accuracy"]}
-    if twins and run not in twins:
-        mean = sum(one.metrics["accuracy"] for one in twins) / len(twins)
-        metrics["difference_twin"] = accuracy - mean
-    return blind.model if blind else "none", metrics
+    keys, items = (run.experiment, run.construction, run.source), run.credits["id"]
+    others, beside = dict[str, pd.DataFrame](), dict[str, pd.DataFrame]()  # blind model, "blind" or "twin" -> credits
+    twins = list[pd.DataFrame]()
+    for one in runs:
+        if one.credits is None or (one.experiment, one.construction, one.source) != keys:
+            continue
+        if one.facts.kind == "blind" and items.isin(one.credits["id"]).all():
+            others[one.model] = one.credits
+        elif one.facts.name == run.facts.name and one.facts.state in _TWINS and run.facts.state not in _TWINS:
+            twins.append(one.credits)
+    rates = {slug: credits.loc[credits["id"].isin(items), "accuracy"].mean() for slug, credits in others.items()}
+    best = max(rates, key=lambda slug: rates[slug], default=None)
+    if best is not None:
+        metrics["best_blind"] = rates[best]
+        beside["blind"] = others[best]
+    if twins:
+        beside["twin"] = pd.concat(twins).groupby("id")[["accuracy"]].mean().reset_index()
+    for name, credits in beside.items():
+        difference = compare_shared(run.credits, credits)[1]
+        if difference is not None:
+            metrics[f"difference_{name}"] = difference.value
+            metrics |= {f"difference_{name}_low": difference.low, f"difference_{name}_high": difference.high}
+    return best or "none", metrics
 
 
 def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunRecord]:

@@ -112,6 +112,8 @@ class JudgedRun:
         tables: Path below the run's folder, without suffix -> a table, written as .csv.
         figures: Path below the run's folder, without suffix -> a figure, written as .png.
         trials: What a search over hyperparameters has tried: child runs.
+        credits: One row an item that the metric accuracy is of: id, accuracy, and columns that begin with ``cluster_``;
+            by these the run is compared with blind models and twins. None: it is compared with none.
         experiment: The MLflow experiment; "" for that of the stage's line of work.
 
     Raises:
@@ -130,6 +132,7 @@ class JudgedRun:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     trials: Sequence[Trial] = ()
+    credits: pd.DataFrame | None = None
     experiment: str = ""
 
     def __post_init__(self) -> None:

@@ -9,6 +9,8 @@ os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 # A server that does not answer delays the work by half a minute; by default MLflow tries for a quarter of an hour.
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
 os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")  # seconds
+# Of hundreds of runs, MLflow would print the address of each.
+os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 
 import json
 import logging
@@ -99,8 +101,8 @@ def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
             "if the file is damaged or was begun in another folder, delete it and run `cxprobe sync` again, which "
             "writes all runs into a new one"
             if "://" not in tracking_uri() or tracking_uri().startswith(("sqlite:", "file:"))
-            else "start the server, or correct MLFLOW_TRACKING_URI, and run `cxprobe sync` again, which writes what is "
-            "missing"
+            else "see that the server runs and that MLFLOW_TRACKING_URI is its address, and run `cxprobe sync` again, "
+            "which writes what is missing"
         )
         fault = full_disk(error) or error
         raise TrackingError(
@@ -194,14 +196,14 @@ def _add_missing(
         record, context = one
         _write(client, ids[record.experiment], record, context)
         _delete_copies(client, ids[record.experiment], record)
+        shown.update(1)
 
     # A server is waited for, so several runs are under way; a local file takes one at a time.
     with (
         progress(len(missing), "runs", f"MLflow at {blot(tracking_uri())}", kept="these runs are written") as shown,
         ThreadPoolExecutor(1 if _is_local() else _AT_A_TIME) as pool,
     ):
-        for _ in pool.map(write, missing):  # after a fault it cancels the others
-            shown.update(1)
+        list(pool.map(write, missing))  # after a fault it cancels the others
     return len(missing)
 
 
@@ -294,8 +296,11 @@ def _write(client: MlflowClient, experiment: str, record: RunRecord, context: Ru
         # The entry of MLflow's Dataset column; no data is loaded for it.
         data, profile = record.dataset, json.dumps({"num_rows": record.dataset.items})
         dataset = entities.Dataset(data.name, data.digest, "local", json.dumps({"uri": data.name}), profile=profile)
-        tag = entities.InputTag("mlflow.data.context", "evaluation")
-        client.log_inputs(run, [entities.DatasetInput(dataset, tags=[tag])])
+        inputs = [entities.DatasetInput(dataset, tags=[entities.InputTag("mlflow.data.context", "evaluation")])]
+        try:
+            client.log_inputs(run, inputs)
+        except MlflowException:  # a run that was written at the same moment may have added the same data set
+            client.log_inputs(run, inputs)
     for artifact in record.artifacts:
         if (record.folder / artifact).is_file():  # DVC may not have fetched it
             parent = None if artifact.parent == Path() else artifact.parent.as_posix()

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
 from cxprobe.report.dots import dots_of_run
-from cxprobe.scenarios.judge import UNCALIBRATED, scenario_metrics, scenario_rates, uncalibrated
+from cxprobe.scenarios.judge import UNCALIBRATED, item_of_text, scenario_metrics, scenario_rates, uncalibrated
 from cxprobe.stats import rate_by
 
 
@@ -18,6 +18,7 @@ class ScenarioRun(NamedTuple):
     model: str
     construction: str
     metrics: Mapping[str, float]
+    credits: pd.DataFrame
     tables: Mapping[str, pd.DataFrame]
     figures: Mapping[str, Figure]
 
@@ -35,8 +36,11 @@ def scenario_runs(
     """
     decisions, flips = (pd.concat([table, table.assign(construction="all")]) for table in (decisions, flips))
     rates = {"accuracy": scenario_rates(decisions, "accuracy"), "flips": scenario_rates(flips, "flips")}
-    base = rate_by(uncalibrated(decisions[decisions["base"]]), "accuracy", ["model", "construction"])
-    overall = base.set_index(["model", "construction"]).to_dict("index")
+    base = uncalibrated(decisions[decisions["base"]])
+    overall = rate_by(base, "accuracy", ["model", "construction"]).set_index(["model", "construction"]).to_dict("index")
+    credits = dict(
+        iter(base.assign(id=base["scenario"] + ", " + item_of_text(base)).groupby(["model", "construction"]))
+    )
     for member in members:
         for name in (*constructions, "all"):
             tables, figures = {}, {}
@@ -47,4 +51,4 @@ def scenario_runs(
                 title = f"{member.label}: {name}, {kind}"
                 figures[kind] = dots_of_run(tables[kind].assign(group=group), title, value=kind)
             metrics = scenario_metrics(overall[member.slug, name], tables["accuracy"], tables["flips"])
-            yield ScenarioRun(member.slug, name, metrics, tables, figures)
+            yield ScenarioRun(member.slug, name, metrics, credits[member.slug, name], tables, figures)
