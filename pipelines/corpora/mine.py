@@ -16,7 +16,7 @@ from cxprobe.corpora.sources import open_corpus
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA, SCRATCH, read_json, scratch_folder, write_json
-from cxprobe.run.mining import CorporaParams
+from cxprobe.run.mining import CorporaParams, told_faults
 from cxprobe.run.progress import progress
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -47,7 +47,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
             "corpus": pd.DataFrame([{"kind": stage.params.corpora[stage.item].kind, "digest": known["digest"]}]),
             "steps": pd.DataFrame(steps, columns=["construction", "what", "number"]),
             "rejects": pd.DataFrame(rejects, columns=["construction", "reason", "sentences"]),
-            "faults": read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN),
+            "faults": told_faults(stage, known["counts"], read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN)),
         },
     )
 

@@ -17,7 +17,8 @@ SENTENCES = "data/mine_sentences/toys/toy/sentences.parquet"
 def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
     folder = tmp_path / "project"
     make_project(folder)
-    run(folder, "dvc", "repro", "mine_sentences")
+    mined = run(folder, "dvc", "repro", "mine_sentences")
+    assert "corpora.toys: 2 faults beside " in mined.stdout + mined.stderr
     sentences = pd.read_parquet(folder / SENTENCES)
     columns = ["id", "text", "url", "start", "end", "tags", "slots", "length", "second_start"]
     assert sentences.columns.tolist() == columns

@@ -134,10 +134,14 @@ def test_charts_are_in_a_section_of_their_own_above_those_that_the_page_makes(wo
         assert chart["metricSectionId"] == state["compareRunSections"][0]["uuid"]
 
 
-def test_views_are_about_one_source_of_items():
-    records = [record("recognition", source=source) for source in ("balanced", "generated", "mined")]
-    assert all('params.source = "generated"' in view.search for view in views_of(EXPERIMENTS["recognition"], records))
-    assert all('params.source = "mined"' in view.search for view in views_of(EXPERIMENTS["recognition"], records[2:]))
+@pytest.mark.parametrize(
+    ("sources", "source"), [(("balanced", "generated", "mined"), "generated"), (("mined",), "mined")]
+)
+def test_views_are_about_one_source_of_items_but_that_of_a_model_which_shows_all(sources, source):
+    records = [record("recognition", construction="toy", source=name) for name in sources]
+    views = {view.id: view for view in views_of(EXPERIMENTS["recognition"], records)}
+    assert "params.source" in views.pop("model").columns
+    assert all(f'params.source = "{source}"' in view.search for view in views.values())
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -162,6 +166,25 @@ def test_a_star_stands_for_rates_and_not_for_the_ends_of_their_intervals():
         one for one in views_of(EXPERIMENTS["prompts"], [record("prompts", metrics=metrics)]) if one.id == "sets"
     ]
     assert (view.bars, view.columns) == (["set.plain"], ["set.plain", "chance"])
+
+
+def test_a_view_is_about_a_source_that_its_construction_has():
+    made = [("a", "mined"), ("b", "generated"), ("b", "mined")]
+    records = [record("recognition", construction=name, source=source) for name, source in made]
+    searches = {view.id: view.search for view in views_of(EXPERIMENTS["recognition"], records)}
+    shown = {key: searches[key].split(" and ")[:2] for key in ("models-a", "models-b", "blind")}
+    generated = ['params.construction = "b"', 'params.source = "generated"']
+    assert shown == {
+        "models-a": ['params.construction = "a"', 'params.source = "mined"'],
+        "models-b": generated,
+        "blind": generated,
+    }
+
+
+def test_the_ends_of_an_interval_are_a_column_where_they_are_named():
+    metrics = {"accuracy": 0.9, "difference_blind": 0.2, "difference_blind_low": 0.1}
+    views = views_of(EXPERIMENTS["pairs"], [record(metrics=metrics)])
+    assert "difference_blind_low" in next(view.columns for view in views if view.id == "model")
 
 
 def test_of_many_constructions_all_together_and_the_first_have_a_view():

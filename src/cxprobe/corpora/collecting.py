@@ -211,7 +211,7 @@ def check_annotated(found: Collected, corpus: str, construction: str) -> None:
     if absent and not found.counts["sentences_tagged"]:
         raise DataError(
             f"corpora.{corpus}: the sentences that may have {construction} are all {absent[0]}, which its pattern.yaml "
-            "asks for; change the pattern, name another corpus, or mine their bare text (format: text)"
+            "asks for; change the pattern, name another corpus, or mine files with the bare text (format: text)"
         )
 
 

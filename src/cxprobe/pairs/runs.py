@@ -265,7 +265,7 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
         if source.name == OWN_PAIRS and not member.is_asked:
             score = str(items.loc[items["model"] == slug, "score"].iloc[0])
             title += f", {score.replace('_', ' ')}"
-        verdict = {"verdict": parts.verdicts.get((slug, run)) or "none"} if source.name == OWN_PAIRS else {}
+        verdict = {"verdict": parts.verdicts.get((slug, run)) or "no control"} if source.name == OWN_PAIRS else {}
         yield source.judging.run(
             slug,
             construction=run,

@@ -93,36 +93,42 @@ def views_of(experiment: Experiment, records: Sequence[RunRecord]) -> Iterator[V
 
     Args:
         experiment: The experiment.
-        records: All its runs. The views name what is in them: the constructions, the first source of items, and the
-            first trained model.
+        records: All its runs. The views name what is in them: the constructions, a source of items that these have,
+            and the first trained model.
     """
-    values = {key: sorted({record.params[key] for record in records}) for key in ("construction", "source")}
-    constructions = sorted(values["construction"], key=lambda name: name != "all")
+    sources: dict[str, set[str]] = {}  # construction -> those of its items
+    for record in records:
+        sources.setdefault(record.params["construction"], set()).add(record.params["source"])
+    constructions = sorted(sources, key=lambda name: (name != "all", name))
+    every = set().union(*sources.values())
+    source = experiment.source if experiment.source in every else min(every)
+    overall = next(name for name in constructions if source in sources[name])
     judged = [record for record in records if "accuracy" in record.metrics]
     trained = [record.params["model"] for record in judged if record.params["model_weights"] == "trained"]
-    names = {
-        "overall": constructions[0],
-        "source": experiment.source if experiment.source in values["source"] else values["source"][0],
-        "model": min(trained or [record.params["model"] for record in records]),
-    }
+    names = {"overall": overall, "model": min(trained or [record.params["model"] for record in records])}
     known = dict[str, None]()
     for record in records:
         params = [*record.params, *(name for trial in record.trials for name in trial.params)]
         known |= dict.fromkeys([*record.metrics, *record.series, *(f"params.{name}" for name in params)])
-    rates = [name for name in known if not name.endswith(("_low", "_high"))]  # not the ends of their intervals
     for view in experiment.views:
         columns, bars, lines, points = (
-            [name for pattern in patterns for name in rates if fnmatch(name, pattern)]
+            [name for pattern in patterns for name in known if _stands_for(pattern, name)]
             for patterns in (view.columns, view.bars, view.lines, view.points)
         )
         if view.has_charts and not (bars or lines or len(points) == len(view.points) > 0):
             continue
         several = constructions if len(constructions) <= _MOST_CONSTRUCTIONS else constructions[:2]
-        for construction in several if "{construction}" in view.id else several[:1]:
+        for construction in several if "{construction}" in view.id else [overall]:
             shown = "all constructions" if construction == "all" else construction
-            names |= {"construction": construction, "shown": shown}
+            of_it = source if source in sources[construction] else min(sources[construction])
+            names |= {"construction": construction, "shown": shown, "source": of_it}
             texts = {key: getattr(view, key).format(**names) for key in ("id", "name", "search")}
             yield replace(view, columns=columns, bars=bars, lines=lines, points=points, **texts)
+
+
+def _stands_for(pattern: str, name: str) -> bool:
+    """Return whether a column is meant; a star does not stand for the ends of intervals."""
+    return pattern == name or (fnmatch(name, pattern) and not name.endswith(("_low", "_high")))
 
 
 def view_tag(view: View, before: str | None, now: int) -> str | None:

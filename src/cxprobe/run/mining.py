@@ -1,10 +1,14 @@
 """What the stages of corpora read of params.yaml: where constructions are looked for."""
 
-from collections.abc import Collection, Iterator
+import sys
+from collections.abc import Collection, Iterator, Mapping
+
+import pandas as pd
 
 from cxprobe.corpora.params import Corpus, Mining, faults_of_mining
 from cxprobe.files.schema import Slug
 from cxprobe.run.params import StageParams
+from cxprobe.run.stage import Stage
 
 
 class CorporaParams(StageParams):
@@ -18,3 +22,17 @@ class CorporaParams(StageParams):
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield what is wrong between the two sections, and with the constructions that they name."""
         yield from faults_of_mining(self.mining, self.corpora, constructions)
+
+
+def told_faults(stage: Stage[CorporaParams], counts: Mapping[str, int], faults: pd.DataFrame) -> pd.DataFrame:
+    """Print how much of a corpus could not be read, and return the faults: one may be all the rest of a file.
+
+    Args:
+        stage: The stage of the corpus.
+        counts: The numbers of its documents and faults.
+        faults: Columns shard, line, offset, fault.
+    """
+    for shard, line, _, fault in faults.head(1).itertuples(index=False, name=None):
+        number = f"corpora.{stage.item}: {counts['faults']:,} faults beside {counts['documents']:,} documents"
+        print(f"{number}; the first: {shard}, line {line}: {fault}", file=sys.stderr)
+    return faults
