@@ -400,8 +400,8 @@ def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, Pair
         second: id and accuracy of the other.
 
     Returns:
-        The number of items that both have, the difference on these, first less second, and the second one's rate.
-        Without such items there is no difference (None), and no rate (NaN).
+        The number of items that both have; the difference on these, first less second; and the second model's rate.
+        If they have no items in common, the difference is None and the rate is NaN.
     """
     shared = first.merge(second[["id", "accuracy"]].rename(columns={"accuracy": "second"}), on="id")
     if shared.empty:

@@ -100,8 +100,8 @@ def views_of(experiment: Experiment, records: Sequence[RunRecord]) -> Iterator[V
     for record in records:
         sources.setdefault(record.params["construction"], set()).add(record.params["source"])
     constructions = sorted(sources, key=lambda name: (name != "all", name))
-    every = set().union(*sources.values())
-    source = experiment.source if experiment.source in every else min(every)
+    all_sources = set().union(*sources.values())
+    source = experiment.source if experiment.source in all_sources else min(all_sources)
     overall = next(name for name in constructions if source in sources[name])
     judged = [record for record in records if "accuracy" in record.metrics]
     trained = [record.params["model"] for record in judged if record.params["model_weights"] == "trained"]
@@ -120,8 +120,8 @@ def views_of(experiment: Experiment, records: Sequence[RunRecord]) -> Iterator[V
         several = constructions if len(constructions) <= _MOST_CONSTRUCTIONS else constructions[:2]
         for construction in several if "{construction}" in view.id else [overall]:
             shown = "all constructions" if construction == "all" else construction
-            of_it = source if source in sources[construction] else min(sources[construction])
-            names |= {"construction": construction, "shown": shown, "source": of_it}
+            shown_source = source if source in sources[construction] else min(sources[construction])
+            names |= {"construction": construction, "shown": shown, "source": shown_source}
             texts = {key: getattr(view, key).format(**names) for key in ("id", "name", "search")}
             yield replace(view, columns=columns, bars=bars, lines=lines, points=points, **texts)
 

@@ -150,7 +150,7 @@ def _locked(stage: Stage[Any]) -> Iterator[None]:
         try:
             known = read_json(holder)
             who = f"process {known['process']} on {known['host']}, since {known['since']}"
-        except (OSError, DataError, KeyError):  # the other process has not written it yet, or has removed it
+        except (OSError, DataError, KeyError):  # the other process is writing this file now, or has removed it
             who = "it has just begun or just ended"
         raise DataError(
             f"another process works on {stage.item or 'the same'}: {who}; wait until it has ended, or end it, and run "
