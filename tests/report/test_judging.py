@@ -4,6 +4,7 @@ import importlib.util
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,9 +15,10 @@ from cxprobe.files.writing import write_json
 from cxprobe.lines import LINES
 from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.project.params import load_params
-from cxprobe.report.judging import Judging, judge_members
+from cxprobe.report.judging import Judging, beside_controls, judge_members
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Stage
+from cxprobe.stats import compare_paired
 
 SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
 MODELS = {
@@ -115,3 +117,41 @@ def test_the_rates_of_models_are_printed_beside_the_best_blind_model(capsys):
         ["other-state (random weights)", "50 % [40, 60], n = 100", "-"],
         ["best blind", "70 % [60, 80], n = 100 (high)", "-"],
     ]
+
+
+def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_that_both_have():
+    frames = [f"frame {number // 2}" for number in range(40)]
+    ids = [f"item {number}" for number in range(40)]
+    right = {
+        "mlm": np.r_[np.ones(30), np.zeros(10)],
+        "mlm-random": np.r_[np.ones(10), np.zeros(10), np.full(20, np.nan)],  # asked about the first half
+        "shorter": np.r_[np.zeros(20), np.ones(20)],
+        "longer": np.r_[np.zeros(35), np.ones(5)],
+        "easy": np.r_[np.ones(20), np.full(20, np.nan)],  # all right, of the half that it was asked about
+    }
+    facts = {slug: ModelFacts(slug, "blind", None, "none", "none") for slug in right}
+    facts |= {
+        slug: ModelFacts("models/mlm", "masked", 1, "none", state)
+        for slug, state in (("mlm", "trained"), ("mlm-random", "random"), ("uncounted", "trained"))
+    }
+    credits = {
+        model: pd.DataFrame({"id": ids, "accuracy": numbers, "cluster_frame": frames}).dropna()
+        for model, numbers in right.items()
+    }
+    judging = Judging(facts=facts)
+    fields = {"construction": "toy", "source": "own", "dataset": None, "items": 40, "settings": {}}
+    runs = [judging.run(model, metrics={"n": 40}, credits=credits.get(model), **fields) for model in facts]
+    compared = {run.model: run for run in beside_controls(runs)}
+    found, clusters = compared["mlm"].metrics, np.array(frames, dtype=object)[:, None]
+    blind = compare_paired(right["mlm"], right["shorter"], clusters)
+    twin = compare_paired(right["mlm"][:20], right["mlm-random"][:20], clusters[:20])
+    assert (found["best_blind"], found["difference_blind"], found["difference_twin"]) == (0.5, 0.25, 0.5)
+    for name, expected in (("blind", blind), ("twin", twin)):
+        interval = [found[f"difference_{name}_low"], found[f"difference_{name}_high"]]
+        assert interval == pytest.approx([expected.low, expected.high])
+    best = {slug: run.settings["best_blind_model"] for slug, run in compared.items()}
+    assert best["mlm"] == "shorter"
+    assert best["mlm-random"] == "easy"  # asked about all that the twin was asked about
+    assert not any("twin" in name for name in compared["mlm-random"].metrics)
+    assert compared["shorter"].metrics == {"n": 40}
+    assert (best["uncounted"], compared["uncounted"].metrics) == ("none", {"n": 40})

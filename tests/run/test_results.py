@@ -2,8 +2,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from toy_stages import BLIND, FACTS, judge_pairs, judged_run, report_pairs, score_pairs
 from typer.testing import CliRunner
@@ -15,7 +13,6 @@ from cxprobe.project.params import load_params
 from cxprobe.run.record import Dataset
 from cxprobe.run.results import read_records, write_results
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.stats import compare_paired
 
 pytestmark = pytest.mark.pipeline
 
@@ -76,54 +73,8 @@ def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
         "model_parameters": "1234",
         "construction": "toy",
         "source": "own",
-        "best_blind_model": "none",
         **stage("judge_pairs").settings("pairs.judge"),
     }
-
-
-def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_that_both_have(workspace):
-    frames = [f"frame {number // 2}" for number in range(40)]
-    ids = [f"item {number}" for number in range(40)]
-    right = {
-        "mlm": np.r_[np.ones(30), np.zeros(10)],
-        "mlm-random": np.r_[np.ones(10), np.zeros(10), np.full(20, np.nan)],  # asked about the first half
-        "shorter": np.r_[np.zeros(20), np.ones(20)],
-        "longer": np.r_[np.zeros(35), np.ones(5)],
-        "easy": np.r_[np.ones(20), np.full(20, np.nan)],  # all right, of the half that it was asked about
-    }
-    facts = {"mlm": FACTS, "mlm-random": replace(FACTS, state="random")}
-    credits = {
-        model: pd.DataFrame({"id": ids, "accuracy": numbers, "cluster_frame": frames}).dropna()
-        for model, numbers in right.items()
-    }
-
-    def judge(stage: Stage) -> Outcome:
-        runs = [
-            judged_run(
-                stage,
-                model=model,
-                facts=facts.get(model, BLIND),
-                metrics={"accuracy": table["accuracy"].mean()},
-                credits=table,
-            )
-            for model, table in credits.items()
-        ]
-        return Outcome(runs=[*runs, judged_run(stage, model="uncounted")])
-
-    records = {record.params["model"]: record for record in written(judge, "judge_pairs")}
-    found, clusters = records["mlm"].metrics, np.array(frames, dtype=object)[:, None]
-    blind = compare_paired(right["mlm"], right["shorter"], clusters)
-    twin = compare_paired(right["mlm"][:20], right["mlm-random"][:20], clusters[:20])
-    assert (found["best_blind"], found["difference_blind"], found["difference_twin"]) == (0.5, 0.25, 0.5)
-    for name, expected in (("blind", blind), ("twin", twin)):
-        interval = [found[f"difference_{name}_low"], found[f"difference_{name}_high"]]
-        assert interval == pytest.approx([expected.low, expected.high], rel=1e-5)
-    assert records["mlm"].params["best_blind_model"] == "shorter"
-    assert records["mlm-random"].params["best_blind_model"] == "easy"  # asked about all that the twin was asked about
-    assert not any("twin" in name for name in records["mlm-random"].metrics)
-    assert records["shorter"].metrics == {"accuracy": 0.5}
-    uncounted = records["uncounted"]
-    assert (uncounted.params["best_blind_model"], "best_blind" in uncounted.metrics) == ("none", False)
 
 
 def test_the_metrics_of_dvc_are_one_number_of_a_trained_model_for_a_question(workspace):

@@ -1,7 +1,7 @@
 """Judge all models of a line of work; a model that cannot be judged does not stop the others."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -14,9 +14,9 @@ from cxprobe.lm.params import Member, members_of
 from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.params import LineParams
 from cxprobe.report.words import in_full
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import TWINS, ModelFacts
 from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Stage
-from cxprobe.stats import Estimate
+from cxprobe.stats import Estimate, compare_shared
 
 T = TypeVar("T")
 RATE = ("accuracy", "low", "high", "n")
@@ -73,6 +73,54 @@ def rates_of_runs(runs: Iterable[JudgedRun]) -> pd.DataFrame:
         for run in runs
         if "accuracy" in run.metrics
     )
+
+
+def beside_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
+    """Return runs with the rate of the best blind model on their items, and with how far they are above controls.
+
+    Only a blind model that was asked about all items of a run counts. A twin has the checkpoint of the model and other
+    weights; it may be asked about fewer items, and is compared on these; of several the mean counts.
+
+    Args:
+        runs: The runs of all models of a line. What has no credits, and what is blind, is compared with nothing.
+
+    Returns:
+        The same runs, with the setting best_blind_model ("none" without one) and the metrics best_blind,
+        difference_blind and difference_twin, the last two each with _low and _high.
+    """
+    credits_of: dict[tuple[str, str, str], list[tuple[JudgedRun, pd.DataFrame]]] = {}  # what is asked -> its runs
+    for run in runs:
+        if run.credits is not None:
+            credits_of.setdefault((run.experiment, run.construction, run.source), []).append((run, run.credits))
+    compared = []
+    for run in runs:
+        best, metrics = "none", dict(run.metrics)
+        if run.credits is not None and run.facts.kind != "blind":
+            ids, others = run.credits["id"], credits_of[run.experiment, run.construction, run.source]
+            blind = {
+                other.model: credits
+                for other, credits in others
+                if other.facts.kind == "blind" and ids.isin(credits["id"]).all()
+            }
+            rates = {slug: credits.loc[credits["id"].isin(ids), "accuracy"].mean() for slug, credits in blind.items()}
+            best = max(rates, key=lambda slug: rates[slug], default="none")
+            twins = [
+                credits
+                for other, credits in others
+                if other.facts.name == run.facts.name and other.facts.state in TWINS and run.facts.state not in TWINS
+            ]
+            beside = dict[str, pd.DataFrame]()
+            if blind:
+                metrics["best_blind"] = rates[best]
+                beside["difference_blind"] = blind[best]
+            if twins:
+                beside["difference_twin"] = pd.concat(twins).groupby("id")[["accuracy"]].mean().reset_index()
+            for name, credits in beside.items():
+                difference = compare_shared(run.credits, credits)[1]
+                if difference is not None:
+                    metrics |= {name: difference.value, f"{name}_low": difference.low, f"{name}_high": difference.high}
+        compared.append(replace(run, metrics=metrics, settings={**run.settings, "best_blind_model": best}))
+    return compared
 
 
 def line_members(params: LineParams) -> list[Member]:

@@ -13,6 +13,7 @@ Number = int | float  # a whole number that is read back stays one, since the di
 
 ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "blind"]
 WeightsState = Literal["trained", "random", "shuffled", "none"]
+TWINS: tuple[WeightsState, ...] = ("random", "shuffled")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -18,8 +18,8 @@ from cxprobe.files.tables import write_table
 from cxprobe.files.writing import RESULTS, read_json, write_bytes, write_json
 from cxprobe.run.record import Dataset, RunRecord, label_of
 from cxprobe.run.signals import uninterrupted
-from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Outcome, Stage
-from cxprobe.stats import WIDEST, compare_shared
+from cxprobe.run.stage import ONE_SOURCE, Outcome, Stage
+from cxprobe.stats import WIDEST
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
@@ -29,7 +29,6 @@ _DIGEST = "digest"  # the key of a record's own digest
 _AGAIN = "`dvc checkout` brings it back, and `dvc repro` writes it anew where an older version of cxprobe wrote it"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
 _STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
-_TWINS = ("random", "shuffled")
 _RECORDS = TypeAdapter(RunRecord)
 
 
@@ -117,40 +116,6 @@ def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
     return dict(sorted(headlines.items()))
 
 
-def _beside_controls(run: JudgedRun, runs: Sequence[JudgedRun]) -> tuple[str, dict[str, float]]:
-    """Return the best blind model on the items of a run, and metrics: its rate, and how far the run is above controls.
-
-    Only a blind model that was asked about all items of the run counts. A twin has the checkpoint of the model and
-    other weights; it may be asked about fewer items, and is compared on these; of several the mean counts.
-    """
-    metrics: dict[str, float] = {}
-    if run.credits is None or run.facts.kind == "blind":
-        return "none", metrics
-    keys, items = (run.experiment, run.construction, run.source), run.credits["id"]
-    others, beside = dict[str, pd.DataFrame](), dict[str, pd.DataFrame]()  # blind model, "blind" or "twin" -> credits
-    twins = list[pd.DataFrame]()
-    for one in runs:
-        if one.credits is None or (one.experiment, one.construction, one.source) != keys:
-            continue
-        if one.facts.kind == "blind" and items.isin(one.credits["id"]).all():
-            others[one.model] = one.credits
-        elif one.facts.name == run.facts.name and one.facts.state in _TWINS and run.facts.state not in _TWINS:
-            twins.append(one.credits)
-    rates = {slug: credits.loc[credits["id"].isin(items), "accuracy"].mean() for slug, credits in others.items()}
-    best = max(rates, key=lambda slug: rates[slug], default=None)
-    if best is not None:
-        metrics["best_blind"] = rates[best]
-        beside["blind"] = others[best]
-    if twins:
-        beside["twin"] = pd.concat(twins).groupby("id")[["accuracy"]].mean().reset_index()
-    for name, credits in beside.items():
-        difference = compare_shared(run.credits, credits)[1]
-        if difference is not None:
-            metrics[f"difference_{name}"] = difference.value
-            metrics |= {f"difference_{name}_low": difference.low, f"difference_{name}_high": difference.high}
-    return best or "none", metrics
-
-
 def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunRecord]:
     records: dict[Path, RunRecord] = {}
     of_all = {(run.experiment, run.model, run.source) for run in outcome.runs if run.construction == "all"}
@@ -163,7 +128,6 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
         if folder in records:
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
-        best_blind, beside = _beside_controls(run, outcome.runs)
         source = [] if run.source == ONE_SOURCE else [run.source]
         record = RunRecord(
             experiment=experiment,
@@ -178,10 +142,9 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
                 "model_parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
                 "construction": run.construction,
                 "source": run.source,
-                "best_blind_model": best_blind,
                 **run.settings,
             },
-            metrics={**run.metrics, **beside},
+            metrics=run.metrics,
             series=run.series,
             dataset=None
             if run.dataset is None
