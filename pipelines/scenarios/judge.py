@@ -44,23 +44,10 @@ def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
             rows = table[table["construction"] == name].dropna(axis="columns", how="all")
             write_table(rows.reset_index(drop=True), stage.data / name / f"{kind}.parquet")
     settings, runs, headline = stage.settings("scenarios.make", "scenarios.score"), [], {}
-    for model, name, metrics, credits, tables, figures in scenario_runs(
-        decisions, flips, judging.members.values(), names
-    ):
-        runs.append(
-            judging.run(
-                model,
-                construction=name,
-                source="own",
-                dataset=stage.use(MADE if name == "all" else MADE / name / "items.parquet"),
-                items=int(metrics["n"]),
-                metrics=metrics,
-                settings=settings,
-                tables=tables,
-                figures=figures,
-                credits=credits,
-            )
-        )
+    for model, fields in scenario_runs(decisions, flips, judging.members.values(), names):
+        name, metrics = fields["construction"], fields["metrics"]
+        dataset = stage.use(MADE if name == "all" else MADE / name / "items.parquet")
+        runs.append(judging.run(model, source="own", dataset=dataset, settings=settings, **fields))
         if name == "all":
             shown = ("accuracy", "n") if judging.members[model].is_blind else [*metrics][:MOST_IN_HEADLINE]
             headline[model] = {key: metrics[key] for key in shown}

@@ -56,7 +56,7 @@ RATES: Mapping[str, Rates] = {
 }
 PAIR_TABLES = (*RATES, "both", "margins", "unbalanced", "biases", "every_variant", "controls", ANSWERED)
 BY_RUN = ["model", "run"]
-MOST_GROUPS = 8  # of a run's metrics, which are 40 at most
+MOST_GROUPS = 8  # of a run's metrics, which are few enough to be shown
 
 Metrics = defaultdict[tuple[str, ...], dict[str, float]]
 """(model, run), or other columns -> the numbers of a run by their names."""

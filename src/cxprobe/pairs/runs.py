@@ -259,13 +259,16 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
         of_runs[name] = dict(iter(without_run.groupby([table[column] for column in BY_RUN], sort=False)))
     drawn, items = dict(iter(parts.groups.groupby(BY_RUN, sort=False))), source.judged.items
     credits = dict(iter(parts.items.groupby(BY_RUN, sort=False)))
+    tests = dict(zip(items["construction"], items["tests"], strict=True)) if source.name == OWN_PAIRS else {}
     for slug, run in sorted(parts.sizes.index, key=lambda key: list(source.judging.facts).index(key[0])):
         member = source.judging.members[slug]
         title = f"{member.label}, {run if source.name == OWN_PAIRS else f'{source.name}: {run}'}"
         if source.name == OWN_PAIRS and not member.is_asked:
             score = str(items.loc[items["model"] == slug, "score"].iloc[0])
             title += f", {score.replace('_', ' ')}"
-        verdict = {"verdict": parts.verdicts.get((slug, run)) or "no control"} if source.name == OWN_PAIRS else {}
+        said = {}
+        if source.name == OWN_PAIRS:
+            said = {"tests": tests.get(run, "meaning"), "verdict": parts.verdicts.get((slug, run)) or "no control"}
         yield source.judging.run(
             slug,
             construction=run,
@@ -273,7 +276,7 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
             dataset=_dataset(source, run),
             items=int(parts.sizes[slug, run]),
             metrics=parts.metrics.get((slug, run), {}),
-            settings=_settings(source, member) | verdict,
+            settings=_settings(source, member) | said,
             tables={name: of_run[slug, run] for name, of_run in of_runs.items() if (slug, run) in of_run},
             # The report draws each construction with all models side by side.
             figures={"accuracy": dots_of_run(drawn[slug, run], title)} if run == "all" else {},

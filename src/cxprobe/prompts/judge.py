@@ -13,7 +13,7 @@ from cxprobe.prompts.items import RELATIONS
 from cxprobe.prompts.params import Reader
 from cxprobe.prompts.wording import PAPER
 from cxprobe.report.tables import with_blanks
-from cxprobe.run.stage import MOST_METRICS
+from cxprobe.run.stage import METRICS_OF_LINE
 from cxprobe.stats import CLUSTER, clusters_by, rate_by
 
 RunKey = tuple[str, str]  # a model, and a construction or "all"
@@ -441,7 +441,7 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         metrics[run][f"score.{row['asked']}"] = row["accuracy"]
     sets = judged.groupby(RUN_KEY)["set"].nunique()  # each has a series too
     return {
-        run: {name: float(value) for name, value in list(numbers.items())[: MOST_METRICS - sets[run]]}
+        run: {name: float(value) for name, value in list(numbers.items())[: METRICS_OF_LINE - sets[run]]}
         for run, numbers in metrics.items()
     }
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:  # most stages draw nothing
 
 P = TypeVar("P", bound=StageParams, covariant=True)
 ONE_SOURCE = "own"  # the source of a run in an experiment whose items have one source
-MOST_METRICS = 40  # MLflow's UI draws about 100 charts and drops the others without a word
+MOST_METRICS = 50  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
+METRICS_OF_LINE = 40  # of these, without those that say how far a run is above controls
 
 
 @dataclass
@@ -106,7 +107,7 @@ class JudgedRun:
         source: Where the items come from, such as "generated"; a part of paths like the construction and the model.
         dataset: The file or folder that holds the items, already given to `Stage.use`; None if no single one does.
         items: The number of items that were judged.
-        metrics: Name -> number, the most important first; at most 40 together with the series.
+        metrics: Name -> number, the most important first; at most 50 together with the series.
         settings: What decided on the numbers, usually from `Stage.settings`.
         series: Name -> (step, number) pairs; the step is a layer, a number of shots or the tokens of a training.
         tables: Path below the run's folder, without suffix -> a table, written as .csv.
@@ -117,7 +118,7 @@ class JudgedRun:
         experiment: The MLflow experiment; "" for that of the stage's line of work.
 
     Raises:
-        ValueError: There are more than 40 metrics, or model, construction or source is empty.
+        ValueError: There are more than 50 metrics, or model, construction or source is empty.
     """
 
     model: str

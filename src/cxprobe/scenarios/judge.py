@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
-from cxprobe.run.stage import MOST_METRICS
+from cxprobe.run.stage import METRICS_OF_LINE
 from cxprobe.scenarios.rules import Scenarios
 from cxprobe.stats import CLUSTER, credits_of_margins, rate_by
 
@@ -166,7 +166,7 @@ def scenario_rates(credited: pd.DataFrame, rate: str) -> pd.DataFrame:
 
 
 def scenario_metrics(
-    overall: Mapping[Any, Any], accuracy: pd.DataFrame, flips: pd.DataFrame, *, most: int = MOST_METRICS
+    overall: Mapping[Any, Any], accuracy: pd.DataFrame, flips: pd.DataFrame, *, most: int = METRICS_OF_LINE
 ) -> dict[str, float]:
     """Return the numbers of one model by name, the most important first.
 

@@ -1,10 +1,9 @@
 """What the run of a model on scenarios has: its numbers, tables and figures."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
 from cxprobe.report.dots import dots_of_run
@@ -12,21 +11,10 @@ from cxprobe.scenarios.judge import UNCALIBRATED, item_of_text, scenario_metrics
 from cxprobe.stats import rate_by
 
 
-class ScenarioRun(NamedTuple):
-    """One model on one construction, or on all of them ("all")."""
-
-    model: str
-    construction: str
-    metrics: Mapping[str, float]
-    credits: pd.DataFrame
-    tables: Mapping[str, pd.DataFrame]
-    figures: Mapping[str, Figure]
-
-
 def scenario_runs(
     decisions: pd.DataFrame, flips: pd.DataFrame, members: Iterable[Member], constructions: Sequence[str]
-) -> Iterator[ScenarioRun]:
-    """Yield the runs of all models, on each construction and on all.
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each model and the fields of its runs (`cxprobe.run.stage.JudgedRun`), on each construction and on "all".
 
     Args:
         decisions: What `cxprobe.scenarios.judge.decide_tests` returns, with the columns model and construction.
@@ -51,4 +39,14 @@ def scenario_runs(
                 title = f"{member.label}: {name}, {kind}"
                 figures[kind] = dots_of_run(tables[kind].assign(group=group), title, value=kind)
             metrics = scenario_metrics(overall[member.slug, name], tables["accuracy"], tables["flips"])
-            yield ScenarioRun(member.slug, name, metrics, credits[member.slug, name], tables, figures)
+            yield (
+                member.slug,
+                {
+                    "construction": name,
+                    "items": int(metrics["n"]),
+                    "metrics": metrics,
+                    "tables": tables,
+                    "figures": figures,
+                    "credits": credits[member.slug, name],
+                },
+            )
