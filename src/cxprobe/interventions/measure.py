@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -321,7 +322,8 @@ def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: 
 
     Source:
         Geiger et al. 2024 for DAS. Arora et al. 2024 for rank 1 and how it is trained: 100 steps, one epoch of
-        400 items, Adam, 5e-3, linear warm-up in the first tenth of the steps, cross-entropy on the source's answer.
+        400 items, Adam, 5e-3, cross-entropy on the source's answer. Their code (train.py) has the schedule: linear
+        warm-up in the first tenth of the steps, then linear decay to 0.
     """
     model.model.requires_grad_(False)
     rng, (_, regions, dimensions) = generator_for(seed, "das", read.output.block), read.base.shape
@@ -332,8 +334,7 @@ def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: 
     rounds = [rng.permutation(train) for _ in range(-(-steps * _BATCH // len(train)))]
     batches = np.concatenate(rounds)[: steps * _BATCH].reshape(steps, _BATCH)
     optimiser = torch.optim.Adam([free], lr=_RATE)
-    warm_up = max(1, round(_WARM_UP * steps))
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1.0, (step + 1) / warm_up))
+    schedule = transformers.get_linear_schedule_with_warmup(optimiser, round(_WARM_UP * steps), steps)
     for items in batches:
         optimiser.zero_grad()
         item, kind = (grid.ravel() for grid in np.meshgrid(items, range(2), indexing="ij"))
