@@ -74,7 +74,7 @@ def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exc
     rows = rows_of(page_of({"toy": with_rival(toy)}, NO_RATES))
     ann, eve = ("The one who gave her something is Ann.", "The one who gave her something is Eve.")
     got_from = ["She got a cake because {} gave it to {}.".format(*names) for names in (("Ann", "Eve"), ("Eve", "Ann"))]
-    first, rival = "minimal pair, variant A (own)", ", rival without the construction"
+    first, rival = "minimal pair, variant A (own)", ", rival"
     assert rows[rows.index(["item", "text", "right", "wrong"]) + 1 :][:5] == [
         [first, "Ann baked Eve a cake.", ann, eve],
         [first + rival, r"Ann baked a cake for \| Eve.", eve, ann],

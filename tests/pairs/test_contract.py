@@ -11,7 +11,8 @@ from toy_pairs import load_all
 
 from cxprobe.constructions.people import ROLE_NOUN_TYPE
 from cxprobe.english import wrong_articles
-from cxprobe.pairs.blind import preferences_of
+from cxprobe.lm.params import PairClassifier
+from cxprobe.pairs.blind import learn_preferences, preferences_of
 from cxprobe.pairs.make import render_pairs
 from cxprobe.pairs.params import FORM, construction_of_pairs
 
@@ -197,6 +198,17 @@ def test_what_is_right_in_a_pair_of_form_is_wrong_as_often(name, rendered):
 
 def words_in(text):
     return re.findall(r"[\w']+", text.lower())
+
+
+@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.tests == "meaning"])
+def test_no_bag_of_words_trained_on_other_frames_answers_a_variant_so_that_each_has_its_share_of_pooled_rates(name):
+    pairs = render_pairs(name, LOADED[name], PEOPLE, 10, seed=2022)
+    counts = {"kind": "word_ngrams", "lengths": [1, 1]}
+    words = PairClassifier.model_validate({"kind": "pair_classifier", "folds": 5, "counts": counts})
+    margins = learn_preferences(words, pairs, 2022, "words")["margin"].to_numpy()
+    right = (margins > 0) + 0.5 * (margins == 0)
+    for variant in LOADED[name].variants:
+        assert np.mean(right[[pair.groups["variant"] == variant for pair in pairs]]) <= 0.6
 
 
 @pytest.mark.parametrize("kind", ["first_mentioned", "last_mentioned", "shorter"])

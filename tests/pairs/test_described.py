@@ -1,14 +1,25 @@
 """What blind models get on pairs before any run."""
 
+import pytest
+
 from conftest import ROOT
 from cxprobe.pairs.described import blind_rates
 from cxprobe.project.params import load_params
 
+OUTCOME = ROOT / "constructions" / "retrieval-outcome" / "pairs.yaml"  # "nobody knows" or "everyone saw"
 
-def test_a_variant_that_single_words_answer_is_said_to_ask_nothing(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    rates = blind_rates("conative", load_params())
-    answered = rates[rates["items"].str.contains("single words answer it")]
-    assert [items.split()[3] for items in answered["items"]] == ["A", "B"]
-    assert set(answered["model"]) == {"trained-bag-of-words"}
-    assert (answered["low"] > 0.5).all()
+
+@pytest.mark.parametrize(("tests", "answered"), [("meaning", ["A", "B"]), ("control", [])])
+def test_a_variant_of_meaning_that_single_words_answer_is_said_to_ask_nothing(tests, answered, tmp_path, monkeypatch):
+    path = tmp_path / "constructions" / "told" / "pairs.yaml"
+    path.parent.mkdir(parents=True)
+    constructions = [f"constructions/{one.name}" for one in OUTCOME.parents[1].iterdir()]
+    for part in ("lexicon", "models", "params.yaml", *constructions):
+        (tmp_path / part).symlink_to(ROOT / part)
+    path.write_text(OUTCOME.read_text().replace("tests: control", f"tests: {tests}"))
+    monkeypatch.chdir(tmp_path)
+    rates = blind_rates("told", load_params())
+    said = rates[rates["items"].str.contains("single words answer it")]
+    assert [items.split()[3] for items in said["items"]] == answered
+    assert set(said["model"]) <= {"trained-bag-of-words"}
+    assert (said["low"] > 0.5).all()

@@ -29,9 +29,9 @@ def built(everything, name: str, format: str = PAPER_FORMAT, examples: int = 0) 
     return build_pairs(name, contents, people, settings(format, examples), 1).pairs
 
 
-def test_all_sets_about_two_people_have_both_formats_and_no_others_have_any(everything):
+def test_all_sets_whose_people_are_exchanged_have_both_formats_and_no_others_have_any(everything):
     for content in everything[0].values():
-        assert content.formats == (FORMATS if len(content.people) == 2 else [])
+        assert content.formats == (FORMATS if content.switched else [])
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -56,9 +56,7 @@ def test_a_format_changes_the_second_text_and_nothing_else(everything, format_):
 def test_examples_are_solved_pairs_of_other_controls_about_other_people(everything, name, own, format_):
     contents, people = everything
     controls = wording_of(name, contents, settings(format_, 4)).controls
-    assert (
-        len(controls) == len([one for one in contents.values() if one.tests == "control" and len(one.people) == 2]) - 1
-    )
+    assert len(controls) == len([one for one in contents.values() if one.tests == "control" and one.switched]) - 1
     assert contents[own].in_format(format_) not in controls
     paper = built(everything, name, format_)
     pairs = built(everything, name, format_, examples=4)
@@ -103,7 +101,9 @@ def test_what_cannot_be_asked_is_an_error_that_names_the_parameter(everything):
     with pytest.raises(ParamsError, match=r"pairs\.make\.format: .* 'statment'.* statement"):
         wording_of("ditransitive", contents, settings("statment"))
     alone = {name: contents[name] for name in ("ditransitive", "lexical-transfer")}
-    with pytest.raises(ParamsError, match=r"pairs\.make\.examples: is 1, and .* no control with 2 people besides"):
+    with pytest.raises(
+        ParamsError, match=r"pairs\.make\.examples: is 1, and .* no control with switched: true besides"
+    ):
         wording_of("ditransitive", alone, settings(examples=1))
     with pytest.raises(ParamsError, match=r"pairs\.make\.examples: is 8, and a noun type has .* nouns, too few"):
         types = everything[1].types

@@ -61,7 +61,7 @@ FIGURES: Mapping[str, Dots] = {
     ),
     "meaning_by_variant": Dots("Pairs of meaning by what is asked", "variants", "tests", _MEANING, best=True),
     "meaning_by_sentence": Dots(
-        "Sentences with the construction and their rivals without it", "sentences", "sentence", _MEANING, "sentence"
+        "Sentences with the construction and their rivals", "sentences", "sentence", _MEANING, "sentence"
     ),
     "meaning_by_noun_type": Dots("Pairs of meaning by noun type", "noun_types", "noun_type", _MEANING, best=True),
     "form": Dots("Pairs of form", "constructions", "tests", {"tests": "form", **_REAL}, best=True),

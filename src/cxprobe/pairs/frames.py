@@ -71,7 +71,8 @@ class Variant(Closed):
     contrast: Annotated[dict[SlotName, Contrast], Field(min_length=1)]
     """Slot -> how it is filled in the right and in the wrong member."""
     rival: _Template | None = None
-    """A context that looks alike and lacks the construction, so that the wrong member is right; absent for none."""
+    """A context that looks alike and lacks the construction, or has it of someone or something else, so that the wrong
+    member is right; absent for none."""
     origin: Literal["paper", "own"] = "paper"
     """Whether the variant is of the published design that the pairs follow, or was added to it."""
     rival_origin: Literal["paper", "own"] = "own"

@@ -46,7 +46,7 @@ from cxprobe.report.words import in_full, number
 
 _FEWEST_FRAMES = 30  # with fewer frames, the report warns about the interval
 _MARGINS = {"meaning": "mean margin", "place": "for the person named first", "name": "for either name"}
-_SENTENCES = {"construction": "sentences with the construction", "rival": "rivals without it"}
+_SENTENCES = {"construction": "sentences with the construction", "rival": "their rivals"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
     "recognised": ("form", "probe trained on other frames"),
     "expected": ("meaning", "likelihood"),
@@ -117,7 +117,7 @@ class PairsLine(Line):
                     for sentence in variant.contexts:
                         context, good, bad = fill_variant(variant, filled, sentence)
                         design = " (own)" if variant.origin == "own" else ""
-                        rival = "" if sentence == "construction" else ", rival without the construction"
+                        rival = "" if sentence == "construction" else ", rival"
                         kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
                         yield Example(kind_of_item, context, good.strip(), bad.strip())
                 for name_of_format in variant.formats:

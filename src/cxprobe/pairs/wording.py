@@ -38,8 +38,8 @@ IN_PAPER = PairFormat()
 def wording_of(name: str, contents: Mapping[str, PairsFile], settings: MakePairs) -> PairFormat:
     """Return how the pairs of a construction are asked: in the paper's words, where they lack the format.
 
-    Their examples are of the controls with as many people that are neither these pairs nor their own control. Pairs of
-    form have none.
+    Their examples are of the controls that are switched if these pairs are, and neither these pairs nor their own
+    control. Pairs of form have none.
 
     Args:
         name: The pairs.
@@ -63,12 +63,12 @@ def wording_of(name: str, contents: Mapping[str, PairsFile], settings: MakePairs
         other.in_format(settings.format)
         for other_name, other in sorted(contents.items())
         if other.tests == "control" and other_name not in (name, content.control)
-        if len(other.people) == len(content.people)
+        if other.switched == content.switched
     ]
     if not controls:
         raise ParamsError(
             f"pairs.make.examples: is {settings.examples}, and pairs.constructions has no control with "
-            f"{len(content.people)} people besides that of {name}; add one, or take 0"
+            f"switched: {str(content.switched).lower()} besides that of {name}; add one, or take 0"
         )
     return PairFormat(format_, settings.examples, controls)
 
