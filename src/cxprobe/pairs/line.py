@@ -448,12 +448,13 @@ def _notes_on_variants(name: str, content: PairsFile, people: People, params: Re
     """Yield a note on variants of a construction that no rate will have, since one answer is always right there."""
     per_cell: int = getattr(params.section(PairsParams).make.per_cell, content.tests)
     cells = unbalanced_cells(pair_table(render_pairs(name, content, people, per_cell, params.seed)))
-    if len(cells):
+    if len(cells) and not content.one_answer:
         listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
         yield (
             f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
             f"variants, where one answer is always right ({listed}); the report shows them one by one. To have them "
-            "counted, let the right word vary, or add variants in which the other one is right"
+            "counted, let the right word vary, or add variants in which the other one is right; if it is meant, say "
+            "one_answer: true there"
         )
 
 
