@@ -115,3 +115,16 @@ def test_the_rates_of_models_are_printed_beside_the_best_blind_model(capsys):
         ["other-state (random weights)", "50 % [40, 60], n = 100", "-"],
         ["best blind", "70 % [60, 80], n = 100 (high)", "-"],
     ]
+
+
+def test_a_run_says_what_params_say_about_its_model_but_not_of_a_twin():
+    specs = {"taught": MODELS["sound"], "twin": MODELS["other-state"], "rule": Rule(kind="first_mentioned")}
+    specs = {slug: spec.model_copy(update={"about": "taught"}) for slug, spec in specs.items()}
+    judging = Judging(
+        {slug: Member(slug, spec, slug) for slug, spec in specs.items()},
+        facts={slug: ModelFacts(slug, "masked", 1, "") for slug in specs},
+    )
+    fields = {"construction": "toy", "source": "own", "dataset": None, "items": 1, "metrics": {}}
+    said = {slug: judging.run(slug, settings={"a": "b"}, **fields).settings for slug in specs}
+    assert said["taught"] == {"a": "b", "model_about": "taught"}
+    assert said["twin"]["model_about"] == said["rule"]["model_about"] == "unknown"

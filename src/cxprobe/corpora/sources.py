@@ -89,7 +89,7 @@ def _files(corpus: FilesCorpus) -> dict[str, Mapping[str, Any]]:
 
 
 def files_left_out(corpus: Corpus) -> list[str]:
-    """Return the files, sorted, of a corpus's folder that have another format than the corpus; none where it has a glob.
+    """Return the files, sorted, of a corpus's folder that have another format; none where the corpus has a glob.
 
     Raises:
         DataError: The storage is out of reach.

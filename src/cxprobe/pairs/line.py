@@ -157,6 +157,7 @@ class PairsLine(Line):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has pairs, and each benchmark its files."""
         from cxprobe.pairs.benchmarks import benchmark_files
+        from cxprobe.pairs.pseudowords import require_wuggy
 
         section = params.section(PairsParams)
         people, contents = _people_if_sound(), dict[str, PairsFile]()
@@ -171,6 +172,8 @@ class PairsLine(Line):
         for name in contents:
             if faults.attempt(wording_of, name, contents, section.make, prefix="params.yaml: ") is None:
                 break
+        if section.make.pseudowords == "wuggy" and any(content.content_slots for content in contents.values()):
+            faults.attempt(require_wuggy, prefix="params.yaml: ")
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)

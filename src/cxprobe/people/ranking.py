@@ -84,6 +84,6 @@ def sentences_for(half: float) -> int:
     n, widest = 0, 1.0
     while widest > half:
         n += 2
-        rate = estimate_rate(np.arange(n) % 2.0, np.arange(n, dtype=object)[:, None])
+        rate = estimate_rate((np.arange(n) % 2).astype(np.float64), np.arange(n, dtype=object)[:, None])
         widest = rate.high - rate.value
     return n

@@ -174,6 +174,7 @@ class RecognitionLine(Line):
                     chance=float(row["control_majority"]),
                     source=source,
                     headline=source == hardest,
+                    counted=not inputs.constructions[construction].construction.placebo,
                     note=f"layer {int(row['layer'])}, the middle one",
                     against=against.get((model, construction, source)),
                 )
