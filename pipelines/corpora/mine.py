@@ -30,9 +30,8 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     known = read_json(mined) if mined.is_file() else {"keys": {}}
     kept = {name: known["found"][name] for name, key in keys.items() if known["keys"].get(name) == key}
     write_json(known | {"keys": {name: keys[name] for name in kept}}, mined)
-    for path in stage.data.glob("*/"):
-        if path.name not in kept:
-            shutil.rmtree(path)
+    for path in {*stage.data.glob("*/")} - {stage.data / name for name in kept}:
+        shutil.rmtree(path)
     if not wanted:
         return Outcome(counts={"constructions": 0})
     if new := {name: one for name, one in wanted.items() if name not in kept}:
