@@ -12,11 +12,11 @@ from cxprobe.corpora.collecting import FAULTS_SHOWN, collect_all
 from cxprobe.corpora.engine import count_finished, make_job, run_shards
 from cxprobe.corpora.pattern import Wanted
 from cxprobe.corpora.search import check_examples, load_matchers, pipeline_of
-from cxprobe.corpora.sources import open_corpus
+from cxprobe.corpora.sources import files_left_out, open_corpus
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA, SCRATCH, read_json, scratch_folder, write_json
-from cxprobe.run.mining import CorporaParams, told_faults
+from cxprobe.run.mining import CorporaParams, tell_left_out, told_faults
 from cxprobe.run.progress import progress
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -30,9 +30,8 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     known = read_json(mined) if mined.is_file() else {"keys": {}}
     kept = {name: known["found"][name] for name, key in keys.items() if known["keys"].get(name) == key}
     write_json(known | {"keys": {name: keys[name] for name in kept}}, mined)
-    for path in stage.data.glob("*/"):
-        if path.name not in kept:
-            shutil.rmtree(path)
+    for path in {*stage.data.glob("*/")} - {stage.data / name for name in kept}:
+        shutil.rmtree(path)
     if not wanted:
         return Outcome(counts={"constructions": 0})
     if new := {name: one for name, one in wanted.items() if name not in kept}:
@@ -68,6 +67,7 @@ def _mine(stage: Stage[CorporaParams], wanted: Mapping[str, Wanted]) -> dict[str
     for name, matchers in load_matchers(patterns, pipelines).items():
         check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
     source = open_corpus(stage.params.corpora[stage.item], SCRATCH)
+    tell_left_out(stage, files_left_out(stage.params.corpora[stage.item]))
     job = make_job(source, settings, patterns, SCRATCH / stage.name)
     kept, done = f"the finished shards are in {SCRATCH / stage.name}", count_finished(job, settings.engine)
     with progress(len(source.shards), "shards", f"mine_sentences {stage.item}", kept=kept) as shown:

@@ -1,15 +1,19 @@
 """watch_corpora: what a corpus consists of now; it runs at every `dvc repro`, so that new files are noticed."""
 
 from cxprobe.files.tables import write_table
-from cxprobe.run.mining import CorporaParams
+from cxprobe.run.mining import CorporaParams, tell_left_out
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
 
 def watch_corpora(stage: Stage[CorporaParams]) -> Outcome:
-    from cxprobe.corpora.sources import list_corpus  # here, so that `run_stage` says that it needs the extra mining
+    if stage.params.mining.mined_in(stage.item):  # what is not mined need not be there
+        # Here, so that `run_stage` says that it needs the extra mining.
+        from cxprobe.corpora.sources import files_left_out, list_corpus
 
-    write_table(list_corpus(stage.params.corpora[stage.item]), stage.data / "parts.csv")
+        corpus = stage.params.corpora[stage.item]
+        write_table(list_corpus(corpus), stage.data / "parts.csv")
+        tell_left_out(stage, files_left_out(corpus))
     return Outcome()
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 from ruamel.yaml import YAML
@@ -367,10 +368,20 @@ def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
     file = folder / "constructions" / "toy" / "form_pairs.yaml"
     file.write_text(FIXED)
     change(folder, lambda params: params["pairs"]["constructions"].append("toy-form"))
-    code, (_, note) = check()
+    code, (sound, note) = check()
     assert code == 0
     assert note.startswith("constructions/toy/form_pairs.yaml: rates of the construction leave out 1 of 1 variants")
     assert "A: 'sleeps' is right and 'sleep' is wrong in all" in note
+    file.write_text(FIXED.replace("tests: form", "tests: form\none_answer: true"))
+    assert check() == (0, [sound])
+
+
+@pytest.mark.skipif(find_spec("wuggy") is not None, reason="wuggy is installed here")
+def test_wuggy_is_missed_before_anything_is_made(folder):
+    change(folder, lambda params: params["pairs"]["make"].update(pseudowords="wuggy"))
+    code, (fault, _) = check()
+    assert code == 2
+    assert fault.startswith("params.yaml: pairs.make.pseudowords is wuggy, and the package wuggy is not installed; pip")
 
 
 def test_a_benchmark_without_files_is_told(folder):

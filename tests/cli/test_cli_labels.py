@@ -88,7 +88,8 @@ def test_precision_and_what_is_left_to_find_are_printed_after_a_session_and_with
 
 def test_a_third_person_decides_what_two_label_differently(project):
     said = run("p\np\nn\nn\n", "label", "toy", "--who", "Ann").out
-    assert "as recognition.make.mined asks for:\n  length: 1 values can be trained on, and 1 tested\n" in said
+    assert "\n4 sentences would test a probe; some 40 are wanted for an interval of 15 points to each side" in said
+    assert "\n  length: 2 sentences would test its probe\n" in said
     run("p\nn\np\nn\n", "label", "toy", "--who", "Bo")
     assert "2 to decide" in run("", "agreement", "toy").out
     refused = run("", "agreement", "toy", "--decide", "--who", "Bo")
@@ -103,6 +104,20 @@ def test_a_third_person_decides_what_two_label_differently(project):
     assert "to decide" not in after
     assert "Ann and Bo: 2 of 4 alike, kappa 0.000" in after
     assert "there is nothing to decide" in run("", "agreement", "toy", "--decide", "--who", "Cy").out
+
+
+def test_people_who_labelled_nothing_alike_are_not_compared(project):
+    targets = {"A": (TAGS, "XX"), "B": (TAGS,), "C": ("YY",)}
+    write_labels(
+        [PersonLabel("sequence", tags, "positive", who, "2026-01-31") for who in targets for tags in targets[who]],
+        project / LABELS,
+    )
+    said = run("", "agreement", "toy").out
+    assert "A and B: 1 of 1 alike" in said
+    assert " C" not in said
+    assert "nothing to compare" not in said
+    write_labels([one for one in read_labels(project / LABELS) if one.who != "B"], project / LABELS)
+    assert "nothing was labelled by two people; there is nothing to compare" in run("", "agreement", "toy").out
 
 
 def test_conflicts_are_listed_without_the_mined_sentences_too(project):

@@ -109,6 +109,16 @@ def test_a_missing_part_is_shown_by_the_status_and_computed_by_the_stages(folder
     assert_same(outputs(folder), outputs(finished_project))
 
 
+def test_nothing_is_missing_of_a_stage_that_is_up_to_date_whether_its_answers_are_kept_or_not(project, monkeypatch):
+    monkeypatch.chdir(project)
+    asked = ("--status", "--stage", "score_pairs", "--model", "clm")
+    shutil.rmtree(project / "data" / ".scratch")
+    up_to_date = ["score_pairs clm: its results are up to date", "1 of 1 are complete"]
+    assert typed(*asked).stdout.splitlines() == up_to_date
+    change(project, lambda params: params["pairs"]["score"].update(token_budget=64))
+    assert " answers\n" in typed(*asked).stdout  # which are kept in the outputs
+
+
 def test_the_status_asks_no_hub(folder):
     change(folder, lambda params: params["models"]["clm"].update(name="team/absent", sha256=None))
     command = [sys.executable, "-c", "from cxprobe.cli import app; app()", "measure", "--status", "--model", "clm"]

@@ -10,12 +10,15 @@ import time
 import psutil
 import pytest
 from servers import is_healthy
-from toy_stages import judge_pairs
+from toy_stages import judge_pairs, judged_run
 
 from conftest import ROOT, project_environment
 from cxprobe.cli import tracking
 from cxprobe.errors import DataError
+from cxprobe.pairs.params import PairsStage
+from cxprobe.project.params import load_params
 from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome
 
 pytest_plugins = ["toy_stages"]
 
@@ -24,7 +27,7 @@ pytest_plugins = ["toy_stages"]
 @pytest.mark.pipeline
 def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_this_machine_alone(workspace, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["judge.py"])
-    run_stage(judge_pairs)
+    run_stage(judge_pairs, PairsStage)
     (workspace / "mlruns" / "mlflow.db").unlink()  # as in a copy of the project
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -54,6 +57,20 @@ def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_this_ma
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+
+
+def test_ready_views_name_the_first_model_of_params(workspace, monkeypatch, capsys):
+    def judge(stage):
+        return Outcome(runs=[judged_run(stage, model=model) for model in ("clm", "mlm")])
+
+    judge.__name__ = "judge_pairs"
+    monkeypatch.setattr(sys, "argv", ["judge.py"])
+    run_stage(judge, PairsStage)
+    order = load_params().pairs.models
+    assert order.index("mlm") < order.index("clm")
+    monkeypatch.setattr(os, "execv", lambda *_: None)
+    tracking.ui(port=5001)
+    assert "pairs, mlm on each construction: " in capsys.readouterr().out
 
 
 def test_the_server_listens_on_this_machine_alone_and_starts_no_jobs(workspace, monkeypatch):

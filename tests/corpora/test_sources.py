@@ -6,7 +6,7 @@ import pytest
 
 from cxprobe.corpora.installed import find_packages, write_installed_corpus
 from cxprobe.corpora.params import FilesCorpus, InstalledCorpus
-from cxprobe.corpora.sources import list_corpus, open_corpus
+from cxprobe.corpora.sources import files_left_out, list_corpus, open_corpus
 from cxprobe.errors import DataError
 
 
@@ -55,6 +55,16 @@ def test_a_list_and_a_reader_see_the_same_files(folder):
         opened = open_corpus(files(folder, glob), folder)
         assert list_corpus(files(folder, glob))["name"].tolist() == list(opened.shards)
     assert opened.shards == ("b.json",)
+
+
+def test_files_of_other_formats_are_left_out_and_named(folder):
+    (folder / "deep").mkdir()
+    for name in ("notes.md", "c.parquet", "deep/d.conllu.gz", "deep/e.jsonl"):
+        (folder / name).write_bytes(b"x")
+    assert files_left_out(files(folder)) == ["c.parquet", "deep/d.conllu.gz"]
+    assert files_left_out(files(folder, "b*")) == []  # a glob says which are meant
+    read = list_corpus(files(folder))["name"]
+    assert not {*read} & {*files_left_out(files(folder))}
 
 
 def test_a_folder_without_files_is_an_error(tmp_path):

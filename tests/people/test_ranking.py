@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from cxprobe.people.labels import PersonLabel
 from cxprobe.people.mined import MinedSentence, SentenceGroup
-from cxprobe.people.ranking import estimate_yield
+from cxprobe.people.ranking import estimate_yield, sentences_for
 from cxprobe.stats import estimate_rate
 
 DAY = "2026-01-31"
@@ -78,3 +79,10 @@ def test_what_is_unclear_is_no_instance_and_what_two_call_differently_is_half_of
     assert estimate_yield(groups, labels).precision.value == pytest.approx((2 + 0 + 1) / 6)
     labels.append(PersonLabel("sentence", "0-1", "negative", "Ann", DAY))
     assert estimate_yield(groups, labels).precision.value == pytest.approx((1 + 0 + 1) / 6)
+
+
+@pytest.mark.parametrize("half", [0.1, 0.15, 0.2])
+def test_so_many_sentences_have_an_interval_as_narrow_and_fewer_have_none(half):
+    n = sentences_for(half)
+    fewer, enough = (binomtest(m // 2, m).proportion_ci(method="wilson").high for m in (n - 2, n))
+    assert enough - 0.5 <= half < fewer - 0.5

@@ -53,14 +53,35 @@ def test_labels_that_the_person_gave_are_shown():
     assert "dog sings.   (negative)" in text
 
 
+def progress(start, needed=0, tested=0) -> str:
+    return progress_of(start, desk(needed=needed, tested=lambda _: tested))
+
+
 def test_progress_says_how_many_labels_a_probe_still_needs():
     start = session()
-    assert progress_of(start, 2) == progress_of(start)  # nothing is known yet
+    assert progress(start, 2) == progress(start)  # nothing is known yet
     start = apply_answer(start, "p")
-    assert progress_of(start, 2).endswith("; 0 negative so far, a probe with 2 of each label needs some")
+    assert progress(start, 2).endswith("; 0 negative so far, a probe with 2 of each label needs some")
     start = apply_answer(start, "n")
     size = len(start.groups[1].sentences)
     labels = -(-(10 - size) * 2 // size)  # two labels gave so many
     said = f"; {size} negative so far, a probe with 10 of each label needs about {labels} labels more"
-    assert progress_of(start, 10).endswith(said)
-    assert progress_of(start, 1).endswith("a probe with 1 of each label can be made")
+    assert progress(start, 10).endswith(said)
+
+
+def test_progress_says_how_many_sentences_would_test_a_probe_and_how_many_labels_a_narrow_interval_needs():
+    start = apply_answer(apply_answer(session(), "p"), "n")
+    said = "10 sentences would test a probe; for an interval of 15 points to each side, some 40, it needs about 6"
+    assert f"; 2 negative so far, {said} labels more" in progress(start, 1, 10)  # two labels gave 10, six give 30
+    assert progress(start, 1, 40).endswith("; 2 negative so far, 40 sentences would test a probe")
+    assert "not yet in both of its parts" in progress(start, 1, 0)
+
+
+def test_a_probe_is_counted_by_the_labels_of_the_person_alone():
+    target = ("sequence", session().groups[-1].target)
+    start = session([PersonLabel(*target, "positive", "Bo", "2026-01-31")])
+    counted = []
+    for answer in "pn":
+        start = apply_answer(start, answer)
+    progress_of(start, desk(needed=1, tested=lambda labels: counted.append({one.who for one in labels}) or 4))
+    assert counted == [{"Ann"}]

@@ -57,16 +57,18 @@ def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
     (folder / "texts").mkdir()
     lines = [json.dumps({"text": text, "url": f"own/{number}"}) for number, text in enumerate(texts)]
     (folder / "texts" / "own.jsonl").write_text("\n".join(lines))
+    (folder / "texts" / "own.conllu").write_text("")
 
     def mine(params):
         corpus = {"kind": "files", "folder": "texts", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
-        params["corpora"]["own"] = corpus
-        params["mining"] |= {"constructions": {"let-alone": "own"}, "watched": ["own"]}
+        params["corpora"] |= {"own": corpus, "unused": corpus | {"folder": "not-here"}}
+        params["mining"] |= {"constructions": {"let-alone": "own"}, "watched": ["own", "unused"]}
 
     change_params(folder, folder / "params.yaml", mine)
     source = {"PYTHONPATH": str(ROOT / "src")}
     assert "no fault" in run(folder, "cxprobe", "check", **source).stdout
-    run(folder, "dvc", "repro", "mine_sentences", **source)
+    done = run(folder, "dvc", "repro", "mine_sentences", **source)
+    assert "1 files of other formats in its folder are not read; the first: own.conllu" in done.stdout + done.stderr
     mined = pd.read_parquet(folder / "data" / "mine_sentences" / "own" / "let-alone" / "sentences.parquet")
     assert mined["url"].tolist() == ["own/0", "own/1"]
 

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,17 @@ def test_a_sweep_of_dvc_changes_its_parameter_and_nothing_else(tmp_path, name):
     apply_overrides(file, ["recognition.probe.C=0.1"])  # what `dvc exp run -S` does
     before["recognition"]["probe"]["C"] = 0.1
     assert load_yaml(file) == before
+
+
+@pytest.mark.parametrize("model", ["gpt-35-turbo", "llama-3-8b"])
+def test_what_a_model_is_asked_can_be_taken_out_without_breaking_what_others_are_asked(model):
+    text = preset_text("scivetti2025", PRESETS)
+    without, number = re.subn(rf"^    {model}:.*\n(?:      .*\n)*", "", text, flags=re.MULTILINE)
+    assert number == 1
+    expected = YAML(typ="safe").load(text)["prompts"]["fewer"]
+    assert YAML(typ="safe").load(without)["prompts"]["fewer"] == {
+        key: expected[key] for key in expected if key != model
+    }
 
 
 def test_the_committed_params_are_the_embedded_preset():

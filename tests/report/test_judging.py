@@ -17,7 +17,7 @@ from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.project.params import load_params
 from cxprobe.report.judging import Judging, beside_controls, judge_members
 from cxprobe.run.record import ModelFacts
-from cxprobe.run.stage import Stage
+from cxprobe.run.stage import JudgedRun, Stage
 from cxprobe.stats import compare_paired
 
 SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
@@ -138,9 +138,11 @@ def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_t
         model: pd.DataFrame({"id": ids, "accuracy": numbers, "cluster_frame": frames}).dropna()
         for model, numbers in right.items()
     }
-    judging = Judging(facts=facts)
     fields = {"construction": "toy", "source": "own", "dataset": None, "items": 40, "settings": {}}
-    runs = [judging.run(model, metrics={"n": 40}, credits=credits.get(model), **fields) for model in facts]
+    runs = [
+        JudgedRun(model=model, facts=fact, metrics={"n": 40}, credits=credits.get(model), **fields)
+        for model, fact in facts.items()
+    ]
     compared = {run.model: run for run in beside_controls(runs)}
     found, clusters = compared["mlm"].metrics, np.array(frames, dtype=object)[:, None]
     blind = compare_paired(right["mlm"], right["shorter"], clusters)
@@ -155,3 +157,16 @@ def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_t
     assert not any("twin" in name for name in compared["mlm-random"].metrics)
     assert compared["shorter"].metrics == {"n": 40}
     assert (best["uncounted"], compared["uncounted"].metrics) == ("none", {"n": 40})
+
+
+def test_a_run_says_what_params_say_about_its_model_but_not_of_a_twin():
+    specs = {"taught": MODELS["sound"], "twin": MODELS["other-state"], "rule": Rule(kind="first_mentioned")}
+    specs = {slug: spec.model_copy(update={"about": "taught"}) for slug, spec in specs.items()}
+    judging = Judging(
+        {slug: Member(slug, spec, slug) for slug, spec in specs.items()},
+        facts={slug: ModelFacts(slug, "masked", 1, "") for slug in specs},
+    )
+    fields = {"construction": "toy", "source": "own", "dataset": None, "items": 1, "metrics": {}}
+    said = {slug: judging.run(slug, settings={"a": "b"}, **fields).settings for slug in specs}
+    assert said["taught"] == {"a": "b", "model_about": "taught"}
+    assert said["twin"]["model_about"] == said["rule"]["model_about"] == "unknown"

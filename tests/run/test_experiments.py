@@ -102,6 +102,11 @@ def test_a_stage_and_a_sync_write_views_that_find_their_runs(workspace, write):
     assert runs_in(views["model"]) == ["shorter · toy", "tiny · toy"]
 
 
+def test_the_view_of_one_model_is_of_the_first_trained_one_and_not_of_the_first_by_name():
+    records = [*RECORDS, record(model="a-later-one", construction="toy")]
+    assert next(view.name for view in views_of(EXPERIMENTS["pairs"], records) if view.id == "model").startswith("tiny")
+
+
 def test_a_table_shows_all_runs_with_the_accuracy_its_interval_and_n_first(workspace):
     sync(RECORDS, EXPERIMENTS)
     state = saved_views("pairs")["models-all"]["state"]
@@ -203,7 +208,7 @@ def test_a_view_is_written_once_brought_up_to_date_and_left_alone_when_a_person_
     # The page writes four keys.
     theirs = {"name": "Mine", "createdAt": 5, "updatedAt": 6, "state": "deflate;"}
     client.set_experiment_tag(number, f"{VIEW_TAG}biases", json.dumps(theirs))
-    sync([*RECORDS, record(model="another")], EXPERIMENTS)
+    sync([record(model="another"), *RECORDS], EXPERIMENTS)
     after = client.get_experiment(number).tags
     assert json.loads(after[f"{VIEW_TAG}biases"]) == theirs
     assert json.loads(after[f"{VIEW_TAG}model"])["name"] == "another on each construction"

@@ -202,6 +202,20 @@ def test_the_first_sentences_say_what_was_found_about_each_model(pages, folder):
     assert "There is no rate." in nothing
 
 
+def test_a_placebo_stands_in_the_overview_and_is_not_counted_among_constructions(folder):
+    file = folder / "constructions" / "toy" / "construction.yaml"
+    params = with_params(folder, ["recognition"])
+    table = rates(one=(0.9, 0.8, 0.95, 100)).assign(
+        construction="toy", source="generated", layer=1, control_majority=0.5
+    )
+    write_report(folder, "recognition", accuracy=table, recognition=table)
+    assert "knows the form in none of 1 by a probe." in text_of(pages_of(params)["index.html"])
+    file.write_text(f"placebo: true\n{file.read_text()}")
+    page = text_of(pages_of(params)["index.html"])
+    assert " of 1 by a probe" not in page
+    assert "90 % [80, 95]" in page
+
+
 def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_construction(folder):
     shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "agreement")
     params = with_params(folder, ["pairs", "recognition"], pairs={"constructions": ["toy", "agreement"]})

@@ -40,9 +40,9 @@ def session(labels=(), who="Ann", seed=1, table=None) -> Session:
     return start_session(group_sentences(mined() if table is None else table, seed), labels, who, "2026-01-31")
 
 
-def desk(disputes=None) -> Desk:
+def desk(disputes=None, needed=0, tested=len) -> Desk:
     content = Construction.model_validate(YAML(typ="safe").load(CONSTRUCTION))
-    return Desk(content, piece_finder(toy_pattern(), BLANK), disputes or {})
+    return Desk(content, piece_finder(toy_pattern(), BLANK), disputes or {}, needed, tested)
 
 
 @contextmanager

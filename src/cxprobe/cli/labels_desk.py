@@ -73,11 +73,12 @@ def print_agreement(construction: str) -> None:
         print(f"{len(others)} conflicts more are about what this corpus does not have")
     if shown:
         print(f"{len(shown)} to decide: `cxprobe agreement {construction} --decide --who NAME`")
-    for pair in kappas(labels):
+    compared = [pair for pair in kappas(labels) if pair.both]
+    for pair in compared:
         value = "not defined" if pair.value is None else f"{pair.value:.3f}"
         print(f"{pair.first} and {pair.second}: {pair.agreed} of {pair.both} alike, kappa {value}")
-    if len({label.who for label in labels}) < 2:
-        print("fewer than two people have labelled; there is nothing to compare")
+    if not compared:
+        print("nothing was labelled by two people; there is nothing to compare")
     if mined_file(construction).is_file():
         _print_yield(groups, labels)
 
@@ -204,7 +205,12 @@ def _desk(construction: str, disputed: Mapping[Target, Said]) -> Desk:
     pattern = load_pattern(construction, content)
     finder = piece_finder(pattern, load_pipeline(pipeline_of(pattern, params.mining), pattern))
     needed = 0 if disputed else max(line.labels_needed(params) for line in LINES.values())
-    return Desk(content, finder, disputed, needed)
+    mined = read_mined(construction)
+
+    def tested(labels: Sequence[PersonLabel]) -> int:
+        return max(line.labels_test(construction, params, mined, labels) for line in LINES.values())
+
+    return Desk(content, finder, disputed, needed, tested)
 
 
 def _git_user() -> str:

@@ -39,6 +39,11 @@ class _Item(NamedTuple):
         return f"{self.stage} {self.model}"
 
     @property
+    def of_dvc(self) -> str:
+        """The name of the stage in DVC."""
+        return f"{self.stage}@{self.model}"
+
+    @property
     def made(self) -> Path:
         """The folder of the items that it reads."""
         return Path("data") / f"make_{self.stage.partition('_')[2]}"
@@ -137,13 +142,18 @@ def _compute_part(part: str, items: list[_Item], params: "Params") -> None:
 
 
 def _print_status(items: list[_Item], params: "Params") -> None:
-    """Print a line for each stage and model."""
+    """Print a line for each stage and model; as for `cxprobe plan`, what DVC finds up to date has nothing missing."""
     # Counting needs tokenizers alone: without a network each absent file of a model would be waited for.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from cxprobe.cli.plan import changed_stages
     from cxprobe.run.processes import Job
 
-    complete = 0
+    complete, changed = 0, changed_stages([item.of_dvc for item in items])
     for item in items:
+        if item.of_dvc not in changed:  # what it kept while it computed may be gone, or was never here
+            complete += 1
+            print(f"{item}: its results are up to date", flush=True)
+            continue
         if not item.made.exists():
             print(_missing(item), flush=True)
             continue

@@ -34,7 +34,7 @@ def plan() -> None:
             missing.append(f"{name} is not counted: run `dvc repro make_{name}` first ({fault})")
     if len(before) == 1 and missing:
         raise DataError("\n".join(missing))
-    changed = _changed_stages([*before, *rows])
+    changed = changed_stages([*before, *rows])
     for stage in before:
         if stage in changed:
             print(f"{stage} is not up to date; run `dvc repro {stage}` to count what is new")
@@ -52,7 +52,7 @@ def plan() -> None:
     print("Answers that are kept already are counted too; `cxprobe measure --status` says how many they are.")
 
 
-def _changed_stages(stages: Sequence[str]) -> set[str]:
+def changed_stages(stages: Sequence[str]) -> set[str]:
     """Return the stages whose parameters, files or outputs DVC finds changed; outside of DVC, all of them."""
     from dvc.exceptions import NotDvcRepoError
     from dvc.repo import Repo

@@ -18,11 +18,17 @@ def sync() -> None:
 
 def _sync() -> tuple["list[RunRecord]", list[str]]:
     """Write every run that MLflow lacks; return the records, and what is wrong with others."""
-    from cxprobe.lines import all_experiments
+    from cxprobe.lines import LINES, all_experiments
+    from cxprobe.project.params import load_params
+    from cxprobe.report.judging import line_members
     from cxprobe.run import tracking
     from cxprobe.run.results import read_records
 
     records, faults = read_records()
+    params = load_params()
+    order = [member.slug for name in LINES for member in line_members(params.params_of(name))]
+    places = {slug: order.index(slug) for slug in dict.fromkeys(order)}
+    records.sort(key=lambda record: places.get(record.params["model"], len(order)))  # of which views name the first
     added = tracking.sync(records, all_experiments())
     print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
     return records, faults

@@ -1,10 +1,11 @@
 """A corpus whose files can be read one by one."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pandas as pd
@@ -78,21 +79,45 @@ def _files(corpus: FilesCorpus) -> dict[str, Mapping[str, Any]]:
     if not corpus.folder.strip():
         raise DataError("corpora: a folder is empty, which would be the project itself; name the corpus's folder")
     pattern = corpus.glob or _PATTERNS[corpus.format]
-    try:
+    with _listing(corpus.folder, pattern):
         folder = get_datafolder(_absolute(corpus.folder))
         shards = sorted(folder.list_files(glob_pattern=pattern))
         files = {shard: _info(folder, shard) for shard in shards}
+    if not files:
+        raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
+    return files
+
+
+def files_left_out(corpus: Corpus) -> list[str]:
+    """Return the files, sorted, of a corpus's folder that have another format; none where the corpus has a glob.
+
+    Raises:
+        DataError: The storage is out of reach.
+    """
+    if isinstance(corpus, InstalledCorpus) or corpus.glob:
+        return []
+    with _listing(corpus.folder, "**"):
+        names = get_datafolder(_absolute(corpus.folder)).list_files()
+    formats = {
+        name: [known for known, glob in _PATTERNS.items() if PurePosixPath(name).match(glob.removeprefix("**/"))]
+        for name in names
+    }
+    return sorted(name for name, known in formats.items() if known and corpus.format not in known)
+
+
+@contextmanager
+def _listing(folder: str, pattern: str) -> Iterator[None]:
+    """Turn what a storage raises into an error that says what to do."""
+    try:
+        yield
     except DataError:
         raise
     except Exception as fault:  # each storage raises what its own library does
         said = " ".join(str(fault).split())[:300]
         raise DataError(
-            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {said}; look "
+            f"corpora: {folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {said}; look "
             "at its spelling, at the network and at your credentials, and run the stage again"
         ) from fault
-    if not files:
-        raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
-    return files
 
 
 def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:

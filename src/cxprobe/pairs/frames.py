@@ -114,6 +114,8 @@ class PairsFile(Closed):
     typical: list[Two[Words]] = Field(default_factory=list)
     """Two nouns of which the first typically does to the second what is said: the people of `ROLE_NOUN_TYPE`, so that
     an exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
+    one_answer: bool = False
+    """Whether it is meant that one answer is right in all pairs of a variant; `cxprobe check` then does not tell it."""
     slots: dict[SlotName, FrameSlot]
     """Every slot of the templates except the people, their pronouns and the contrasts."""
     variants: Annotated[dict[str, Variant], Field(min_length=1)]

@@ -157,6 +157,7 @@ class PairsLine(Line):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has pairs, and each benchmark its files."""
         from cxprobe.pairs.benchmarks import benchmark_files
+        from cxprobe.pairs.pseudowords import require_wuggy
 
         section = params.section(PairsParams)
         people, contents = _people_if_sound(), dict[str, PairsFile]()
@@ -171,6 +172,8 @@ class PairsLine(Line):
         for name in contents:
             if faults.attempt(wording_of, name, contents, section.make, prefix="params.yaml: ") is None:
                 break
+        if section.make.pseudowords == "wuggy" and any(content.content_slots for content in contents.values()):
+            faults.attempt(require_wuggy, prefix="params.yaml: ")
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
@@ -448,12 +451,13 @@ def _notes_on_variants(name: str, content: PairsFile, people: People, params: Re
     """Yield a note on variants of a construction that no rate will have, since one answer is always right there."""
     per_cell: int = getattr(params.section(PairsParams).make.per_cell, content.tests)
     cells = unbalanced_cells(pair_table(render_pairs(name, content, people, per_cell, params.seed)))
-    if len(cells):
+    if len(cells) and not content.one_answer:
         listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
         yield (
             f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
             f"variants, where one answer is always right ({listed}); the report shows them one by one. To have them "
-            "counted, let the right word vary, or add variants in which the other one is right"
+            "counted, let the right word vary, or add variants in which the other one is right; if it is meant, say "
+            "one_answer: true there"
         )
 
 

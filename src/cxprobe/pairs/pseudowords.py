@@ -41,10 +41,20 @@ def candidates_of(source: PseudowordSource, seed: int) -> Candidates:
         seed: The project's seed.
 
     Raises:
-        DataError: The source is "wuggy", and Wuggy or its English data is not installed. Nothing is downloaded.
+        DataError: The source is "wuggy"; see `require_wuggy`.
     """
     if source == "random":
         return lambda _: []
+    require_wuggy()
+    return _wuggy(seed)
+
+
+def require_wuggy() -> None:
+    """Check, without importing it, that Wuggy can propose English pseudowords.
+
+    Raises:
+        DataError: Wuggy or its English data is not installed. Nothing is downloaded.
+    """
     spec = find_spec("wuggy")
     data = Path("plugins", "language_data", LANGUAGE, f"{LANGUAGE}.txt")
     if spec is None or spec.origin is None or not (Path(spec.origin).parent / data).is_file():
@@ -54,7 +64,6 @@ def candidates_of(source: PseudowordSource, seed: int) -> Candidates:
             f'fetch the data once: python -c "from wuggy import WuggyGenerator as W; '
             f"W().download_language_plugin('{LANGUAGE}', auto_download=True)\"; or choose random"
         )
-    return _wuggy(seed)
 
 
 def _wuggy(seed: int) -> Candidates:

@@ -159,7 +159,7 @@ def _state(session: Session, desk: Desk) -> dict[str, Any]:
         "who": session.who,
         "total": len(session.groups),
         "left": len(session.unlabelled),
-        "progress": progress_of(session, desk.needed),
+        "progress": progress_of(session, desk),
         "said": session.said,
         "refused": session.refused,
         "undo": bool(session.history),

@@ -5,6 +5,7 @@ sample of all, whichever of the others a person has labelled.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ import pandas as pd
 from cxprobe.people.labels import PersonLabel, in_force, judgements_on
 from cxprobe.people.mined import SentenceGroup
 from cxprobe.stats import Estimate, estimate_rate
+
+WANTED = 0.15  # to each side of a rate: what tells .5 from .65
 
 
 class Yield(NamedTuple):
@@ -70,3 +73,17 @@ def estimate_yield(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel
     expected, least, most = np.clip(n * ends, known, known + left).tolist()
     missing = (expected - known, least - known, most - known)
     return Yield(precision, sample["position"].nunique(), (expected, least, most), n, missing, left)
+
+
+@cache
+def sentences_for(half: float) -> int:
+    """Return how many sentences, each a cluster of its own, have an interval of at most ``half`` to each side.
+
+    Half of them are right, where the interval is widest.
+    """
+    n, widest = 0, 1.0
+    while widest > half:
+        n += 2
+        rate = estimate_rate((np.arange(n) % 2).astype(np.float64), np.arange(n, dtype=object)[:, None])
+        widest = rate.high - rate.value
+    return n

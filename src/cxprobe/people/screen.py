@@ -24,11 +24,11 @@ def show_group(session: Session, desk: Desk, console: Console) -> None:
     """Print the group that is shown, or that all are labelled."""
     group, position = session.current, session.position
     if group is None or position is None:
-        console.print(f"all are labelled: {progress_of(session, desk.needed)}")
+        console.print(f"all are labelled: {progress_of(session, desk)}")
         return
     target, sentences = (group.kind, group.target), shown_sentences(session, desk)
     number = f"{position + 1} of {len(session.groups)}"
-    _print(console, 0, Text.assemble((number, "bold"), (f"   {progress_of(session, desk.needed)}", "dim")))
+    _print(console, 0, Text.assemble((number, "bold"), (f"   {progress_of(session, desk)}", "dim")))
     if label := session.given.get(target):
         _print(console, 0, Text(f"You have labelled it {label}; a new answer replaces that.", "italic"))
     for who, label in desk.disputes.get(target, {}).items():

@@ -5,7 +5,7 @@ Nothing here asks or prints; the terminal and the page in the browser do.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
@@ -15,6 +15,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, PersonLabel, Said, Target, read_labels, with_label, write_labels
 from cxprobe.people.mined import MOST_SHOWN, Piece, PieceFinder, SentenceGroup
+from cxprobe.people.ranking import WANTED, sentences_for
 from cxprobe.people.tables import changing
 
 _LABEL_OF_KEY: dict[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
@@ -198,12 +199,14 @@ class Desk(NamedTuple):
         disputes: (kind, target) -> the labels that somebody decides about; empty where people label independently of
             each other, so that nobody sees the labels of others.
         needed: How many sentences of each label a probe needs at least; 0 where nothing is said of it.
+        tested: Returns how many sentences would test a probe with some labels; 0 where they do not suffice for one.
     """
 
     construction: Construction
     find_pieces: PieceFinder
     disputes: Mapping[Target, Said]
     needed: int = 0
+    tested: Callable[[Sequence[PersonLabel]], int] = lambda _: 0
 
 
 @dataclass(frozen=True)
@@ -236,29 +239,36 @@ def shown_sentences(session: Session, desk: Desk) -> list[ShownSentence]:
     return shown
 
 
-def progress_of(session: Session, needed: int = 0) -> str:
-    """Return in words how much is done, and what a probe lacks.
-
-    Args:
-        session: The session.
-        needed: See `Desk`.
-    """
+def progress_of(session: Session, desk: Desk) -> str:
+    """Return in words how much is done, and what a probe lacks by the labels that this person gave."""
     total, left = len(session.groups), len(session.unlabelled)
     text = f"{total - left} of {total} labelled" + (f", {left} left" if left else "")
-    return text + (_balance_of(session, needed) if needed else "")
+    return text + (_balance_of(session, desk) if desk.needed and left < total else "")
 
 
-def _balance_of(session: Session, needed: int) -> str:
-    """Return how many sentences of each label there are, and how many labels more make the rarer ones enough."""
-    given, counts = session.given, Counter[str]()
+def _balance_of(session: Session, desk: Desk) -> str:
+    """Return how many sentences of the rarer label there are, how many would test a probe, and how many labels lack."""
+    given, counts, needed = session.given, Counter[str](), desk.needed
     for group in session.groups:
         of_group = given.get((group.kind, group.target), "")
         counts.update(given.get(("sentence", sentence.id), of_group) for sentence in group.sentences)
     rarer, number = min(((name, counts[name]) for name in ("negative", "positive")), key=lambda one: one[1])
+    said = f"; {number} {rarer} so far, "
+    if number < needed:
+        return f"{said}a probe with {needed} of each label needs {_more(session, number, needed)}"
+    n = desk.tested([label for label in session.labels if label.who == session.who])
+    if not n:
+        return f"{said}enough for a probe, but not yet in both of its parts, which share no sequence of tags"
+    said += f"{n} sentences would test a probe"
+    if n >= (wanted := sentences_for(WANTED)):
+        return said
+    points = f"{100 * WANTED:.0f} points to each side"
+    return f"{said}; for an interval of {points}, some {wanted}, it needs {_more(session, n, wanted)}"
+
+
+def _more(session: Session, number: int, wanted: int) -> str:
+    """Return how many labels more there should be, if the coming ones add as many sentences as those so far did."""
     done = len(session.groups) - len(session.unlabelled)
-    if not done:
-        return ""
-    said = f"; {number} {rarer} so far, a probe with {needed} of each label "
-    if number >= needed:
-        return f"{said}can be made"
-    return said + (f"needs about {ceil((needed - number) * done / number):,} labels more" if number else "needs some")
+    if done == len(session.groups):
+        return "a larger corpus"
+    return f"about {ceil((wanted - number) * done / number):,} labels more" if number else "some"

@@ -15,11 +15,12 @@ from cxprobe.constructions.construction import (
     load_sound_parts,
     without_marks,
 )
-from cxprobe.constructions.sentences import SPLITS
+from cxprobe.constructions.sentences import ALL_SENTENCES, SPLITS
 from cxprobe.corpora.pattern import require_slots
 from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import PersonLabel
+from cxprobe.people.ranking import WANTED, sentences_for
 from cxprobe.recognition.params import RecognitionParams, RecognitionStage
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of
@@ -105,28 +106,42 @@ class RecognitionLine(Line):
         sizes = params.section(RecognitionParams).make.mined
         return sizes.train_per_label + sizes.test_per_label
 
+    def labels_test(
+        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
+    ) -> int:
+        """Return how many sentences would test a probe; 0 where it cannot be made."""
+        from cxprobe.recognition.sources import subsets_of_labels
+
+        try:
+            return subsets_of_labels(construction, params, mined, labels)["id"].nunique()
+        except DataError:
+            return 0
+
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
     ) -> Iterator[str]:
-        """Yield how many values of each feature can be tested and trained on."""
-        from cxprobe.recognition.make import balance
-        from cxprobe.recognition.sentences import apply_labels, split_sequences
+        """Yield how many sentences would test a probe of each feature and of all, and how many are wanted."""
+        from cxprobe.recognition.sources import subsets_of_labels
 
-        make = params.section(RecognitionParams).make
-        labelled, sizes = apply_labels(mined, labels).sentences, make.mined
         try:
-            sentences = split_sequences(
-                labelled, make.labels.folds, params.seed, documents_apart=make.labels.documents_apart
-            )
+            test = subsets_of_labels(construction, params, mined, labels)
         except DataError as fault:
             yield str(fault)
             return
-        per_label = f"{sizes.train_per_label} training and {sizes.test_per_label} test sentences"
-        yield f"with {per_label} of both labels, as recognition.make.mined asks for:"
-        for feature in load_construction(construction).for_source("mined").features:
-            subset = balance(sentences, feature, sizes, params.seed)
-            values = subset.rows.groupby("split")["value"].nunique().reindex(list(SPLITS), fill_value=0)
-            yield f"  {feature}: {values['train']} values can be trained on, and {values['test']} tested"
+        yield (
+            f"{test['id'].nunique()} sentences would test a probe; some {sentences_for(WANTED)} are wanted for an "
+            f"interval of {100 * WANTED:.0f} points to each side, and more where several share a document"
+        )
+        sizes = params.section(RecognitionParams).make.mined
+        features = [*load_construction(construction).for_source("mined").features, ALL_SENTENCES]
+        for feature in features[: len(features) - (not sizes.all_sentences)]:
+            if n := int((test["feature"] == feature).sum()):
+                yield f"  {feature}: {n} sentences would test its probe"
+            else:
+                yield (
+                    f"  {feature}: no probe, since no value has {sizes.train_per_label} sentences of each label for "
+                    f"training and {sizes.test_per_label} for testing (recognition.make.mined)"
+                )
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every sentence, or its marked span, once."""
@@ -159,6 +174,7 @@ class RecognitionLine(Line):
                     chance=float(row["control_majority"]),
                     source=source,
                     headline=source == hardest,
+                    counted=not inputs.constructions[construction].construction.placebo,
                     note=f"layer {int(row['layer'])}, the middle one",
                     against=against.get((model, construction, source)),
                 )

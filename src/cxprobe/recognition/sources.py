@@ -1,5 +1,7 @@
 """The labelled sentences of each source: drawn from grammars, or those of a corpus with the labels of people."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from cxprobe.constructions.construction import (
@@ -7,13 +9,16 @@ from cxprobe.constructions.construction import (
     Construction,
     SentenceSource,
     grammar_file,
+    load_construction,
     without_marks,
 )
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.files.tables import read_table
-from cxprobe.people.labels import read_labels
-from cxprobe.recognition.params import RecognitionStage
+from cxprobe.people.labels import PersonLabel, read_labels
+from cxprobe.recognition.make import draw_subsets
+from cxprobe.recognition.params import MakeRecognition, RecognitionParams, RecognitionStage
 from cxprobe.recognition.sentences import apply_labels, generate_sentences, load_grammars, mark_spans, split_sequences
+from cxprobe.report.params import ReportParams
 from cxprobe.run.stage import Stage
 
 
@@ -42,12 +47,33 @@ def source_sentences(
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
     mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
     labelled = apply_labels(mined, labels)
-    sentences = split_sequences(
-        labelled.sentences, make.labels.folds, seed, documents_apart=make.labels.documents_apart
-    )
+    sentences = _split(labelled.sentences, make, seed)
     if source == "marked":
         sentences = mark_spans(sentences, mined, f"{name}, {source}")
-    # These were not drawn for the values of one feature: each sentence may fill those of all.
-    draws = pd.DataFrame({"feature": list(construction.features)}).merge(sentences[["id"]], how="cross")
+    draws = _draws_of_all(sentences, construction)
     reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
     return sentences, draws, {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
+
+
+def subsets_of_labels(
+    name: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
+) -> pd.DataFrame:
+    """Return the test part of the subsets that mined sentences would have with these labels: feature, value, label, id.
+
+    Raises:
+        DataError: The labels do not suffice for a probe; see `split_sequences` and `draw_subsets`.
+    """
+    make, construction = params.section(RecognitionParams).make, load_construction(name).for_source("mined")
+    sentences = _split(apply_labels(mined, labels).sentences, make, params.seed)
+    draws, place = _draws_of_all(sentences, construction), f"{name}, mined"
+    rows = draw_subsets(sentences, draws, construction.features, make.mined, seed=params.seed, place=place).rows
+    return rows[rows["split"] == "test"]
+
+
+def _split(labelled: pd.DataFrame, make: MakeRecognition, seed: int) -> pd.DataFrame:
+    return split_sequences(labelled, make.labels.folds, seed, documents_apart=make.labels.documents_apart)
+
+
+def _draws_of_all(sentences: pd.DataFrame, construction: Construction) -> pd.DataFrame:
+    """Return the sentences that may fill the values of each feature: all, since none was drawn for one of them."""
+    return pd.DataFrame({"feature": list(construction.features)}).merge(sentences[["id"]], how="cross")

@@ -147,6 +147,7 @@ class Finding:
         source: Where the items come from, as runs in MLflow name it.
         run: What runs in MLflow call the construction where it is not its folder, as for its pairs of form; else "".
         headline: Whether it stands in the overview.
+        counted: Whether the overview counts it among the constructions that a model knows or not; a placebo is none.
         note: What else is to be said of the rate.
         preference: What shows that the model has a fixed preference; "" if nothing does.
         against: The paired difference from the best blind model; None where the two were not compared so, and their
@@ -168,6 +169,7 @@ class Finding:
     source: str = "own"
     run: str = ""
     headline: bool = True
+    counted: bool = True
     note: str = ""
     preference: str = ""
     against: AgainstBlind | None = None

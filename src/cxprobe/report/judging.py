@@ -1,6 +1,6 @@
 """Judge all models of a line of work; a model that cannot be judged does not stop the others."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -38,9 +38,12 @@ class Judging(Generic[T]):
     judged: dict[str, T] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
 
-    def run(self, slug: str, **fields: Any) -> JudgedRun:
-        """Return a run of a model; the fields are those of `JudgedRun`."""
-        return JudgedRun(model=slug, facts=self.facts[slug], **fields)
+    def run(self, slug: str, settings: Mapping[str, str], **fields: Any) -> JudgedRun:
+        """Return a run of a model, whose settings say what params.yaml says about it; the fields are of `JudgedRun`."""
+        member = self.members[slug]
+        about = getattr(member.spec, "about", "") if member.state == "trained" else ""  # a twin has that of its model
+        said = {**settings, "model_about": about or "unknown"}
+        return JudgedRun(model=slug, facts=self.facts[slug], settings=said, **fields)
 
     def show(self, rates: pd.DataFrame) -> None:
         """Print the rates of all models and of the best blind model, so that they are known before the report is made.

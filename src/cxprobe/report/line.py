@@ -196,6 +196,12 @@ class Line:
         """Return how many mined sentences of each label an item of the line needs at least; 0 if it needs none."""
         return 0
 
+    def labels_test(
+        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
+    ) -> int:
+        """Return how many mined sentences would test the line with these labels; 0 where they do not suffice."""
+        return 0
+
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
     ) -> Iterator[str]:

@@ -93,8 +93,8 @@ def views_of(experiment: Experiment, records: Sequence[RunRecord]) -> Iterator[V
 
     Args:
         experiment: The experiment.
-        records: All its runs. The views name what is in them: the constructions, a source of items that these have,
-            and the first trained model.
+        records: All its runs, the first model's first. The views name what is in them: the constructions, a source of
+            items that these have, and the first trained model.
     """
     sources: dict[str, set[str]] = {}  # construction -> those of its items
     for record in records:
@@ -104,8 +104,8 @@ def views_of(experiment: Experiment, records: Sequence[RunRecord]) -> Iterator[V
     source = experiment.source if experiment.source in all_sources else min(all_sources)
     overall = next(name for name in constructions if source in sources[name])
     judged = [record for record in records if "accuracy" in record.metrics]
-    trained = [record.params["model"] for record in judged if record.params["model_weights"] == "trained"]
-    names = {"overall": overall, "model": min(trained or [record.params["model"] for record in records])}
+    trained = [record for record in judged if record.params["model_weights"] == "trained"]
+    names = {"overall": overall, "model": (trained or records)[0].params["model"]}
     known = dict[str, None]()
     for record in records:
         params = [*record.params, *(name for trial in record.trials for name in trial.params)]

@@ -1,7 +1,7 @@
 """What the stages of corpora read of params.yaml: where constructions are looked for."""
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -36,3 +36,10 @@ def told_faults(stage: Stage[CorporaParams], counts: Mapping[str, int], faults: 
         number = f"corpora.{stage.item}: {counts['faults']:,} faults beside {counts['documents']:,} documents"
         print(f"{number}; the first: {shard}, line {line}: {fault}", file=sys.stderr)
     return faults
+
+
+def tell_left_out(stage: Stage[CorporaParams], names: Sequence[str]) -> None:
+    """Print how many files of a corpus's folder are not read, since they have another format than the corpus."""
+    if names:
+        corpus = f"corpora.{stage.item}: {len(names)} files of other formats in its folder are not read"
+        print(f"{corpus}; the first: {names[0]}; name a corpus of its format for them", file=sys.stderr)

@@ -117,8 +117,8 @@ def _headline(grids: Sequence[Grid]) -> dict[str, str]:
     for model in dict.fromkeys(slug for grid in grids for slug in grid.models):
         parts = []
         for grid in grids:
-            verdicts = [cells[model].verdict for cells in grid.rows.values() if model in cells]
-            rates = [verdict for verdict in verdicts if verdict not in (SMOKE_TEST, NO_RATE)]
+            findings = [cells[model] for cells in grid.rows.values() if model in cells and cells[model].counted]
+            rates = [one.verdict for one in findings if one.verdict not in (SMOKE_TEST, NO_RATE)]
             if not rates:
                 continue
             found, failed = sum(verdict in FOUND for verdict in rates), rates.count(CANNOT_BE_TOLD)
