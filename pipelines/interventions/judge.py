@@ -14,11 +14,10 @@ from cxprobe.interventions.judge import (
     series_by_layer,
     sum_up,
     transfer,
-    tried_on_itself,
     uses,
     with_effects,
 )
-from cxprobe.interventions.names import EFFECTS_FILE, TRANSFER_FILE
+from cxprobe.interventions.names import EFFECTS_FILE, TRANSFER_FILE, tried_on_itself
 from cxprobe.interventions.params import InterventionsStage
 from cxprobe.lm.params import Member
 from cxprobe.report.findings import grouped_rows
@@ -50,6 +49,8 @@ def judge_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         return Outcome(faults=judging.faults)
     effects = pd.concat(judging.judged.values(), ignore_index=True)
     tables = {stem: compute(effects) for stem, compute in TABLES.items()}
+    about = read_table(items)[["construction", "tests", "control"]].drop_duplicates()
+    tables["uses"] = tables["uses"].merge(about, validate="many_to_one")
     for stem, table in tables.items():
         write_table(table, stage.data / f"{stem}.parquet")
     settings, runs = stage.settings("interventions.make", "interventions.measure"), []

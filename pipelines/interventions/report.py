@@ -7,10 +7,12 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.interventions.figures import heat_map
-from cxprobe.interventions.judge import beside_published, tried_on_itself
+from cxprobe.interventions.judge import beside_controls, beside_published
+from cxprobe.interventions.names import tried_on_itself
 from cxprobe.interventions.params import InterventionsStage
 from cxprobe.report.findings import grouped_rows
 from cxprobe.report.judging import line_members
+from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -33,6 +35,7 @@ def report_interventions(stage: Stage[InterventionsStage]) -> Outcome:
             title = f"{labels[model]}: learnt on the construction of a row, asked on that of a column"
             figures[f"figures/transfer_{model}"] = heat_map(table, "learnt", "construction", title)
     tables = {"accuracy": judged["accuracy"], **{f"tables/{stem}": judged[stem] for stem in TABLES}}
+    tables["tables/uses"] = with_blanks(beside_controls(judged["uses"], judged["accuracy"]))
     published = pd.read_csv(stage.use(PUBLISHED), sep="\t")
     tables["tables/beside_published"] = beside_published(judged["effects"], published)
     return Outcome(tables=tables, figures=figures)

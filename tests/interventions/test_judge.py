@@ -6,6 +6,7 @@ import pytest
 
 from cxprobe.interventions.judge import (
     base_accuracy,
+    beside_controls,
     beside_published,
     differences,
     effect_by_place,
@@ -13,13 +14,12 @@ from cxprobe.interventions.judge import (
     series_by_layer,
     sum_up,
     transfer,
-    tried_on_itself,
     uses,
     with_effects,
 )
 from cxprobe.interventions.line import order_in_words
 from cxprobe.interventions.measure import is_changed, spaced_layers
-from cxprobe.interventions.names import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
+from cxprobe.interventions.names import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED, tried_on_itself
 
 LAYERS, ITEMS = (2, 4, 6), 12
 REGIONS = {"c": ("subject", "verb", "last"), "d": ("giver", "last"), NEUTRAL: ("middle", "last")}
@@ -124,6 +124,16 @@ def test_what_is_used_is_said_of_the_place_and_direction_with_the_largest_select
     assert (row["n"], row["frames"]) == (ITEMS, 4)
     for name in ("used", "readable", "expected", "random", "changed"):
         assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
+
+
+def test_what_is_used_stands_beside_what_is_expected_where_plain_words_say_it(effects):
+    accuracy, used = base_accuracy(effects), uses(effects)
+    [row] = beside_controls(used.assign(control="d"), accuracy).to_dict("records")
+    of_d = accuracy.set_index("construction").loc["d"]
+    names = ("control_expected", "control_expected_low", "control_expected_high", "control_n")
+    assert [row[name] for name in names] == list(of_d[["accuracy", "low", "high", "n"]])
+    assert row["used"] == used["used"].item()
+    assert beside_controls(used.assign(control=""), accuracy)["control_expected"].isna().all()
 
 
 def test_each_place_has_its_mean_and_a_run_at_most_forty_numbers(effects):

@@ -9,7 +9,7 @@ from cxprobe.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.interventions.sentences import NEUTRAL_FILE, load_labelled, load_neutral
 
 FORM, MEANING = "subject-verb-agreement", "ditransitive"
-OTHERS = ["anaphor-agreement", "npi-licensing"]
+OTHERS = ["anaphor-agreement", "npi-licensing", "lexical-transfer"]
 SIZES = {"test": 40, "train": 60}
 
 
@@ -33,7 +33,9 @@ def test_base_and_source_differ_in_the_label_alone_and_every_label_is_the_base_a
         assert len(row["base_ends"]) == len(row["source_ends"]) == len(row["regions"])
         assert row["base_ends"][-1] == len(row["base_before"])
         first, last = row["base_before"].split(), row["source_before"].split()
-        assert sum(one != other for one, other in zip(first, last, strict=True)) == (2 if name == MEANING else 1)
+        assert sum(one != other for one, other in zip(first, last, strict=True)) == (
+            1 if labelled.content.tests == "form" else 2
+        )
 
 
 def test_of_the_ends_the_first_region_and_the_last_are_left(people):

@@ -11,10 +11,10 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from cxprobe.constructions.people import People
 from cxprobe.errors import DataError
-from cxprobe.interventions.judge import effect_by_place, sum_up, transfer, tried_on_itself, uses, with_effects
+from cxprobe.interventions.judge import effect_by_place, sum_up, transfer, uses, with_effects
 from cxprobe.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.interventions.measure import measure_layer, prompt_items
-from cxprobe.interventions.names import INTERVENTIONS, NEUTRAL
+from cxprobe.interventions.names import INTERVENTIONS, NEUTRAL, tried_on_itself
 from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.interventions.sentences import InterventionsFile, LabelledSentences
 from cxprobe.lm.causal import CausalLM

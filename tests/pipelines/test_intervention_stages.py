@@ -60,7 +60,9 @@ def test_models_of_both_kinds_are_measured_judged_and_reported(folder):
     assert set(report.tables["accuracy"]["model"]) == {*MODELS}
     assert {"accuracy", "low", "high", "n"} <= {*report.tables["accuracy"]}
     assert set(report.figures) == {f"figures/toy_{name}" for name in MODELS}
-    assert set(report.tables["tables/uses"]["model"]) == {*MODELS}
+    used = report.tables["tables/uses"]
+    assert set(used["model"]) == {*MODELS}
+    assert set(used["control_expected"]) == {""}  # the toy has no control
     assert {"pythia-1b", *MODELS} <= set(report.tables["tables/beside_published"]["model"])
 
 

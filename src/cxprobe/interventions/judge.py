@@ -18,6 +18,7 @@ from cxprobe.interventions.names import (
     TRANSFERRED,
     TRUE,
     WHOLE,
+    tried_on_itself,
 )
 from cxprobe.stats import credits_of_margins, mean_by, rate_by
 
@@ -47,11 +48,6 @@ def effect_by_place(effects: pd.DataFrame) -> pd.DataFrame:
         `OF_INTERVENTION`, layer, region, effect, low, high and n, the number of frames.
     """
     return _means(effects, "effect", [*OF_INTERVENTION, *_PLACE])
-
-
-def tried_on_itself(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows in which what was found on a construction is tried on the same."""
-    return effects[effects["learnt"] == effects["construction"]]
 
 
 def best_regions(effects: pd.DataFrame) -> pd.DataFrame:
@@ -183,6 +179,22 @@ def uses(effects: pd.DataFrame) -> pd.DataFrame:
         best = best.merge(beside.rename(columns=named), how="left")
     expected = base_accuracy(effects).rename(columns={"accuracy": "expected"} | _ends_of("expected"))
     return best.merge(expected.drop(columns="n"), how="left")
+
+
+def beside_controls(used: pd.DataFrame, accuracy: pd.DataFrame) -> pd.DataFrame:
+    """Return what is used with what is expected where the text says the same in plain words.
+
+    Args:
+        used: What `uses` returns, with control.
+        accuracy: What `base_accuracy` returns.
+
+    Returns:
+        The rows of ``used`` with control_expected, its low and high, and control_n: how often the model prefers the
+        right answer to the sentences of the control; NaN where it was not asked.
+    """
+    names = {"construction": "control", "accuracy": "control_expected", "n": "control_n"}
+    of_control = accuracy.rename(columns=names | _ends_of("control_expected"))
+    return used.merge(of_control, how="left")
 
 
 def _ends_of(name: str) -> dict[str, str]:

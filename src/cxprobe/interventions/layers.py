@@ -13,7 +13,7 @@ from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table, write_table
 from cxprobe.files.writing import scratch_folder
 from cxprobe.interventions.measure import measure_layer, prompt_items, spaced_layers
-from cxprobe.interventions.names import EFFECTS_FILE, TRANSFER_FILE
+from cxprobe.interventions.names import EFFECTS_FILE, TRANSFER_FILE, tried_on_itself
 from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.intervening import SentenceTokens, answers_in_batches, blocks_of
@@ -87,9 +87,9 @@ def measure_model(
     if not processes.writes:
         return None
     every_layer = pd.concat([effects_of(layer) for layer in work], ignore_index=True)
-    own = every_layer["learnt"] == every_layer["construction"]
-    write_table(every_layer[own], folder / EFFECTS_FILE)
-    write_table(every_layer[~own].drop(columns="readable"), folder / TRANSFER_FILE)
+    own = tried_on_itself(every_layer)
+    write_table(own, folder / EFFECTS_FILE)
+    write_table(every_layer.drop(index=own.index, columns="readable"), folder / TRANSFER_FILE)
     write_model_facts(model.facts, folder)
     counts = {"items": sum(len(of.items) for of in asked.values())}
     return counts | {"dropped_items": sum(of.dropped for of in asked.values())} | checked

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from math import isnan
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults, is_there
+from cxprobe.constructions.faults import Fault
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.writing import DATA
 from cxprobe.interventions.names import (
@@ -32,7 +34,18 @@ from cxprobe.interventions.sentences import (
     load_neutral,
 )
 from cxprobe.report.answers import read_made_table
-from cxprobe.report.findings import NO_DIFFERENCE, AgainstBlind, Blind, Finding, ReportModels, grouped_rows
+from cxprobe.report.findings import (
+    CANNOT_BE_TOLD,
+    DOES_NOT,
+    HALF,
+    NO_DIFFERENCE,
+    AgainstBlind,
+    Blind,
+    Finding,
+    ReportModels,
+    Verdict,
+    grouped_rows,
+)
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand
 from cxprobe.report.params import ReportParams
@@ -50,15 +63,16 @@ MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 # Title, path, names beside that of the model or the construction, and what is measured, in words.
 _TABLES: Sequence[tuple[str, str, Sequence[str], Mapping[str, str]]] = (
     (
-        "Readable, expected, used: at the place and along the direction that change most",
+        "Readable, expected, used: at the place and along the direction that change most; and the control",
         _USES,
-        ("intervention", "layer", "region"),
+        ("construction", "intervention", "layer", "region"),
         {
             "readable": "readable: a probe's accuracy on other frames",
             "expected": "expected: how often the right answer is likelier",
             "used": "used: effect beyond control words, in nats",
             "random": "the same of random directions",
             "whole": "the same of the whole vector",
+            "control_expected": "expected where plain words say it",
         },
     ),
     (
@@ -115,7 +129,7 @@ class InterventionsLine(Line):
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check interventions.yaml, and the frames that fill it."""
         if is_there(PEOPLE_FILE) and (people := faults.attempt(load_people)) is not None:
-            faults.read(interventions_file(folder.name), partial(load_labelled, folder.name, people))
+            faults.read(interventions_file(folder.name), partial(load_labelled, folder.name, people), _control_is_there)
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the neutral sentences, if the line has something to do."""
@@ -148,19 +162,23 @@ class InterventionsLine(Line):
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield how often the best direction changes a model's answer; random ones take the place of a blind model."""
         del models
-        for row in inputs.table(_USES).to_dict("records"):
+        rows = {(str(row["model"]), str(row["construction"])): row for row in inputs.table(_USES).to_dict("records")}
+        for (model, construction), row in rows.items():
             changed, random, whole = (_share(row, f"{name}changed") for name in ("", "random_", "whole_"))
+            control = None if isnan(row["control_n"]) else _share(row, "control_expected", "control_n")
             yield Finding(
                 self.name,
-                str(row["construction"]),
-                str(row["model"]),
+                construction,
+                model,
                 "used",
                 "answers that an exchange along one direction changes",
                 changed,
                 Blind("random directions", random),
                 _USES,
                 chance=random.value,
-                settled=None if changed.low > random.high else NO_DIFFERENCE,  # one changed item lies above no item
+                headline=row["tests"] != "control",
+                control=control,
+                settled=None if _changes(row) else _verdict_of_null(control, rows.get((model, str(row["control"])))),
                 note=f"beyond control words {_with_interval(row, 'used')} nats; the whole vector there changes "
                 f"{percent(whole.value)} {interval(whole)}",
                 against=AgainstBlind(float(row["used_low"]) > float(row["random_high"]), None),
@@ -189,6 +207,8 @@ class InterventionsLine(Line):
                 return
             keys = [*dict.fromkeys((other, *named))]
             about = (table[column] == value) | (table.get("learnt") == value)
+            if column == "construction" and "control" in table:
+                about |= table["construction"].isin(table.loc[about, "control"])
             if "labels" in table and "labels" not in named:
                 about &= table["labels"] == TRUE
             rows = [
@@ -214,6 +234,12 @@ class InterventionsLine(Line):
         return pd.DataFrame(columns=["model"])
 
 
+def _control_is_there(labelled: LabelledSentences) -> Iterator[Fault]:
+    control = labelled.content.control
+    if control and not is_there(interventions_file(control)):
+        yield Fault(("control",), f"'{control}' has no interventions.yaml; write it, or name another construction")
+
+
 def order_in_words(model: str, differences: pd.DataFrame) -> str:
     """Return in words whether interventions follow one another as in `ORDER`, and what is left of the lead of DAS.
 
@@ -232,10 +258,33 @@ def order_in_words(model: str, differences: pd.DataFrame) -> str:
     )
 
 
-def _share(row: Mapping[Any, Any], name: str) -> Estimate:
-    return Estimate(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]), int(row["n"]))
+def _changes(row: Mapping[Any, Any]) -> bool:
+    """Return whether a direction changes more answers than random ones may: one changed item lies above no item."""
+    return float(row["changed_low"]) > float(row["random_changed_high"])
+
+
+def _verdict_of_null(expected: Estimate | None, exchanged: Mapping[Any, Any] | None) -> Verdict:
+    """Return what it says that no direction changes a model's answers.
+
+    Args:
+        expected: How often the model is right where plain words say the same; None where it was not asked.
+        exchanged: What the best direction does there; None where none was learnt.
+    """
+    if expected is None:
+        return NO_DIFFERENCE
+    if expected.low <= HALF:
+        return CANNOT_BE_TOLD
+    if exchanged is None:
+        return NO_DIFFERENCE
+    return DOES_NOT if _changes(exchanged) else CANNOT_BE_TOLD
+
+
+def _share(row: Mapping[Any, Any], name: str, n: str = "n") -> Estimate:
+    return Estimate(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]), int(row[n]))
 
 
 def _with_interval(row: Mapping[Any, Any], name: str) -> str:
+    if isnan(row[name]):
+        return "–"
     low, high = (row[f"{name}_{end}" if f"{name}_{end}" in row else end] for end in ("low", "high"))
     return f"{row[name]:.2f} [{low:.2f}, {high:.2f}]"

@@ -21,7 +21,7 @@ def neutral_items(sentences: Sequence[str]) -> pd.DataFrame:
     rows = list[dict[str, object]]()
     for number, base in enumerate(sentences):
         row: dict[str, object] = {"id": f"neutral/{number}", "construction": NEUTRAL, "part": TEST, "sentence": base}
-        row |= {"regions": [MIDDLE, LAST], FRAME_OF_ITEM: f"neutral {number}"}
+        row |= {"tests": "", "control": "", "regions": [MIDDLE, LAST], FRAME_OF_ITEM: f"neutral {number}"}
         turned = {"base": base, "source": sentences[(number + 1) % len(sentences)]}
         for label, (side, sentence) in zip("ab" if number % 2 else "ba", turned.items(), strict=True):
             *words, answer = sentence.removesuffix(".").split()
@@ -54,9 +54,9 @@ def draw_base_and_source(
         regions: Which regions, see `cxprobe.interventions.params.MakeInterventions`.
 
     Returns:
-        One row an item: id, construction, part, sentence (its name), regions (their names), cluster_frame, base and
-        source (their labels), and of both sides before, answer, after, and ends (of each region the character after its
-        last), as in base_before.
+        One row an item: id, construction, tests, control ("" for none), part, sentence (its name), regions (their
+        names), cluster_frame, base and source (their labels), and of both sides before, answer, after, and ends (of
+        each region the character after its last), as in base_before.
     """
     content, rng = labelled.content, generator_for(seed, "interventions", name)
     numbers = {group: len(rows) for group, rows in labelled.groups.items()}
@@ -75,6 +75,7 @@ def draw_base_and_source(
             sides = dict(zip(("base", "source"), labels if turn % 2 == 0 else labels[::-1], strict=True))
             sentence = sentences[(turn // 2) % len(sentences)]
             row: dict[str, object] = {"id": f"{name}/{part}/{item}", "construction": name, "part": part}
+            row |= {"tests": content.tests, "control": content.control or ""}
             row |= {"sentence": sentence, "regions": list(labelled.regions)[::step]}
             row |= {FRAME_OF_ITEM: f"{name} {drawn['frames']}", **sides}
             for side, label in sides.items():

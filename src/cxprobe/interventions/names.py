@@ -1,4 +1,6 @@
-"""What tables of interventions call things."""
+"""What tables of interventions call things, and which rows are about one construction."""
+
+import pandas as pd
 
 from cxprobe.stats import CLUSTER
 
@@ -15,3 +17,8 @@ NEUTRAL = "neutral sentences"
 """Stands in the place of a construction; the space keeps it apart from all folders."""
 TRUE, CONTROL, SELECTIVE = "true", "control", "true less control"
 EFFECTS_FILE, TRANSFER_FILE = "effects.parquet", "transfer.parquet"
+
+
+def tried_on_itself(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in which what was found on a construction is tried on the same."""
+    return effects[effects["learnt"] == effects["construction"]]

@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.people import People, Row, SlotName
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
 
 LAST, MIDDLE = "last", "middle"
 """The regions of the last word before the answer, where no slot ends there, and of the middle of neutral sentences."""
@@ -43,8 +43,10 @@ class _Rows(Closed):
 class InterventionsFile(Closed):
     """The sentences of a construction in which vectors are exchanged."""
 
-    tests: Literal["meaning", "form"]
-    """What the label is about."""
+    tests: Literal["meaning", "form", "control"]
+    """What the label is about; sentences of the last kind say it in plain words, and no construction is needed."""
+    control: Slug | None = None
+    """The construction whose sentences are the control of these; absent for none."""
     rows: Literal["pairs.yaml", "form_pairs.yaml"]
     """The file of the same construction whose frames and fillers fill the slots."""
     people: dict[SlotName, str] = Field(default_factory=dict)

@@ -81,7 +81,7 @@ CANNOT_BE_TOLD = Verdict(
     "preference",
     "?",
     "cannot be told",
-    "the control is not passed: the model fails these questions even where the answer is said in plain words",
+    "the control is not passed: nothing is found even where the answer is said in plain words",
 )
 WITHOUT_CONSTRUCTION = Verdict(
     "above-chance",
