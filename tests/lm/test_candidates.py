@@ -33,14 +33,6 @@ def test_candidates_have_the_probability_at_the_models_own_mask_in_the_models_ow
         np.testing.assert_allclose(numbers, wanted.numpy(), atol=1e-5)
 
 
-def test_candidates_score_the_same_alone_and_in_any_company(bert):
-    together = candidate_log_probabilities(bert, FRAMES, CANDIDATES, token_budget=10_000)
-    for frame, words, numbers in zip(FRAMES, CANDIDATES, together, strict=True):
-        for word, number in zip(words, numbers, strict=True):
-            [alone] = candidate_log_probabilities(bert, [frame], [[word]], token_budget=1)
-            np.testing.assert_allclose(alone, [number], atol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("text", "word", "message"),
     [
