@@ -10,9 +10,10 @@ from cxprobe.lm.params import Member
 from cxprobe.report.judging import judge_members, rates_of_runs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.scenarios.judge import decide_tests, flips_from_base, scenario_runs
+from cxprobe.scenarios.judge import decide_tests, flips_from_base
 from cxprobe.scenarios.params import ScenariosStage
 from cxprobe.scenarios.rules import load_scenarios, scenarios_file
+from cxprobe.scenarios.runs import scenario_runs
 
 MADE = DATA / "make_scenarios"
 MOST_IN_HEADLINE = 18
