@@ -1,12 +1,14 @@
 """Tables: .parquet for data, .csv for results."""
 
+import csv
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,8 +39,11 @@ def write_table(table: pd.DataFrame, path: Path, types: Mapping[str, pa.DataType
     if empty or infinite:
         raise DataError(f"{path}: empty cells in {empty}, infinite numbers in {infinite}; nothing was written")
     if path.suffix == ".csv":
-        rounded = table.map(lambda cell: significant(cell) if isinstance(cell, float) else cell)
-        write_bytes(rounded.to_csv(index=False, lineterminator="\n").encode(), path)
+        written_rows = StringIO()
+        writer = csv.writer(written_rows, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows(zip(*(_rounded(table[name].tolist()) for name in table), strict=True))
+        write_bytes(written_rows.getvalue().encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table
         schema = pa.Schema.from_pandas(table, preserve_index=False)
@@ -101,3 +106,7 @@ def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> int:
                     writer.write_batch(batch)
                     rows += len(batch)
     return rows
+
+
+def _rounded(cells: Iterable[Any]) -> list[Any]:
+    return [significant(cell) if isinstance(cell, float) else cell for cell in cells]
