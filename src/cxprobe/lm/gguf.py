@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections import Counter
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,8 +91,13 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
 
 
 def _rounding_of(file: Path) -> str:
-    """Return how the weights of a GGUF file are stored, such as "Q4_1", as it says itself."""
+    """Return how the weights of a GGUF file are stored, such as "Q4_1": as it says, or as most of them are."""
     from gguf import GGUFReader, LlamaFileType
 
-    said = GGUFReader(file).get_field("general.file_type")
-    return "GGUF" if said is None else str(LlamaFileType(int(said.contents())).name.partition("_")[2])
+    reader = GGUFReader(file)
+    if said := reader.get_field("general.file_type"):
+        return str(LlamaFileType(int(said.contents())).name.partition("_")[2])
+    sizes = Counter[str]()
+    for tensor in reader.tensors:
+        sizes[tensor.tensor_type.name] += int(tensor.n_elements)
+    return sizes.most_common(1)[0][0]
