@@ -14,8 +14,9 @@ import torch
 from paired import take_turns
 
 from cxprobe.files.arrays import read_features, write_features
-from cxprobe.lm.embedding import load_encoder, pool_texts, token_budget_batches, tokenise
+from cxprobe.lm.embedding import load_encoder, pool_texts, tokenise
 from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.store import token_budget_batches
 
 SENTENCES = 1200
 ROUNDS = 5
@@ -69,10 +70,10 @@ def test_extraction_against_a_padded_loop_and_a_bare_forward(tmp_path, show, fit
 
     def ways_of(number):
         texts, ids = every[:number], [str(one) for one in range(number)]
-        tokens = tokenise(encoder, ids, texts)
+        tokens = tokenise(encoder, texts)
 
         def ours():
-            again = tokenise(encoder, ids, texts)
+            again = tokenise(encoder, texts)
             write_features([pool_texts(encoder, again, TOKEN_BUDGET)], ids, tmp_path / "out")
 
         return {

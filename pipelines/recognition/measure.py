@@ -17,7 +17,7 @@ from cxprobe.lm.params import Member
 from cxprobe.recognition.blind import count_features, kind_of
 from cxprobe.recognition.make import read_subsets, spans_of
 from cxprobe.recognition.params import RecognitionStage
-from cxprobe.recognition.probes import ProbedSource, probe_source
+from cxprobe.recognition.probes import probe_source
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -54,8 +54,8 @@ def measure_recognition(stage: Stage[RecognitionStage]) -> Outcome | None:
                 features = Features(of_source, (counted_words,))
             else:
                 features = read_features(folder / source)
-            probed = ProbedSource(member.slug, name, kind, read_subsets(made[source]), features)
-            counts.update(probe_source(params, probed, folder / source, KEPT))
+            asked = (member.slug, name, kind)
+            counts.update(probe_source(params, asked, read_subsets(made[source]), features, folder / source, KEPT))
         if member.is_blind:
             write_model_facts(blind_facts(kind_of(member.spec)), folder)
         return counts

@@ -11,10 +11,14 @@ from cxprobe.report.findings import HALF
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.scenarios.figures import scenario_figure
 from cxprobe.scenarios.judge import item_of_text, scenario_rates, uncalibrated
 from cxprobe.scenarios.params import ScenariosStage
-from cxprobe.scenarios.report import read_published_rates, scenario_words, scenarios_beside_published
+from cxprobe.scenarios.report import (
+    read_published_rates,
+    scenario_figure,
+    scenario_words,
+    scenarios_beside_published,
+)
 from cxprobe.scenarios.rules import load_scenarios, scenarios_file
 
 

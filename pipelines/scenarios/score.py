@@ -6,7 +6,7 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.lm.candidates import Usable, drop_items
+from cxprobe.lm.candidates import drop_items
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.measuring import MeasuredModel, measure_members
@@ -23,35 +23,36 @@ NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 
 def score_scenarios(stage: Stage[ScenariosStage]) -> Outcome | None:
     made = {
-        name: [read_table(stage.use(DATA / "make_scenarios" / name / f"{kind}.parquet")) for kind in ("items", "texts")]
+        name: read_table(stage.use(DATA / "make_scenarios" / name / "texts.parquet"))
         for name in stage.params.scenarios.constructions
     }
 
     def score(member: Member) -> Mapping[str, float] | None:
         folder, place = stage.data / member.inside, f"models.{member.slug}"
         if isinstance(member.spec, Rule):
-            usable = {name: Usable(items, texts, NONE_DROPPED, 0) for name, (items, texts) in made.items()}
-            texts = pd.concat([asked.texts.assign(construction=name) for name, asked in usable.items()])
+            usable = {name: (texts, NONE_DROPPED) for name, texts in made.items()}
+            texts = pd.concat([texts.assign(construction=name) for name, texts in made.items()])
             scores = fill_blindly(member.spec.kind, texts.reset_index(drop=True))
             facts, counts = blind_facts(member.spec.kind), dict[str, float]()
         else:
             model = MeasuredModel.of(stage, member.slug, member.spec, load_masked_lm)
             usable = {
-                name: drop_items(model.described, *tables, place=f"{place}, {name}") for name, tables in made.items()
+                name: drop_items(model.described, texts, place=f"{place}, {name}") for name, texts in made.items()
             }
-            asked = {name: items.texts for name, items in usable.items()}
+            asked = {name: texts for name, (texts, _) in usable.items()}
             filled = fill_masks(model, asked, stage.params.scenarios.score.token_budget, folder)
             if filled is None:
                 return None
             scores, counts = filled
             facts = model.facts
-        dropped = pd.concat([asked.dropped.assign(construction=name) for name, asked in usable.items()])
+        dropped = pd.concat([words.assign(construction=name) for name, (_, words) in usable.items()])
         write_table(scores, folder / SCORES_FILE)
         write_table(dropped.reset_index(drop=True), folder / "dropped.parquet")
         write_model_facts(facts, folder)
+        items = sum(texts["item"].nunique() for texts, _ in usable.values())
         return {
-            "items": sum(len(asked.items) for asked in usable.values()),
-            "dropped_items": sum(asked.dropped_items for asked in usable.values()),
+            "items": items,
+            "dropped_items": sum(texts["item"].nunique() for texts in made.values()) - items,
             "texts": len(scores),
             "distinct_texts": scores["text"].nunique(),
             **counts,

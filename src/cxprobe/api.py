@@ -236,7 +236,7 @@ class Encoder:
         if isinstance(lm, embedding.LoadedEncoder):
             return lm
         parts = (lm.model.base_model, lm.tokenizer, lm.fingerprint, lm.max_tokens, lm.state, lm.precision)
-        return embedding.LoadedEncoder(lm.name, *parts, pad_token_id=lm.tokenizer.pad_token_id or 0)
+        return embedding.LoadedEncoder(lm.name, *parts)
 
 
 class LanguageModel(Encoder):

@@ -14,8 +14,9 @@ from servers import answering
 from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
-from cxprobe.lm.asking import demand, open_llm, put_questions, questions_of, replies_to
+from cxprobe.lm.asking import demand, open_llm, questions_of, replies_to
 from cxprobe.lm.params import Llm
+from cxprobe.run.progress import ProgressLines
 
 pytestmark = pytest.mark.pipeline
 
@@ -95,19 +96,33 @@ def server():
         yield f"{url}/v1", asked
 
 
-def test_every_question_has_its_reply_in_order(tmp_path):
-    told = []
-    replies = put_questions(QUESTIONS, llm(), tmp_path, told.append)
+def ask(questions, model, folder):
+    """Return the replies by their ids, and the errors of those that failed."""
+    table = replies_to(questions, model, folder, "asking")
+    assert table["id"].tolist() == list(questions)
+    assert table.loc[table["failed"], "reply"].eq("").all()
+    table = table.set_index("id")
+    return table["reply"].to_dict(), table.loc[table["failed"], "error"].to_dict()
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """The numbers of questions that have been finished."""
+    numbers = []
+    monkeypatch.setattr(ProgressLines, "update", lambda _, finished: numbers.append(finished))
+    return numbers
+
+
+def test_every_question_of_a_table_has_its_reply_in_order(tmp_path, told):
+    table = pd.DataFrame(QUESTIONS.items(), columns=["id", "question"])
+    assert questions_of(table) == QUESTIONS
+    assert ask(QUESTIONS, llm(), tmp_path) == (dict.fromkeys(QUESTIONS, "Answer: 1"), {})
     assert told == [1] * len(QUESTIONS)
-    assert [reply.id for reply in replies] == list(QUESTIONS)
-    assert {(reply.text, reply.error) for reply in replies} == {("Answer: 1", "")}
 
 
 def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_path):
     for said in ("Answer: 1", "Answer: 0", "Answer: 1"):
-        model = llm(arguments={"reply": said})
-        replies = put_questions(QUESTIONS, model, tmp_path)
-        assert {reply.text for reply in replies} == {said}
+        assert set(ask(QUESTIONS, llm(arguments={"reply": said}), tmp_path)[0].values()) == {said}
 
 
 def test_what_a_run_needs_is_told_beforehand():
@@ -116,22 +131,13 @@ def test_what_a_run_needs_is_told_beforehand():
     )
 
 
-def test_a_table_of_questions_becomes_a_table_of_replies(tmp_path):
-    table = pd.DataFrame(QUESTIONS.items(), columns=["id", "question"])
-    assert questions_of(table) == QUESTIONS
-    replies = replies_to(questions_of(table), llm(), tmp_path, "asking")
-    assert replies["id"].tolist() == list(QUESTIONS)
-    assert set(replies["reply"]) == {"Answer: 1"}
-    assert not replies["failed"].any()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 1, 2, 3])
 def test_a_full_disk_is_told_as_one(tmp_path, small_disk, left, capfd):
     disk = small_disk(tmp_path / "scratch", "64k")
     (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
     with pytest.raises(OSError, match="No space left") as raised:
-        put_questions(QUESTIONS, llm(), disk)
+        ask(QUESTIONS, llm(), disk)
     assert f" bytes are free on {disk}; " in (full_disk(raised.value) or "")
     assert "Traceback" not in capfd.readouterr().err  # of the log of inspect_ai, which has no space either
 
@@ -154,25 +160,19 @@ def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name, messag
 def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(server, tmp_path):
     url, asked = server
     model = local(url)
-    first = put_questions(dict(list(QUESTIONS.items())[:6]), model, tmp_path)
-    assert [reply.text for reply in first] == [f"You asked: {text} 0.0" for text in TEXTS[:6]]
+    said = {id_: f"You asked: {text} 0.0" for id_, text in QUESTIONS.items()}
+    assert ask(dict(list(QUESTIONS.items())[:6]), model, tmp_path)[0] == dict(list(said.items())[:6])
     before = asked.copy()
-    whole = put_questions(QUESTIONS, model, tmp_path)  # as if the first run had been cut off
-    assert whole[:6] == first
-    assert [reply.text for reply in whole[6:]] == [f"You asked: {text} 0.0" for text in TEXTS[6:]]
+    assert ask(QUESTIONS, model, tmp_path) == (said, {})  # as if the first run had been cut off
     assert set(asked - before) == set(TEXTS[6:])
 
 
-def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path):
+def test_a_request_that_always_fails_is_a_failure_and_no_reply(server, tmp_path, told):
     url, _ = server
-    model = local(url, retries=2)
-    asked = {"broken": "broken?"} | FIRST
-    told = []
-    broken, whole = put_questions(asked, model, tmp_path, told.append)
+    replies, errors = ask({"broken": "broken?"} | FIRST, local(url, retries=2), tmp_path)
     assert told == [1, 1]
-    assert broken.text is None
-    assert broken.error
-    assert whole.text
+    assert errors["broken"]
+    assert [bool(reply) for reply in replies.values()] == [False, True]
 
 
 def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(server, tmp_path):
@@ -180,8 +180,7 @@ def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(s
     model = local(url)
     questions = FIRST | {name: f"{name} question" for name in ODD}
     for times in (1, 2):
-        replies = {reply.id: reply for reply in put_questions(questions, model, tmp_path)}
-        failed = {name: reply.error for name, reply in replies.items() if reply.text is None}
+        replies, failed = ask(questions, model, tmp_path)
         assert set(failed) == ODD.keys() - {"repeat", "cut"}
         assert "model_length: The context is too long. Answer: 1" in failed["long"]
         assert "content_filter: Your prompt was blocked." in failed["invalid"]
@@ -189,7 +188,7 @@ def test_an_error_that_inspect_hands_on_as_text_is_no_reply_and_is_asked_again(s
         assert "the reply is no text" in failed["empty"]
         assert "the reply is no text" in failed["null"]
         assert "the reply is a call of a tool" in failed["tool"]
-        assert replies["cut"].text == "The premise says"
+        assert replies["cut"] == "The premise says"
         assert {asked[f"{name} question"] for name in failed} == {times}
         assert asked["cut question"] == 1
 
@@ -199,11 +198,11 @@ def test_a_key_that_the_server_repeats_is_not_stored_or_printed(server, tmp_path
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
     model = local(url, retries=0)
     questions = FIRST | {"echo": "echo question", "repeat": "repeat question"}
-    _, echo, repeat = put_questions(questions, model, tmp_path)
-    assert "Incorrect API key provided: [key]" in echo.error
-    assert repeat.text == "Your key is [key]. Answer: 1"
+    replies, errors = ask(questions, model, tmp_path)
+    assert "Incorrect API key provided: [key]" in errors["echo"]
+    assert replies["repeat"] == "Your key is [key]. Answer: 1"
     with pytest.raises(ModelError, match=r"Incorrect API key provided: \[key\]"):
-        put_questions({"echo": "echo question"}, model, tmp_path)
+        ask({"echo": "echo question"}, model, tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY in content_of(path)]
     assert KEY not in "".join(capfd.readouterr())
 
@@ -221,7 +220,7 @@ def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_othe
     model = local(url, retries=0)
     broken = {f"broken {number}": f"broken {number}?" for number in range(10)}
     with pytest.raises(ModelError, match=r"local/m: none of the first 3 questions was answered, .*InternalServerError"):
-        put_questions(broken, model, tmp_path)
+        ask(broken, model, tmp_path)
     assert set(asked) == set(list(broken.values())[:3])
 
 

@@ -11,7 +11,7 @@ from model_folders import spec
 from scored import causal_token_scores
 
 from cxprobe.errors import DataError
-from cxprobe.lm.causal import Tree, batches_of_rows, rows_of_texts
+from cxprobe.lm.causal import Tree, rows_of_texts
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.store import answers_folder
 from cxprobe.lm.texts import HowToScore
@@ -125,7 +125,7 @@ def test_two_models_of_one_run_may_read_other_tokens_first_and_have_stores_of_th
         ("llama", "<s> the cat", "as_tokenizer", "contains a token that bos puts before it"),
         ("llama", "cat", "none", "is one token with nothing before it and has no score; take bos: add"),
         ("llama", " ".join(["cat"] * 64), "add", "65 tokens, the model takes 64"),
-        ("llama", "", "add", "has no token that could be scored"),
+        ("llama", "", "add", "has no token; is it empty"),
     ],
 )
 def test_what_cannot_be_scored_is_refused_before_anything_is_computed(untouched, kind, text, bos, message):
@@ -137,13 +137,13 @@ IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), 
 
 
 @given(IDS, st.integers(1, 60))
-def test_batches_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts, budget):
+def test_rows_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts, budget):
     sequences = [np.array(text, dtype=np.int32) for text in texts]
-    batches = batches_of_rows(rows_of_texts(sequences, budget), budget)
-    assert sorted(text for batch in batches for row in batch for text in row) == list(range(len(texts)))
-    for batch in batches:
-        widest = max(len(Tree([sequences[text] for text in row]).ids) for row in batch)
-        assert len(batch) * widest <= budget or [len(row) for row in batch] == [1]
+    rows = rows_of_texts(sequences, budget)
+    assert sorted(text for row in rows for text in row.texts) == list(range(len(texts)))
+    for row in rows:
+        assert row.places == len(Tree([sequences[text] for text in row.texts]).ids)
+        assert row.places <= budget or len(row.texts) == 1
 
 
 @given(IDS)

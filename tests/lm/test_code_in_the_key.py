@@ -37,7 +37,7 @@ given = ("tiny", weights, None, "sha256 0", 64)
 models = {
     "masked": MaskedLM(*given),
     "causal": CausalLM(*given),
-    "encoder": LoadedEncoder(*given, pad_token_id=0),
+    "encoder": LoadedEncoder(*given),
     "served": ServedLM(*given, slug="tiny", spec=SimpleNamespace()),
 }
 for line in sys.stdin:

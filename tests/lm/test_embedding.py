@@ -19,10 +19,10 @@ from cxprobe.lm.embedding import (
     mean_of_each_layer,
     mean_over_tokens,
     pool_texts,
-    token_budget_batches,
     tokenise,
 )
 from cxprobe.lm.params import ModelSpec
+from cxprobe.lm.store import token_budget_batches
 from cxprobe.run.processes import Job
 from cxprobe.segmentation import Span
 
@@ -76,7 +76,7 @@ def encoder(spec):
 
 @pytest.fixture(scope="module")
 def tokens(encoder):
-    return tokenise(encoder, TEXTS, TEXTS)
+    return tokenise(encoder, TEXTS)
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def test_a_batch_is_padded_on_the_right_and_masked_unless_all_have_one_length(en
     seen = []
     hook = encoder.model.register_forward_pre_hook(lambda *given: seen.append(given[2]), with_kwargs=True)
     for texts in (["the old cat runs", "the cat"], ["the cat", "old dog"]):
-        mean_of_each_layer(encoder, tokenise(encoder, texts, texts))
+        mean_of_each_layer(encoder, tokenise(encoder, texts))
     hook.remove()
     assert seen[0]["attention_mask"].tolist() == [[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]]
     assert seen[0]["input_ids"][1, 4:].tolist() == [0, 0]
@@ -161,4 +161,4 @@ def test_numbers_that_are_not_finite_stop_the_run_and_name_a_sentence(tiny_bert,
         broken.model.embeddings.word_embeddings.weight[word] = float("nan")
     with pytest.raises(DataError, match="a number that is not finite") as raised:
         pool_texts(broken, tokens, 64)
-    assert str(raised.value).split("'")[1] in {one.id for one in tokens if word in one.ids}
+    assert str(raised.value).split("'")[1] in {one.text for one in tokens if word in one.ids}

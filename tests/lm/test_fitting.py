@@ -65,7 +65,7 @@ def numbers_of(model, texts=TEXTS):
 
 
 def vectors_of(encoder):
-    return pool_texts(encoder, tokenise(encoder, list("abcd"), TEXTS), 64)
+    return pool_texts(encoder, tokenise(encoder, TEXTS), 64)
 
 
 def vectors_of_a_stage(name, spec, folder: Path):

@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM
 import cxprobe
 from cxprobe.cli.entries import describe_model, entry_of, with_document_start
 from cxprobe.errors import ModelError
-from cxprobe.lm.asking import put_questions
+from cxprobe.lm.asking import replies_to
 from cxprobe.lm.embedding import load_encoder
 from cxprobe.lm.folders import PACKAGED, pin_faults
 from cxprobe.lm.params import Llm
@@ -233,6 +233,6 @@ def test_a_model_of_a_package_is_asked_in_words_without_a_network(tmp_path, monk
     llm = {"name": "hf/tiny", "base_url": None, "arguments": {"device": "cpu"}, "max_tokens": 3, "connections": 2}
     asked = Llm.model_validate(llm | {"retries": 0, "timeout": 60})
     questions = {name: f"Is {name} even?" for name in ("one", "two", "three", "four")}
-    first, again = (put_questions(questions, asked, tmp_path / scratch) for scratch in ("a", "b"))
-    assert [(reply.id, reply.error) for reply in first] == [(name, "") for name in questions]
-    assert first == again
+    first, again = (replies_to(questions, asked, tmp_path / scratch, "asking") for scratch in ("a", "b"))
+    assert first[["id", "error"]].to_numpy().tolist() == [[name, ""] for name in questions]
+    assert first.equals(again)

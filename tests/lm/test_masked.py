@@ -81,7 +81,7 @@ def test_what_the_members_of_a_pair_have_in_common_is_computed_once(bert):
     [
         ("the [MASK] cat", "contains the model's mask token"),
         ("cat " * 63, "65 tokens, the model takes 64"),
-        ("", "has no token that could be scored"),
+        ("", "has no token; is it empty"),
     ],
 )
 def test_a_text_that_cannot_be_scored_is_refused_before_anything_is_computed(untouched, text, message):

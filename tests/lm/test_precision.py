@@ -19,7 +19,7 @@ TEXTS = [f"the {noun} {verb}." for noun in NOUNS for verb in ("runs", "sings")]
 
 
 def vectors(encoder, texts):
-    return pool_texts(encoder, tokenise(encoder, texts, texts), 64)
+    return pool_texts(encoder, tokenise(encoder, texts), 64)
 
 
 def causal(model, texts):

@@ -64,5 +64,5 @@ def test_a_word_is_what_berts_basic_tokenizer_makes_of_a_text(text):
 
 
 def test_a_text_without_a_token_is_refused():
-    with pytest.raises(DataError, match="'  ' has no token that could be scored"):
+    with pytest.raises(DataError, match="'  ' has no token; is it empty"):
         encode(tokenizer_of("bert"), ["the cat", "  "], special_tokens=True)

@@ -1,9 +1,7 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cxprobe.errors import ConstructionError
-from cxprobe.people.ratings import ANSWERS, Rating, read_ratings, write_ratings
+from cxprobe.people.ratings import Rating, read_ratings, write_ratings
 
 HEADER = "\t".join(Rating._fields)
 
@@ -19,26 +17,10 @@ def written(folder, *lines: str):
     return path
 
 
-words = st.text("abcé-1 ", min_size=1, max_size=6).filter(str.strip)
-ratings = st.lists(
-    st.sampled_from(sorted(ANSWERS)).flatmap(
-        lambda kind: st.builds(
-            Rating, st.just(kind), words, words, words, st.sampled_from(ANSWERS[kind]), st.just(ANSWERS[kind][0])
-        )
-    ),
-    unique_by=lambda one: one[:2] + one[3:4],
-)
-
-
-@settings(max_examples=50)
-@given(ratings)
-def test_what_is_written_is_read(tmp_path_factory, known):
-    path = tmp_path_factory.mktemp("ratings") / "ratings.tsv"
-    write_ratings(reversed(known), path)
-    assert sorted(read_ratings(path)) == sorted(known)
-    first = path.read_bytes()
-    write_ratings(known, path)
-    assert path.read_bytes() == first
+def test_what_is_written_is_read(tmp_path):
+    known = [Rating("pairs", "i1", "f1", "r1", "A", "B"), Rating("inference", "i1", "f 1", "é", "neutral", "neutral")]
+    write_ratings(known, tmp_path / "ratings.tsv")
+    assert read_ratings(tmp_path / "ratings.tsv") == sorted(known)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +31,6 @@ def test_what_is_written_is_read(tmp_path_factory, known):
         ([line(kind="inference", answer="neutral")], "line 2: gold 'B' is none of inference"),
         ([line(), line(answer="B")], "line 3: r1 has judged 'i1' twice"),
         ([line(), line(rater="r2", gold="A")], "line 3: gold 'A' of 'i1' is 'B' above"),
-        ([line(item="x" * 20000)], "line 2: a cell of 20000 characters"),
     ],
 )
 def test_every_fault_is_told_with_its_line(tmp_path, lines, fault):

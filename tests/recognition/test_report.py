@@ -2,7 +2,8 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Member, ModelSpec, NgramFeatures, Rule
-from cxprobe.recognition.report import figures_of_grid, recognition_cards
+from cxprobe.recognition.report import accuracy_by_layer, figures_of_grid, recognition_cards
+from cxprobe.recognition.runs import accuracy_by_value
 
 RATES = {"accuracy": 0.7, "low": 0.6, "high": 0.8, "n": 40}
 CHECKPOINT = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
@@ -12,6 +13,8 @@ MEMBERS = [
     Member("letters", NgramFeatures(kind="character_ngrams", lengths=[2, 6]), "blind"),
     Member("places", Rule(kind="positions"), "blind"),
 ]
+TWIN = CHECKPOINT.model_copy(update={"weights": "random", "seed": 1})
+FEATURES = ["length", "distance", "first_start"]
 NO_CARDS = pd.DataFrame(columns=["construction", "source", "feature", "accuracy", "solved", "says"])
 
 
@@ -93,3 +96,53 @@ def test_figures_say_which_subsets_can_be_solved_blindly(by_layer, sentences):
     assert titles[:2] == [f"length, generated {solved} (n = 40)", "start, generated (n = 40)"]
     rows = [label.get_text() for label in figures["cards_one"].axes[0].get_yticklabels()]
     assert rows == ["generated, length (solved)", "generated, start", "mined, length (solved)", "mined, start"]
+
+
+def lines(axes) -> dict[str, list[float]]:
+    """Return label -> the heights of each line of a panel."""
+    return {line.get_label(): list(line.get_ydata()) for line in axes.get_lines()}
+
+
+def test_models_that_are_not_blind_have_a_line_in_a_panel_for_each_source_and_feature():
+    members = [Member("one", CHECKPOINT, "one"), Member("twin", TWIN, "twin"), MEMBERS[2]]
+    cards = pd.DataFrame(
+        [("mined", "length", 0.8, "can be solved without it"), ("generated", "length", 0.6, "")],
+        columns=["source", "feature", "accuracy", "says"],
+    )
+    of_all = {"source": ["generated", "mined"], "model": ["one", "twin", "letters"]}
+    whole = table(**of_all, feature=FEATURES, layer=range(4))
+    whole["accuracy"] = 0.5 + whole["layer"] / 10
+    lacking = whole[(whole["source"] != "mined") | (whole["feature"] != "distance")]
+    figure = accuracy_by_layer(lacking, members, "toy", cards)
+    panels = {" ".join(axes.get_title().split()): lines(axes) for axes in figure.axes}
+    assert set(panels) == {
+        "length, generated (n = 40)",
+        "distance, generated (n = 40)",
+        "first start, generated (n = 40)",
+        "length, mined can be solved without it (n = 40)",
+        "first start, mined (n = 40)",
+    }
+    own = panels["length, mined can be solved without it (n = 40)"]
+    assert list(own) == ["one", "twin (random weights)", "chance", "best blind"]
+    assert own["one"] == pytest.approx([0.5, 0.6, 0.7, 0.8])
+    assert own["best blind"] == [0.8, 0.8]
+    assert list(panels["distance, generated (n = 40)"]) == ["one", "twin (random weights)", "chance"]
+
+
+def test_each_layer_has_a_line_by_value_and_the_panel_says_what_was_trained_on():
+    by_value = table(feature=FEATURES, value=(3, 5, 9), layer=range(5)).assign(low=0.1, high=0.9)
+    by_value["accuracy"] = 0.2 + by_value["layer"] / 10
+    splits = table(feature=FEATURES, split=["train"], value=[3, 4])
+    figure = accuracy_by_value(by_value, splits, "toy")
+    assert "about ± 40 points" in figure.get_suptitle()
+    assert "trained on 3 to 4" in figure.axes[0].get_title()
+    found = lines(figure.axes[0])
+    assert found.pop("chance") == [0.5, 0.5]
+    assert found == {f"layer {layer}": pytest.approx([0.2 + layer / 10] * 3) for layer in range(5)}
+
+
+def test_accuracies_over_many_values_are_drawn_as_they_are():
+    by_value = table(feature=["length"], value=range(20), layer=[0])
+    by_value["accuracy"] = by_value["value"] % 2
+    splits = table(feature=["length"], split=["train"], value=[0, 5])
+    assert lines(accuracy_by_value(by_value, splits, "toy").axes[0])["layer 0"] == [0, 1] * 10

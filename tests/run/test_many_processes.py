@@ -34,7 +34,7 @@ def measure(folder: Path, number: int, *more: str, check: bool = True) -> tuple[
     begun = subprocess.Popen(
         command,
         cwd=folder,
-        env=kept | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "tests")},
+        env=kept | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import ROOT
 from cxprobe.scenarios.blind import fill_blindly
-from cxprobe.scenarios.make import enumerate_items, fill_texts
-from cxprobe.scenarios.rules import load_scenarios
 
 RULES = "The {a} you are, the {b} you are. The {c} you are, the {d} you are."
 FACT = "Ann is taller than Bob. Therefore, Ann is [MASK] than Bob."
@@ -60,13 +57,3 @@ def test_the_order_of_the_candidates_changes_nothing(words):
     for kind in KINDS:
         text = f"{rules(*words)} {FACT}"
         assert chosen(kind, text, "wiser", "duller") == chosen(kind, text, "duller", "wiser")
-
-
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "constructions").glob("*/scenarios.yaml")))
-def test_a_fixed_word_is_right_in_half_of_the_items_of_every_construction(name):
-    scenarios = load_scenarios(name, ROOT / "constructions")
-    items = enumerate_items(scenarios, share=0.02, seed=1)
-    texts = fill_texts(scenarios, items, own_texts=True, seed=1)
-    filled = fill_blindly("fixed_word", texts[texts["scenario"] == scenarios.base])
-    first = filled["log_p_first"] > filled["log_p_second"]
-    assert first.mean() == 0.5  # the first candidate is right in all

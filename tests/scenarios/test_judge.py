@@ -7,17 +7,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from transformers import BertConfig, BertForMaskedLM
 
-from conftest import ROOT, tiny_tokenizer
+from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.lm.candidates import candidate_log_probabilities
-from cxprobe.lm.masked import load_masked_lm
-from cxprobe.lm.params import ModelSpec
 from cxprobe.scenarios.blind import fill_blindly
 from cxprobe.scenarios.judge import (
     calibrate,
@@ -269,25 +264,6 @@ def test_recency_is_taken_away_by_texts_in_a_tests_own_order_and_by_those_of_the
     accuracy, _ = results("comparative-correlative", recent, own)
     assert [accuracy["none", name] for name in PAPER] == [0, 1, 0, 0]
     assert of(accuracy, "S6") == of(accuracy, "S7") == accuracies
-
-
-def test_the_same_comes_out_of_a_transformer_whose_bias_decides(toy_constructions, tmp_path):
-    scenarios = load_scenarios("toy", toy_constructions)
-    items = enumerate_items(scenarios, share=1, seed=1)
-    tokenizer = tiny_tokenizer()
-    sizes = {"vocab_size": len(tokenizer), "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
-    model = BertForMaskedLM(BertConfig(**sizes))
-    with torch.no_grad():  # far more than its other weights can add
-        model.cls.predictions.bias.copy_(torch.arange(len(tokenizer)))
-    model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    loaded = load_masked_lm("biased", ModelSpec(name=str(tmp_path), revision=None, sha256=None, dtype="float32"))
-    texts = fill_texts(scenarios, items, own_texts=True, seed=1)
-    candidates = texts[["first", "second"]].to_numpy().tolist()
-    log_p = np.stack(candidate_log_probabilities(loaded, texts["text"].tolist(), candidates, token_budget=256))
-    accuracy, flips = judged(scenarios, items, texts.assign(log_p_first=log_p[:, 0], log_p_second=log_p[:, 1]))
-    assert of(accuracy, "none") == {"S1": 0.5, "S2": 0.5, "S3": 0.5}
-    assert of(flips, "none") == {"S2": 0, "S3": 1}
 
 
 def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while_there_is_space():

@@ -8,8 +8,7 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.lines import LINES
-from cxprobe.scenarios.figures import scenario_figure
-from cxprobe.scenarios.report import published_rates, scenario_words, scenarios_beside_published
+from cxprobe.scenarios.report import published_rates, scenario_figure, scenario_words, scenarios_beside_published
 from cxprobe.scenarios.rules import load_scenarios
 
 TABLE = "model\tscenario\tnone\tS5_short\nBig-One\tS1\t40.0\t55.55\nBig-One\tS2\t60\t\nOther\tS1\t50\t50\n"

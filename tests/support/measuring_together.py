@@ -12,11 +12,11 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 from scored import ALONE, measured
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
-from cxprobe.lm.candidates import measure_candidates
 from cxprobe.lm.embedding import embed_texts, load_encoder
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import load_language_model, measure_texts
@@ -24,6 +24,7 @@ from cxprobe.lm.store import AnswerStore
 from cxprobe.lm.texts import HowToScore
 from cxprobe.run.processes import Job
 from cxprobe.run.signals import end_on_signals
+from cxprobe.scenarios.measure import fill_masks
 
 TEXTS = dict.fromkeys([*sentences_that_begin_alike(), "the old cat sings today"], 0)
 
@@ -53,13 +54,13 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
         portions = [dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[20:])]
         how = HowToScore(["pll", "pll_word_l2r"], 96)
         wrote.append(measure_texts(model_of(name, load_language_model), portions, how, Path("out", name)))
-    rows = [(f"the {noun} is [MASK] today.", ("old", "young")) for noun in NOUNS]
-    filled = measure_candidates(
-        model_of("masked", load_language_model), [rows], 32, Path("out/filled"), lambda _: ([], _)
+    masks = pd.DataFrame(
+        {"text": [f"the {noun} is [MASK] today." for noun in NOUNS], "first": "old", "second": "young"}
     )
+    filled = fill_masks(model_of("masked", load_language_model), {"toy": masks}, 32, Path("out/filled"))
     wrote.append(filled)
     if filled is not None:
-        np.save("out/filled.npy", filled[0][0])
+        np.save("out/filled.npy", filled[0][["log_p_first", "log_p_second"]].to_numpy())
     encoder = model_of("masked", load_encoder)
     texts = {"features": list(TEXTS)}
     wrote.append(embed_texts(encoder, texts, token_budget=64, folder=Path("out")))

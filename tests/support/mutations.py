@@ -76,26 +76,12 @@ def _compress(mutation: Mutation, rng: random.Random) -> Mutation:
 
 
 def _of_bytes(content: bytes, kind: Kind, rng: random.Random) -> tuple[str, bytes]:
+    """Delete, repeat, overwrite or insert some bytes, or keep those before or after a place."""
     start = rng.randrange(len(content) + 1)
     end = min(len(content), start + rng.choice((1, 1, 2, 10, 100)))
-    match rng.choice(("flip", "delete", "insert", "repeat", "cut", "drop the beginning", "overwrite")):
-        case "flip" if start < len(content):
-            changed = content[start] ^ (1 << rng.randrange(8))
-            return f"a bit of byte {start}", content[:start] + bytes([changed]) + content[start + 1 :]
-        case "delete":
-            return f"without {start}:{end}", content[:start] + content[end:]
-        case "insert":
-            return f"random ones at {start}", content[:start] + rng.randbytes(rng.choice((1, 2, 8))) + content[start:]
-        case "repeat":
-            return f"{start}:{end} repeated", content[:end] + content[start:end] * rng.choice((1, 3, 50)) + content[
-                end:
-            ]
-        case "cut":
-            return f"cut at {start}", content[:start]
-        case "drop the beginning":
-            return f"from {start}", content[start:]
-        case _:
-            return f"random ones over {start}:{end}", content[:start] + rng.randbytes(end - start) + content[end:]
+    new = rng.choice((b"", content[start:end] * 2, rng.randbytes(end - start), rng.randbytes(8) + content[start:end]))
+    before, after = rng.choice(((content[:start], content[end:]),) * 4 + ((content[:start], b""), (b"", content[end:])))
+    return f"{new[:20]!r} over {start}:{end}, {len(before)} before and {len(after)} after", before + new + after
 
 
 def _text(content: bytes) -> str:
@@ -137,32 +123,20 @@ def _of_tokens(content: bytes, kind: Kind, rng: random.Random) -> tuple[str, byt
 def _of_lines(content: bytes, kind: Kind, rng: random.Random) -> tuple[str, bytes]:
     lines = content.split(b"\n")
     one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-    how = rng.choice(
-        ("delete", "repeat", "swap", "indent", "outdent", "cut", "join", "blank", "conflict", "many", "move")
-    )
-    match how:
-        case "delete":
-            del lines[one]
-        case "repeat":
-            lines.insert(other, lines[one])
-        case "swap":
-            lines[one], lines[other] = lines[other], lines[one]
-        case "indent":
-            lines[one] = rng.choice((b" ", b"  ", b"\t", b"- ")) + lines[one]
-        case "outdent":
-            lines[one] = lines[one].lstrip()
-        case "cut":
-            lines[one] = lines[one][: rng.randrange(len(lines[one]) + 1)]
-        case "join":
-            lines[one : one + 2] = [b"".join(lines[one : one + 2])]
-        case "blank":
-            lines[one] = b""
-        case "conflict":
-            lines[one:one] = [b"<<<<<<< HEAD", lines[one], b"=======", lines[other], b">>>>>>> theirs"]
-        case "many":
-            lines[one:one] = [lines[one]] * 300
-        case _:
-            lines.insert(other, lines.pop(one))
+    line, cut = lines[one], rng.randrange(len(lines[one]) + 1)
+    instead = {
+        "delete": [],
+        "repeat": [line] * rng.choice((2, 300)),
+        "replace": [lines[other]],
+        "indent": [rng.choice((b" ", b"  ", b"\t", b"- ")) + line],
+        "outdent": [line.lstrip()],
+        "cut": [line[:cut]],
+        "divide": [line[:cut], line[cut:]],
+        "blank": [b""],
+        "conflict": [b"<<<<<<< HEAD", line, b"=======", lines[other], b">>>>>>> theirs"],
+    }
+    how = rng.choice(list(instead))
+    lines[one : one + rng.choice((1, 1, 2))] = instead[how]
     return f"{how} {one} ({other})", b"\n".join(lines)
 
 
@@ -210,60 +184,41 @@ def _change(held: Any, rng: random.Random) -> str:
         if isinstance(held[key], dict | list) and held[key] and rng.random() < 0.85:
             held = held[key]
             continue
-        match rng.choice(("value", "value", "value", "delete", "add", "exchange", "wrap", "key")):
-            case "value":
-                held[key] = rng.choice(VALUES)
-                return f"{repr(held[key])[:20]} at {place}"
-            case "delete":
-                del held[key]
-                return f"without {place}"
-            case "add":
-                value = rng.choice((*VALUES, held[key]))
-                if isinstance(held, dict):
-                    held[rng.choice(("", "unknown", "a\nb", "é", LONG, f"{key}x"))] = value
-                else:
-                    held.insert(rng.randrange(len(held) + 1), value)
-                return f"{repr(value)[:20]} beside {place}"
-            case "exchange":
-                other = rng.choice(keys)
-                held[key], held[other] = held[other], held[key]
-                return f"{place} and {str(other)[:20]} exchanged"
-            case "wrap":
-                for _ in range(rng.choice((1, 2, 150))):
-                    held[key] = [held[key]] if rng.random() < 0.5 else {"a": held[key]}
-                return f"{place} wrapped"
-            case _ if isinstance(held, dict):
-                held[rng.choice(("", "unknown", "1", "../x", LONG, "a b"))] = held.pop(key)
-                return f"{place} renamed"
+        how = rng.choice(("value", "value", "value", "delete", "beside", "wrap", "key"))
+        value = rng.choice((*VALUES, held[rng.choice(keys)]))
+        if how == "wrap":
+            value = held[key]
+            for _ in range(rng.choice((1, 2, 150))):
+                value = [value] if rng.random() < 0.5 else {"a": value}
+        if how in ("delete", "key"):
+            value = held.pop(key)
+        if how in ("value", "wrap"):
+            held[key] = value
+        elif how != "delete":
+            name = rng.choice(("", "unknown", "1", "../x", "a\nb", LONG, f"{key}x"))
+            if isinstance(held, dict):
+                held[name] = value
+            else:
+                held.append(value)
+        return f"{how} at {place}"
 
 
 def _of_cells(content: bytes, delimiter: str, rng: random.Random) -> tuple[str, bytes]:
+    """Change a cell, a row by a cell, or a column."""
     rows = [line.split(delimiter) for line in _text(content).split("\n")]
     row, column = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
-    how = rng.choice(("empty", "nasty", "twice", "without", "exchange", "more", "fewer", "rename", "other row"))
-    cells = rows[row]
-    place = min(column, len(cells) - 1)
+    how = rng.choice(("cell", "cell", "header", "row", "column"))
+    new = rng.choice((*TOKENS, " ", "\u00a0", '""', rows[0][column - 1], rows[0][column].upper(), "cluster_", "good"))
     match how:
-        case "empty":
-            cells[place] = rng.choice(("", " ", "\u00a0", '""'))
-        case "nasty":
-            cells[place] = rng.choice(TOKENS)
-        case "twice":
-            for one in rows:
-                one[column:column] = one[column : column + 1]
-        case "without":
-            for one in rows:
-                del one[column : column + 1]
-        case "exchange":
-            cells[place], cells[0] = cells[0], cells[place]
-        case "more":
-            cells.append(rng.choice(TOKENS))
-        case "fewer":
-            del cells[place]
-        case "rename":
-            rows[0][column] = rng.choice((*TOKENS, rows[0][column - 1], rows[0][column].upper(), "cluster_", "good"))
+        case "cell" | "header":
+            cells = rows[row if how == "cell" else 0]
+            cells[min(column, len(cells) - 1)] = rng.choice((new, rng.choice(rows[rng.randrange(len(rows))])))
+        case "row":
+            rows[row][column : column + 1] = rng.choice(([], [new, new]))
         case _:
-            cells[place] = rng.choice(rows[rng.randrange(len(rows))])
+            times = rng.choice((0, 2))
+            for one in rows:
+                one[column : column + 1] = one[column : column + 1] * times
     return f"{how} at {row}, {column}", _bytes("\n".join(delimiter.join(one) for one in rows))
 
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from cxprobe.lm.answering import answer
-from cxprobe.lm.masked import PllQuestions, encode_inputs
+from cxprobe.lm.masked import PllQuestions
 from cxprobe.lm.measuring import MeasuredModel
-from cxprobe.lm.texts import HowToScore
+from cxprobe.lm.texts import HowToScore, encode_inputs
 from cxprobe.run.params import Compute, Precision
 from cxprobe.run.processes import Job
 

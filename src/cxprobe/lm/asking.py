@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -24,21 +24,6 @@ _LOCAL = "hf/"  # inspect's provider of models that transformers runs on this ma
 TRIED = 3  # questions that are put before the others; a single one may be refused because of its content
 NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one that is cut by max_tokens is a reply
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
-
-
-class ModelReply(NamedTuple):
-    """The reply to a question, or why there is none.
-
-    Attributes:
-        id: The question's.
-        text: The raw reply, or None if there is none: the request failed after all retries, the provider refused it as
-            too long or filtered the reply, or the reply has no text or calls a tool.
-        error: Why it failed, or "".
-    """
-
-    id: str
-    text: str | None
-    error: str
 
 
 def demand(questions: Mapping[str, str], llm: Llm) -> str:
@@ -133,31 +118,7 @@ def questions_of(table: pd.DataFrame) -> dict[str, str]:
 
 
 def replies_to(questions: Mapping[str, str], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
-    """Put questions to a model, say how far it has come, and return the replies as a table.
-
-    Args:
-        questions: See `put_questions`.
-        llm: The model.
-        scratch: See `put_questions`.
-        what: Names the work for whoever waits: the stage, the model and what it is asked about.
-
-    Returns:
-        One row a question, in their order: id; reply, "" if there is none; failed, whether there is none; and error,
-        why, or "".
-
-    Raises:
-        ModelError: See `put_questions`.
-    """
-    with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
-        replies = put_questions(questions, llm, scratch, shown.update)
-    rows = [(reply.id, reply.text or "", reply.text is None, reply.error) for reply in replies]
-    return pd.DataFrame(rows, columns=["id", "reply", "failed", "error"])
-
-
-def put_questions(
-    questions: Mapping[str, str], llm: Llm, scratch: Path, progress: Callable[[int], object] = lambda _: None
-) -> list[ModelReply]:
-    """Put questions to a model and return a reply, or a failure, for each, in their order.
+    """Put questions to a model, say how far it has come, and return a reply, or a failure, for each, in their order.
 
     Replies are kept in ``scratch`` at once: a run that was interrupted goes on from there and asks nothing again that
     was answered; what failed is asked again. A few questions are put first: a server that answers none of them does
@@ -167,7 +128,12 @@ def put_questions(
         questions: Id -> the whole prompt.
         llm: The model.
         scratch: A folder of this model's.
-        progress: Is called with the number of questions that have a reply or have failed.
+        what: Names the work for whoever waits: the stage, the model and what it is asked about.
+
+    Returns:
+        One row a question: id; reply, "" if there is none; failed, whether there is none: the request failed after all
+        retries, the provider refused it as too long or filtered the reply, or the reply has no text or calls a tool;
+        and error, why, or "".
 
     Raises:
         ModelError: See `open_llm`; or none of the first questions was answered, the run broke down, or a question has
@@ -176,21 +142,22 @@ def put_questions(
     """
     model = open_llm(llm)
     first, others = dict(islice(questions.items(), TRIED)), dict(islice(questions.items(), TRIED, None))
-    replies = _put(first, llm, model, scratch, progress)
-    if all(reply.text is None for reply in replies):
-        reason = replies[0].error.strip().splitlines()[-1]  # the lines before it are the whole request
-        raise ModelError(
-            f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; look "
-            "at the model's name, its base_url, its key and its server, and run the stage again"
-        )
-    return [*replies, *_put(others, llm, model, scratch, progress)]
+    with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
+        replies = _put(first, llm, model, scratch, shown.update)
+        if replies["failed"].all():
+            reason = replies["error"].iloc[0].strip().splitlines()[-1]  # the lines before it are the whole request
+            raise ModelError(
+                f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; "
+                "look at the model's name, its base_url, its key and its server, and run the stage again"
+            )
+        rest = [_put(others, llm, model, scratch, shown.update)] if others else []
+    return pd.concat([replies, *rest], ignore_index=True)
 
 
 def _put(
     questions: Mapping[str, str], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
-) -> list[ModelReply]:
-    if not questions:
-        return []
+) -> pd.DataFrame:
+    """Put some questions, at least one; return what `replies_to` does."""
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -227,12 +194,12 @@ def _put(
         if full_disk(RuntimeError(reason)):  # inspect passes on the text of an error alone
             raise OSError(errno.ENOSPC, reason, str(scratch))
         raise ModelError(f"{llm.name}: {reason}; the replies so far are kept, so run the stage again")
-    return [
-        ModelReply(id_, None, blot(samples[id_].error.message))
-        if samples[id_].error
-        else ModelReply(id_, samples[id_].output.completion, "")
-        for id_ in questions
-    ]
+    rows = []
+    for id_ in questions:
+        error = samples[id_].error
+        reply = "" if error else samples[id_].output.completion
+        rows.append((id_, reply, error is not None, blot(error.message) if error else ""))
+    return pd.DataFrame(rows, columns=["id", "reply", "failed", "error"])
 
 
 def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:

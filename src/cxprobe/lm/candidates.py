@@ -1,20 +1,17 @@
 """Candidates: how probable words are at the mask of a text, and which words can be compared there."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.lm.answering import Record, answer
-from cxprobe.lm.masked import PORTION, MaskedLM, MaskedQuestions, encode_inputs
-from cxprobe.lm.measuring import MeasuredModel
+from cxprobe.lm.answering import answer
+from cxprobe.lm.masked import PORTION, MaskedLM, MaskedQuestions
 from cxprobe.lm.store import Answers
-from cxprobe.lm.texts import Encoded
+from cxprobe.lm.texts import Encoded, encode_inputs
 
 MASK = "[MASK]"
 
@@ -43,17 +40,18 @@ class CandidateQuestions(MaskedQuestions):
         """
         super().__init__(model, texts, token_budget)
         self._numbers = [len(words) for words in candidates]
-        filled = [_fill(text, word) for text, words in zip(texts, candidates, strict=True) for word in words]
+        asked = [(text, word) for text, words in zip(texts, candidates, strict=True) for word in words]
+        filled = [_fill(text, word) for text, word in asked]
         unknown: list[str] = []
         copies: list[int] = []  # the number of the masked copy of each text and candidate
         for start in range(0, len(filled), PORTION):
-            part = filled[start : start + PORTION]
-            for asked, encoded in zip(part, encode_inputs(model, [asked.filled for asked in part]), strict=True):
-                token = _only_token(model, asked, encoded)
+            part = slice(start, start + PORTION)
+            for (text, word), encoded in zip(asked[part], encode_inputs(model, filled[part]), strict=True):
+                token = _only_token(model, text, word, encoded)
                 if token is None:
-                    unknown.append(f"{asked.word!r} in {asked.text!r}")
+                    unknown.append(f"{word!r} in {text!r}")
                 else:
-                    copies.append(self.ask(asked.text, encoded.ids, np.array([token])))
+                    copies.append(self.ask(text, encoded.ids, np.array([token])))
         if unknown:
             raise DataError(
                 f"{len(unknown)} candidates are not one known token of this model's tokenizer: "
@@ -88,58 +86,6 @@ def candidate_log_probabilities(
     return answer(lambda: [CandidateQuestions(model, texts, candidates, token_budget)], lambda: model) or []
 
 
-TextWithCandidates = tuple[str, Sequence[str]]
-"""A text with a mask, and the candidates there."""
-
-
-def measure_candidates(
-    model: MeasuredModel[MaskedLM],
-    portions: Sequence[Sequence[TextWithCandidates]],
-    token_budget: int,
-    folder: Path,
-    read: Callable[[Path], tuple[Sequence[TextWithCandidates], NDArray[np.float64]]],
-) -> tuple[list[NDArray[np.float64]], dict[str, float]] | None:
-    """Return how probable candidates are at the masks of texts, for a stage.
-
-    Args:
-        model: The model.
-        portions: Texts, such as those of each construction, with equally many candidates each; batches are formed
-            within a portion.
-        token_budget: The most tokens in a batch.
-        folder: Where the caller writes the answers.
-        read: Reads from such a folder what was asked, and the answers, shape (texts, candidates).
-
-    Returns:
-        Of each portion shape (texts, candidates): natural logarithms, normalised over the whole vocabulary. And the
-        share of unknown tokens, and the result of the check of precision. None if this process writes no files.
-
-    Raises:
-        ModelError: See `MeasuredModel.check`.
-        DataError: See `CandidateQuestions`; or a number is not finite.
-    """
-
-    def ask(masked_lm: MaskedLM, rows: Sequence[TextWithCandidates]) -> CandidateQuestions:
-        return CandidateQuestions(masked_lm, [text for text, _ in rows], [words for _, words in rows], token_budget)
-
-    rows = [row for portion in portions for row in portion]
-    checked = model.check(
-        [text for text, _ in rows],
-        rows,
-        lambda loaded, sample: [np.stack(answer(lambda: [ask(loaded, sample)], lambda: loaded) or [])],
-    )
-
-    def recall(earlier: Path) -> Iterator[Answers]:
-        known, numbers = read(earlier)
-        yield ask(model.described, known).answers(numbers.ravel())
-
-    asked = lambda: (ask(model.described, portion) for portion in portions)  # noqa: E731
-    numbers = model.answer(asked, len(rows), Record(folder, recall))
-    if numbers is None:
-        return None
-    answers = iter(numbers)
-    return [np.stack(list(islice(answers, len(portion)))) for portion in portions], checked
-
-
 def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list[str]:
     """Return those words that are one known token of the model's tokenizer in a text's mask, in their order.
 
@@ -148,38 +94,22 @@ def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list
         words: The words to try.
         text: Contains "[MASK]" once.
     """
-    filled = [_fill(text, word) for word in words]
-    encoded = encode_inputs(model, [one.filled for one in filled])
-    tokens = [_only_token(model, *pair) for pair in zip(filled, encoded, strict=True)]
-    return [word for word, token in zip(words, tokens, strict=True) if token is not None]
+    encoded = encode_inputs(model, [_fill(text, word) for word in words])
+    return [word for word, one in zip(words, encoded, strict=True) if _only_token(model, text, word, one) is not None]
 
 
-class Usable(NamedTuple):
-    """The items of scenarios that a model can be asked.
-
-    Attributes:
-        items: One row an item, as they were.
-        texts: Their texts.
-        dropped: One row a word that is not one token: word, reason, and items, the number that it costs (one with two
-            such words counts for both).
-        dropped_items: How many items were left out.
-    """
-
-    items: pd.DataFrame
-    texts: pd.DataFrame
-    dropped: pd.DataFrame
-    dropped_items: int
-
-
-def drop_items(model: MaskedLM, items: pd.DataFrame, texts: pd.DataFrame, *, place: str) -> Usable:
+def drop_items(model: MaskedLM, texts: pd.DataFrame, *, place: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Leave out the items of scenarios for which a candidate is not one token of a model's tokenizer.
 
     Args:
         model: The model.
-        items: One row an item, with its id.
         texts: One row an item and text: item; text, which contains "[MASK]" once; and the two candidates of the item,
             first and second.
         place: Names model and construction at the beginning of a message.
+
+    Returns:
+        The texts of the items that the model can be asked; and one row a word that is not one token: word, reason, and
+        items, the number that it costs (one with two such words counts for both).
 
     Raises:
         DataError: No item is left.
@@ -191,47 +121,33 @@ def drop_items(model: MaskedLM, items: pd.DataFrame, texts: pd.DataFrame, *, pla
     kept = asked.index[~asked.isin(unknown).any(axis=1)]
     if kept.empty:
         raise DataError(
-            f"{place}: in each of the {len(items)} items a candidate is not one token of the model's tokenizer "
+            f"{place}: in each of the {len(asked)} items a candidate is not one token of the model's tokenizer "
             f"({', '.join(unknown[:5])} ...); take other words in scenarios.yaml, or another model"
         )
-    return Usable(
-        items[items["id"].isin(kept)].reset_index(drop=True),
-        texts[texts["item"].isin(kept)].reset_index(drop=True),
-        pd.DataFrame(costs, columns=["word", "reason", "items"]),
-        len(items) - len(kept),
-    )
+    usable = texts[texts["item"].isin(kept)].reset_index(drop=True)
+    return usable, pd.DataFrame(costs, columns=["word", "reason", "items"])
 
 
-class _Filled(NamedTuple):
-    """A text whose mask is replaced by a word.
-
-    Attributes:
-        text: The text with its mask.
-        word: The word.
-        filled: The text with the word.
-        start: The first character of the word, or of the spaces before it, which some tokenizers make a part of it.
-        stop: The character after its last.
-    """
-
-    text: str
-    word: str
-    filled: str
-    start: int
-    stop: int
-
-
-def _fill(text: str, word: str) -> _Filled:
+def _fill(text: str, word: str) -> str:
     if text.count(MASK) != 1:
         raise DataError(f"{text!r} contains {MASK} {text.count(MASK)} times; it must contain it once")
-    before, after = text.split(MASK)
-    return _Filled(text, word, before + word + after, len(before.rstrip()), len(before) + len(word))
+    return text.replace(MASK, word)
 
 
-def _only_token(model: MaskedLM, filled: _Filled, encoded: Encoded) -> int | None:
-    """Return the position in ``ids`` of a word that is one known token, or None for any other word."""
+def _only_token(model: MaskedLM, text: str, word: str, encoded: Encoded) -> int | None:
+    """Return the position in ``ids`` of a word that is one known token, or None for any other word.
+
+    Args:
+        model: The model.
+        text: The text with its mask.
+        word: The word.
+        encoded: The text with the word in the place of its mask.
+    """
+    before = text.partition(MASK)[0]
+    start, stop = len(before.rstrip()), len(before) + len(word)  # some tokenizers make the spaces a part of the word
     starts, stops = encoded.spans.T
-    tokens = np.flatnonzero((stops > filled.start) & (starts < filled.stop))
-    if len(tokens) != 1 or stops[tokens[0]] != filled.stop or starts[tokens[0]] < filled.start:
+    tokens = np.flatnonzero((stops > start) & (starts < stop))
+    if len(tokens) != 1 or stops[tokens[0]] != stop or starts[tokens[0]] < start:
         return None
     token = encoded.first + int(tokens[0])
     return None if encoded.ids[token] == model.tokenizer.unk_token_id else token

@@ -23,7 +23,7 @@ from cxprobe.files.schema import suggest
 from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import fields_of_model, load_model
 from cxprobe.lm.logits import head_at, log_probabilities
-from cxprobe.lm.store import Answers, Batch, key_of
+from cxprobe.lm.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.lm.terms import Bos, Scheme
 from cxprobe.lm.texts import HowToScore, Texts, TokenScores, check_length, encode
 from cxprobe.run.record import ModelKind
@@ -176,10 +176,11 @@ class CausalQuestions:
             rows = rows_of_texts(sequences, self._token_budget)
         else:
             rows = [SharedRow([number], len(ids) - 1) for number, ids in enumerate(sequences)]
-        return [
-            Batch([keys[text] for row in batch for text in row], partial(self._compute, batch, keys))
-            for batch in batches_of_rows(rows, self._token_budget)
-        ]
+        batches = []
+        for numbers in token_budget_batches([row.places for row in rows], self._token_budget):
+            texts = [rows[number].texts for number in numbers]
+            batches.append(Batch([keys[text] for row in texts for text in row], partial(self._compute, texts, keys)))
+        return batches
 
     @property
     def _shares(self) -> bool:
@@ -311,19 +312,3 @@ def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[SharedRow]:
             rows.append(SharedRow([number], len(ids)))
         last = ids
     return rows
-
-
-def batches_of_rows(rows: Sequence[SharedRow], budget: int) -> list[list[list[int]]]:
-    """Put the texts of rows into batches, the longest row first.
-
-    A batch has at most ``budget`` tokens, or one row that is longer.
-    """
-    batches: list[list[list[int]]] = []
-    widest = 0  # of the last batch, whose first row is its widest
-    for row in sorted(rows, key=lambda row: -row.places):
-        if batches and (len(batches[-1]) + 1) * widest <= budget:
-            batches[-1].append(row.texts)
-        else:
-            batches.append([row.texts])
-            widest = row.places
-    return batches

@@ -1,7 +1,6 @@
 """One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,8 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.answering import Record, answer
 from cxprobe.lm.language_models import LoadedModel, write_model_facts
 from cxprobe.lm.loading import fields_of_model, load_model, open_source
-from cxprobe.lm.store import Answers, Batch, key_of
+from cxprobe.lm.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.lm.texts import encode_inputs
 from cxprobe.run.record import ModelKind
 from cxprobe.segmentation import Span, Spans
 
@@ -34,18 +34,10 @@ _SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
 
 
-@dataclass(frozen=True)
 class LoadedEncoder(LoadedModel):
-    """A model whose hidden states are read.
-
-    Attributes:
-        pad_token_id: The token that fills short rows. The attention mask always hides it, so 0 stands in where the
-            tokenizer defines none.
-    """
+    """A model whose hidden states are read."""
 
     kind: ClassVar[ModelKind] = "encoder"
-
-    pad_token_id: int = field(kw_only=True)
 
 
 def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> LoadedEncoder:
@@ -65,8 +57,7 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
             tokenizer is not a fast one; or it does not read a plain sentence as a trained model does.
     """
     source = source or open_source(slug, spec, device)
-    model = load_model(source, transformers.AutoModel, device)
-    return LoadedEncoder(*fields_of_model(source, model), pad_token_id=source.tokenizer.pad_token_id or 0)
+    return LoadedEncoder(*fields_of_model(source, load_model(source, transformers.AutoModel, device)))
 
 
 def embed_texts(
@@ -98,10 +89,7 @@ def embed_texts(
     """
     encoder, spans = model.described, spans or {}
 
-    def read(texts: Sequence[str], spans_of_texts: Spans) -> list[Tokens]:
-        return tokenise(encoder, texts, texts, spans_of_texts)
-
-    tokens = {name: read(texts, spans.get(name)) for name, texts in portions.items()}
+    tokens = {name: tokenise(encoder, texts, spans.get(name)) for name, texts in portions.items()}
     sentences = list(chain.from_iterable(tokens.values()))
     checked = model.check(
         list(chain.from_iterable(portions.values())),
@@ -121,7 +109,7 @@ def embed_texts(
         for folder in sorted(path.parent for path in earlier.rglob("ids.parquet")):
             features, path = read_features(folder), folder / _SPANS_FILE
             spans_of_texts = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
-            questions = VectorQuestions(read(features.ids, spans_of_texts), token_budget, list)
+            questions = VectorQuestions(tokenise(encoder, features.ids, spans_of_texts), token_budget, list)
             yield from questions.unread(np.asarray(features.vectors))
 
     if model.answer(ask, len(sentences), Record(folder, recall), "sentences") is None:
@@ -154,8 +142,7 @@ def pooled_features(
     Raises:
         DataError: A text has no token, or is longer than the model's longest input.
     """
-    names = [f"{number} ({text[:40]!r})" for number, text in enumerate(texts)]
-    tokens = tokenise(encoder, names, texts)
+    tokens = tokenise(encoder, texts)
     if pooling != "mean":  # the mean of one token is this token's vector
         for number, text in enumerate(tokens):
             counts = 0 if pooling == "first" else max(np.flatnonzero(text.counted))
@@ -167,44 +154,39 @@ class Tokens(NamedTuple):
     """A tokenised sentence.
 
     Attributes:
-        id: Names the sentence.
+        text: The sentence.
         ids: The token ids, special tokens included.
         counted: Which of them count in the mean.
     """
 
-    id: str
+    text: str
     ids: list[int]
     counted: list[bool]
 
 
-def tokenise(encoder: LoadedEncoder, ids: Sequence[str], texts: Sequence[str], spans: Spans = None) -> list[Tokens]:
+def tokenise(encoder: LoadedEncoder, texts: Sequence[str], spans: Spans = None) -> list[Tokens]:
     """Tokenise sentences, and mark the tokens that count in the mean.
 
     Args:
         encoder: The model whose tokenizer is used.
-        ids: Names of the sentences.
         texts: The sentences.
         spans: Of each sentence the characters whose tokens count, those that lie in it in part included; None for all.
 
     Raises:
-        DataError: A sentence is longer than the model's longest input (nothing is ever truncated), or no token counts.
+        DataError: A sentence has no token, or is longer than the model's longest input (nothing is ever truncated), or
+            no token lies in its span.
     """
-    asked = {"return_special_tokens_mask": True, "return_offsets_mapping": spans is not None}
-    encoded = encoder.tokenizer(list(texts), verbose=False, **asked)
-    if spans is None:
-        counted = [[not special for special in row] for row in encoded["special_tokens_mask"]]
-    else:  # special tokens have no characters
-        offsets = zip(encoded["offset_mapping"], spans, strict=True)
-        counted = [[max(start, span.start) < min(end, span.end) for start, end in row] for row, span in offsets]
-    tokens = list(map(Tokens, ids, encoded["input_ids"], counted))
-    for sentence in tokens:
-        if len(sentence.ids) > encoder.max_tokens:
-            raise DataError(
-                f"sentence {sentence.id} has {len(sentence.ids)} tokens, the model takes {encoder.max_tokens}; "
-                "leave it out, or take a model with longer inputs"
-            )
-        if not any(sentence.counted):
-            raise DataError(f"sentence {sentence.id} has no token that counts in the mean; is its text empty?")
+    tokens = []
+    for number, one in enumerate(encode_inputs(encoder, texts)):
+        counted = np.zeros(len(one.ids), dtype=bool)
+        of_text = counted[one.first : one.first + len(one.spans)]
+        of_text[:] = True
+        if spans is not None:
+            start, end = spans[number]
+            of_text[:] = np.maximum(one.spans[:, 0], start) < np.minimum(one.spans[:, 1], end)
+            if not of_text.any():
+                raise DataError(f"{one.text!r} has no token in its characters {start} to {end}; mark a word of it")
+        tokens.append(Tokens(one.text, one.ids.tolist(), counted.tolist()))
     return tokens
 
 
@@ -212,8 +194,8 @@ class VectorQuestions(Generic[R]):
     """The questions about the vectors of sentences.
 
     Attributes:
-        texts: The ids of the sentences.
-        text_of: The key of each distinct sentence -> its id.
+        texts: The sentences.
+        text_of: The key of each distinct sentence, with what counts of it -> the sentence.
     """
 
     def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[DenseVectors]], R]) -> None:
@@ -224,7 +206,7 @@ class VectorQuestions(Generic[R]):
             token_budget: The most tokens, padding included, in a batch.
             use: What becomes of the vectors, which it is given in blocks of shape (layers, sentences, dimensions).
         """
-        self.texts: Sequence[str] = [sentence.id for sentence in tokens]
+        self.texts: Sequence[str] = [sentence.text for sentence in tokens]
         self._token_budget, self._use = token_budget, use
         self._keys = [key_of(np.array([*sentence.ids, *sentence.counted], dtype=np.int32)) for sentence in tokens]
         self._tokens = dict(zip(self._keys, tokens, strict=True))
@@ -280,7 +262,8 @@ def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> D
         Shape (layers, sentences, dimensions), float32. Layer 0 is the embeddings, the last the model's output.
     """
     shape, device = (len(sentences), max(len(sentence.ids) for sentence in sentences)), encoder.model.device
-    input_ids = np.full(shape, encoder.pad_token_id)  # (sentences, tokens)
+    # The attention mask always hides what fills short rows, so 0 stands in where the tokenizer defines no padding.
+    input_ids = np.full(shape, encoder.tokenizer.pad_token_id or 0)  # (sentences, tokens)
     attended, counted = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
     for row, sentence in enumerate(sentences):
         length = len(sentence.ids)
@@ -310,27 +293,3 @@ def mean_over_tokens(hidden: Tensor, counted: Tensor) -> Tensor:
     """
     weights = counted.to(torch.float32) / counted.sum(dim=1, keepdim=True)  # (batch, tokens)
     return torch.bmm(weights.unsqueeze(1), hidden.to(torch.float32)).squeeze(1)  # (batch, dimensions)
-
-
-def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Group sentences of similar length, the longest first, so that no batch is larger than the budget.
-
-    The longest batch comes first, so that a budget that does not fit into memory fails at once and not after hours.
-
-    Args:
-        lengths: Tokens of each sentence.
-        budget: The most tokens, padding included, in a batch; a longer sentence makes a batch of its own.
-
-    Returns:
-        Positions in ``lengths``; each occurs exactly once.
-    """
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable").tolist()
-    batches: list[list[int]] = []
-    widest = 0  # the batch's first sentence is its longest: all others are padded to it
-    for position in order:
-        if batches and (len(batches[-1]) + 1) * widest <= budget:
-            batches[-1].append(position)
-        else:
-            batches.append([position])
-            widest = lengths[position]
-    return batches

@@ -20,7 +20,7 @@ from cxprobe.lm.loading import DebertaV2Masked, fields_of_model, is_masked, load
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of
 from cxprobe.lm.terms import Scheme
-from cxprobe.lm.texts import Encoded, HowToScore, Texts, TokenScores, check_length, encode
+from cxprobe.lm.texts import Encoded, HowToScore, Texts, TokenScores, encode_inputs
 from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:
@@ -180,18 +180,6 @@ def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
         positions, rows = list(group), max(1, budget // length)
         batches += [positions[start : start + rows] for start in range(0, len(positions), rows)]
     return batches
-
-
-def encode_inputs(model: MaskedLM, texts: Sequence[str]) -> list[Encoded]:
-    """Tokenise whole texts with the special tokens of the model.
-
-    Raises:
-        DataError: A text has no token, or more than the model takes.
-    """
-    encoded = encode(model.tokenizer, texts, special_tokens=True)
-    for one in encoded:
-        check_length(one.text, len(one.ids), model.max_tokens)
-    return encoded
 
 
 class PllQuestions(MaskedQuestions):

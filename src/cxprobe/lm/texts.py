@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.language_models import write_model_facts
+from cxprobe.lm.language_models import LoadedModel, write_model_facts
 from cxprobe.lm.terms import Scheme
 from cxprobe.run.record import ModelFacts
 
@@ -148,7 +148,7 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> lis
 def _encoded(text: str, ids: list[int], offsets: list[tuple[int, int]], special: list[int]) -> Encoded:
     positions = [position for position, added in enumerate(special) if not added]
     if not positions:
-        raise DataError(f"{text!r} has no token that could be scored; is it empty?")
+        raise DataError(f"{text!r} has no token; is it empty?")
     spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
     word_ends = [word.end() for word in _WORD.finditer(text)]
     words = np.searchsorted(word_ends, np.maximum(spans[:, 1] - 1, spans[:, 0]), side="right")
@@ -165,6 +165,18 @@ def check_length(text: str, tokens: int, max_tokens: int) -> None:
         raise DataError(
             f"{text!r} has {tokens} tokens, the model takes {max_tokens}; leave it out, or take another model"
         )
+
+
+def encode_inputs(model: LoadedModel, texts: Sequence[str]) -> list[Encoded]:
+    """Tokenise whole texts with the special tokens of the model.
+
+    Raises:
+        DataError: A text has no token, or more than the model takes.
+    """
+    encoded = encode(model.tokenizer, texts, special_tokens=True)
+    for one in encoded:
+        check_length(one.text, len(one.ids), model.max_tokens)
+    return encoded
 
 
 TOKENS_FILE, PREFERENCES_FILE = "tokens.parquet", "preferences.parquet"

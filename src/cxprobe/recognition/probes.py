@@ -1,7 +1,6 @@
 """All probes of one model on one source of sentences: searched if asked for, trained, and what they predict written."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,30 +13,21 @@ from cxprobe.run.progress import progress
 from cxprobe.seeding import seed_for
 
 
-class ProbedSource(NamedTuple):
-    """The sentences that probes are trained and tested on.
-
-    Attributes:
-        model: The slug of the model.
-        construction: The construction.
-        source: Where its sentences come from.
-        rows: The subsets, as `cxprobe.recognition.make.read_subsets` returns them.
-        features: The vectors of at least their texts.
-    """
-
-    model: str
-    construction: str
-    source: str
-    rows: pd.DataFrame
-    features: Features
-
-
-def probe_source(params: RecognitionStage, probed: ProbedSource, folder: Path, kept: Path) -> dict[str, int]:
+def probe_source(
+    params: RecognitionStage,
+    asked: tuple[str, str, str],
+    rows: pd.DataFrame,
+    features: Features,
+    folder: Path,
+    kept: Path,
+) -> dict[str, int]:
     """Train the probes and the controls of every subset, and write what they predict.
 
     Args:
         params: The parameters.
-        probed: The sentences and their vectors.
+        asked: The model, the construction, and the source of its sentences.
+        rows: The subsets, as `cxprobe.recognition.make.read_subsets` returns them.
+        features: The vectors of at least their texts.
         folder: Where the tables are written: those of `Predictions` by their names and, of a search over
             regularisation, trials (`tune_subset`) and tuned (`best_settings`).
         kept: The folder in which trials and predictions are kept for later runs.
@@ -45,9 +35,9 @@ def probe_source(params: RecognitionStage, probed: ProbedSource, folder: Path, k
     Returns:
         The number of probes, and what the search over regularisation counted.
     """
-    section, jobs, features = params.recognition, params.compute.jobs, probed.features
-    place, settings = ", ".join(probed[:3]), section.probe
-    subsets = {str(feature): subset for feature, subset in probed.rows.groupby("feature", sort=False)}
+    section, jobs = params.recognition, params.compute.jobs
+    place, settings = ", ".join(asked), section.probe
+    subsets = {str(feature): subset for feature, subset in rows.groupby("feature", sort=False)}
     layers = len(features.vectors)
     usual = Regularisation(settings.C, settings.standardise)
     regularisation = {feature: [usual] * layers for feature in subsets}
@@ -57,11 +47,11 @@ def probe_source(params: RecognitionStage, probed: ProbedSource, folder: Path, k
 
         # Subsets that cannot be divided into folds have the usual settings.
         searched = {feature: subset for feature, subset in subsets.items() if can_be_searched(subset)}
-        seed, tables = seed_for(params.seed, "tune_probes", probed.construction), []
+        seed, tables = seed_for(params.seed, "tune_probes", asked[1]), []
         total = section.tune.trials * layers * len(searched)
         with progress(total, "trials", place, kept=f"trials are kept in {kept}") as shown:
             for feature, subset in searched.items():
-                of_subset = seed_for(seed, probed.source, feature)
+                of_subset = seed_for(seed, asked[2], feature)
                 fitting = Fitting(settings.max_iter, of_subset, f"{place}, {feature}")
                 tried = tune_subset(
                     subset, features, section.tune, fitting, jobs=jobs, kept=kept, progress=shown.update
@@ -74,8 +64,8 @@ def probe_source(params: RecognitionStage, probed: ProbedSource, folder: Path, k
             write_table(trials, folder / "trials.parquet")
             write_table(best, folder / "tuned.parquet")
             counts |= {"tuned_probes": len(best), "not_converged": int(best["not_converged"].sum())}
-            for key, rows in best.groupby("feature", sort=False):
-                columns = zip(rows["C"], rows["standardise"], strict=True)
+            for key, chosen in best.groupby("feature", sort=False):
+                columns = zip(chosen["C"], chosen["standardise"], strict=True)
                 regularisation[str(key)] = [Regularisation(*row) for row in columns]
     fitting, parts = Fitting(settings.max_iter, params.seed, place), list[Predictions]()
     with progress(len(subsets) * layers, "probes", place, kept=f"predictions are kept in {kept}") as shown:

@@ -6,11 +6,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.lm.params import Member
-from cxprobe.recognition.figures import accuracy_by_layer
 from cxprobe.recognition.make import TEMPLATE
 from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
+from cxprobe.report.dots import curves
 
 _KEYS = ["construction", "source", "feature"]
+_LAYER = "layer (0 = embeddings)"
 
 
 def figures_of_grid(by_layer: pd.DataFrame, members: Sequence[Member], cards: pd.DataFrame) -> dict[str, Figure]:
@@ -36,6 +37,33 @@ def figures_of_grid(by_layer: pd.DataFrame, members: Sequence[Member], cards: pd
             short = in_construction.assign(dataset=in_construction["source"] + ", " + in_construction["feature"])
             figures[f"cards_{name}"] = card_figure(short, f"{name}: what blind models get")
     return figures
+
+
+def accuracy_by_layer(by_layer: pd.DataFrame, members: Sequence[Member], title: str, cards: pd.DataFrame) -> Figure:
+    """Draw accuracy by layer, a panel for each feature and source, and a line for each model that is not blind.
+
+    Args:
+        by_layer: Columns model (a slug), source, feature, layer, accuracy, low, high, n.
+        members: What the models are.
+        title: Of the figure.
+        cards: The best blind model of each source and feature, drawn as a line: columns source, feature, accuracy, and
+            says, a sentence below the panel's title or "".
+
+    Source:
+        Weissweiler et al. 2022, Figure 1.
+    """
+    labels = {member.slug: member.label for member in members if not member.is_blind}
+    said = {(source, feature): says for source, feature, says in cards[["source", "feature", "says"]].to_numpy()}
+
+    def named(table: pd.DataFrame) -> pd.DataFrame:
+        keys = zip(table["source"], table["feature"], strict=True)
+        return table.assign(
+            panel=[f"{feature}, {source}\n{said.get((source, feature), '')}".strip() for source, feature in keys]
+        )
+
+    seeing = by_layer[by_layer["model"].isin(labels)]
+    table = named(seeing).assign(label=seeing["model"].map(labels)).rename(columns={"layer": _LAYER})
+    return curves(table, title, x=_LAYER, panels="panel", colours="label", best=named(cards), linear=True)
 
 
 def recognition_cards(

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from cxprobe.constructions.construction import SentenceSource
 from cxprobe.files.tables import read_table
 from cxprobe.lm.params import Member
-from cxprobe.recognition.figures import accuracy_by_value
 from cxprobe.recognition.judge import Recognition, curves_by_layer, metrics_of, trials_of
+from cxprobe.report.dots import curves
 
 
 def run_fields(
@@ -50,3 +51,23 @@ def recognition_tables(judged: Recognition) -> dict[str, pd.DataFrame]:
     """Return the tables of what was judged by their names."""
     tables = {"accuracy_by_layer": judged.by_layer, "accuracy_by_value": judged.by_value, "controls": judged.controls}
     return tables | {stem: getattr(judged, stem) for stem in ("best_layer", "selectivity", "code_length")}
+
+
+def accuracy_by_value(by_value: pd.DataFrame, splits: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracies of one model on one source of sentences by value, as they are, a panel for each feature.
+
+    Args:
+        by_value: Columns feature, value, layer, accuracy, low, high, n.
+        splits: Columns feature, split and value of its sentences.
+        title: Of the figure.
+
+    Source:
+        Weissweiler et al. 2022, Figures 2 to 7.
+    """
+    trained = splits[splits["split"] == "train"].groupby("feature")["value"].agg(["min", "max"]).to_dict("index")
+    panels = {name: f"{name}, trained on {ends['min']} to {ends['max']}" for name, ends in trained.items()}
+    half_width = 50 * float((by_value["high"] - by_value["low"]).median())
+    note = f"the 95 % interval of a value is about ± {half_width:.0f} points"
+    accuracy = by_value["accuracy"]  # intervals of all layers would hide the lines
+    shown = by_value.assign(panel=by_value["feature"].map(panels), low=accuracy, high=accuracy)
+    return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)

@@ -20,7 +20,6 @@ from cxprobe.lines import LINES
 from cxprobe.lm.params import members_of
 from cxprobe.project.params import load_params
 from cxprobe.report.inputs import ConstructionFiles
-from cxprobe.report.line import Example
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
 # What blind models get: what was asked, such as "inference, challenge set", the share of right answers, its interval.
@@ -85,15 +84,14 @@ def page_of(contents: Mapping[str, ConstructionFiles], rates: pd.DataFrame) -> s
         line=_line,
         table=_table,
         overview=[_overview(content) for content in contents.values()],
-        examples={name: _examples(content) for name, content in contents.items()},
+        examples={
+            name: [example for line, items in content.items.items() for example in LINES[line].examples(items)]
+            for name, content in contents.items()
+        },
         columns=[column for line in LINES.values() for column in line.overview_columns],
         blind={name: list(_blind(rates[rates["construction"] == name])) for name in contents},
     )
     return page
-
-
-def _examples(content: ConstructionFiles) -> list[Example]:
-    return [example for name, items in content.items.items() for example in LINES[name].examples(items)]
 
 
 def _overview(content: ConstructionFiles) -> Sequence[str]:
