@@ -33,7 +33,6 @@ TABLES = {
     "differences": differences,
     "uses": uses,
 }
-
 HEADLINE = ("accuracy", "n", "effect.whole", "effect.das", "effect.das_low", "effect.das_high", "effect.random")
 
 

@@ -20,7 +20,7 @@ from cxprobe.prompts.judge import (
 from cxprobe.prompts.make import questions_for
 from cxprobe.prompts.params import PromptsStage
 from cxprobe.prompts.runs import prompt_runs
-from cxprobe.report.judging import beside_controls, judge_members, rates_of_runs
+from cxprobe.report.judging import compared_with_controls, judge_members, rates_of_runs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -73,7 +73,7 @@ def judge_prompts(stage: Stage[PromptsStage]) -> Outcome:
         if name == ALL_CONSTRUCTIONS:
             headline[slug] = prompt_headline(fields["metrics"])
     judging.show(rates_of_runs(runs))
-    return Outcome(headline=headline, asks="words", runs=beside_controls(runs), faults=judging.faults)
+    return Outcome(headline=headline, asks="words", runs=compared_with_controls(runs), faults=judging.faults)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from cxprobe.lm.params import Member
 from cxprobe.recognition.judge import Credited, credit_predictions, judge_predictions, judged_items
 from cxprobe.recognition.params import RecognitionStage
 from cxprobe.recognition.runs import recognition_tables, run_fields
-from cxprobe.report.judging import RATE, beside_controls, judge_members, rates_of_runs
+from cxprobe.report.judging import RATE, compared_with_controls, judge_members, rates_of_runs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
@@ -64,7 +64,7 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         write_table(table[[*columns, *table.columns.drop(columns)]], stage.data / f"{stem}.parquet")
     if runs:
         judging.show(rates_of_runs(runs))
-    return Outcome(headline=headline, asks="form", runs=beside_controls(runs), faults=judging.faults)
+    return Outcome(headline=headline, asks="form", runs=compared_with_controls(runs), faults=judging.faults)
 
 
 if __name__ == "__main__":

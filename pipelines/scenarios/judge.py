@@ -7,7 +7,7 @@ import pandas as pd
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member
-from cxprobe.report.judging import beside_controls, judge_members, rates_of_runs
+from cxprobe.report.judging import compared_with_controls, judge_members, rates_of_runs
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.judge import decide_tests, flips_from_base
@@ -52,7 +52,7 @@ def judge_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
             shown = ("accuracy", "n") if judging.members[model].is_blind else [*metrics][:MOST_IN_HEADLINE]
             headline[model] = {key: metrics[key] for key in shown}
     judging.show(rates_of_runs(runs))
-    return Outcome(headline=headline, asks="meaning", runs=beside_controls(runs), faults=judging.faults)
+    return Outcome(headline=headline, asks="meaning", runs=compared_with_controls(runs), faults=judging.faults)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         "mining.constructions.let-alone: 'documentatoin' is not in corpora; did you mean 'documentation'?",
         "pairs.judge.scheme: 'pll_word_l2r' is not in pairs.score.schemes, which has pll; add it there, or take "
         "another",
-        "prompts.constructions[2]: 'let-alnoe' is not in constructions/; did you mean 'let-alone'?",
+        "prompts.constructions[3]: 'let-alnoe' is not in constructions/; did you mean 'let-alone'?",
         "recognition.probe.C: missing; nothing is assumed in its place, so give it a value",
         "recognition.probe.c: unknown key",
         "scenarios.models[1]: 'mini-mlmm' is not in models; did you mean 'mini-mlm'?",

@@ -8,6 +8,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.lm.texts import TokenScores, token_table
 from cxprobe.prompts.judge import (
+    answers_of_runs,
     compared_answers,
     count_outcomes,
     judge_blind_answers,
@@ -159,3 +160,11 @@ def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_
     assert table.loc["twin", "difference"] == pytest.approx(0.5)
     assert "mock" in set(compared_answers(judged, ["pmi"])["model"])
     assert set(compared_answers(judged, ["reply"])["model"]) == {"negation", "overlap"}  # another score does not count
+
+
+def test_a_control_is_compared_with_nothing_and_in_no_rate_of_several_constructions():
+    judged = pd.concat([asked("real", [1.0] * 10), asked("real", [0.0] * 10).assign(set="templatic-control")])
+    judged = judged.assign(construction=np.where(judged["set"] == "templatic-control", "plain", "toy"))
+    assert set(compared_answers(judged, ["pmi"])["construction"]) == {"toy"}
+    runs = answers_of_runs(judged).groupby("run")["credit"].mean()
+    assert runs.to_dict() == {"all": 1.0, "plain": 0.0, "toy": 1.0}

@@ -1,6 +1,7 @@
 """Which items are asked about, what is shown as examples, and the questions and texts that follow."""
 
 from collections import Counter
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -53,6 +54,7 @@ def settings(**changes):
         "sets": ["templatic", "challenge", "reasoning"],
         "files": {},
         "premises": None,
+        "control_premises": None,
         "inference_prompts": ["paper-2"],
         "reasoning_prompts": ["paper-2"],
         "chain_of_thought": [False],
@@ -223,6 +225,19 @@ def test_a_source_has_what_a_setting_can_draw_and_no_more(tmp_path, monkeypatch)
     assert drawn_from("templatic", templatic) == drawn_from("templatic", templatic, challenge) == {"one": 6}
     for shots, names in (([templatic], ["one"]), ([templatic, challenge], ["one", "other"])):
         assert [path.parent.name for path in material_files("one", settings(shots=shots))] == names
+
+
+def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("constructions", "plain")
+    folder.mkdir(parents=True)
+    (folder / "items.yaml").write_text("control: true\n" + ITEMS)
+    control = load_material("plain", settings(shots=SHOTS), seed=1)
+    asked = build_questions("plain", control, *PROMPTS, settings(shots=SHOTS), seed=1)
+    assert set(asked["set"]) == {"templatic-control", "challenge-control", "reasoning-control"}
+    assert set(asked["shots"]) == {0, 1}  # its own sentences are its examples
+    few = build_questions("plain", control, *PROMPTS, settings(premises=1, control_premises=2), seed=1)
+    assert few.groupby("set")["cluster_premise"].nunique()["templatic-control"] == 2
 
 
 def test_every_item_has_one_row_whether_it_is_asked_about_or_not():

@@ -15,7 +15,7 @@ from cxprobe.files.writing import write_json
 from cxprobe.lines import LINES
 from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.project.params import load_params
-from cxprobe.report.judging import Judging, beside_controls, judge_members
+from cxprobe.report.judging import Judging, compared_with_controls, judge_members
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import JudgedRun, Stage
 from cxprobe.stats import compare_paired
@@ -143,7 +143,7 @@ def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_t
         JudgedRun(model=model, facts=fact, metrics={"n": 40}, credits=credits.get(model), **fields)
         for model, fact in facts.items()
     ]
-    compared = {run.model: run for run in beside_controls(runs)}
+    compared = {run.model: run for run in compared_with_controls(runs)}
     found, clusters = compared["mlm"].metrics, np.array(frames, dtype=object)[:, None]
     blind = compare_paired(right["mlm"], right["shorter"], clusters)
     twin = compare_paired(right["mlm"][:20], right["mlm-random"][:20], clusters[:20])

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -334,7 +333,11 @@ def train_das(model: LoadedModel, asked: PromptedItems, read: ReadLayer, steps: 
     rounds = [rng.permutation(train) for _ in range(-(-steps * _BATCH // len(train)))]
     batches = np.concatenate(rounds)[: steps * _BATCH].reshape(steps, _BATCH)
     optimiser = torch.optim.Adam([free], lr=_RATE)
-    schedule = transformers.get_linear_schedule_with_warmup(optimiser, round(_WARM_UP * steps), steps)
+    warm_up = max(1, round(_WARM_UP * steps))
+    falling = max(1, steps - warm_up)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: min(step / warm_up, max(0, steps - step) / falling)
+    )
     for items in batches:
         optimiser.zero_grad()
         item, kind = (grid.ravel() for grid in np.meshgrid(items, range(2), indexing="ij"))

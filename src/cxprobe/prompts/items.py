@@ -13,6 +13,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.english import capitalise_first
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
+from cxprobe.prompts.params import CONTROL
 from cxprobe.seeding import generator_for
 
 Relation = Literal["entailment", "neutral", "contradiction"]
@@ -66,7 +67,8 @@ class Reasoning:
         frame_id: Names the frame; the tests of one frame are a cluster.
         answerable: Whether the text decides between A and B; if not, C is right.
         facts: The text without the construction, and with the question; "" if that is not known.
-        set: "reasoning" for the project's own items; for files from elsewhere, what params.yaml calls them.
+        set: "reasoning" for the project's own items, "reasoning-control" for those of a control; for files from
+            elsewhere, what params.yaml calls them.
     """
 
     id: str
@@ -387,6 +389,8 @@ class ConstructionItems(Closed):
 
     sources: Annotated[list[str], Field(min_length=1)]
     """Where the design comes from, and who wrote the sentences."""
+    control: bool = False
+    """Whether this is a control of the format: what is asked stands in plain words, and no construction is needed."""
     inference: InferenceItems | None = None
     """Premises and hypotheses; absent for a construction that has none."""
     reasoning: list[ReasoningFrame] = Field(default_factory=list)
@@ -423,6 +427,7 @@ def render_inferences(items: ConstructionItems, construction: str) -> list[Infer
     asked, rendered = items.inference, list[Inference]()
     for premise in asked.all_premises.values():
         of, reading = ("templatic", premise.reading) if isinstance(premise, Premise) else ("challenge", "")
+        of += CONTROL if items.control else ""
         for name, gold in asked.golds(premise).items():
             hypothesis = asked.hypothesis(name, premise)
             rendered.append(make_inference(premise.sentence(), hypothesis, gold, construction, of, name, reading))
@@ -483,7 +488,8 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
             a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
             gold = ("A" if a_first else "B") if answer else "C"
             item_id = f"{test}-{frame_id}"
-            of = (construction, test, frame_id, bool(answer), f"{facts} {question}")
+            set_of = f"reasoning{CONTROL}" if items.control else "reasoning"
+            of = (construction, test, frame_id, bool(answer), f"{facts} {question}", set_of)
             rendered.append(Reasoning(item_id, text, question, a, b, gold, *of))
     return rendered
 

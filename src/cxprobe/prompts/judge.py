@@ -10,7 +10,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.replies import REPLY, judge_reply
 from cxprobe.lm.scores import ScoredTexts, no_score
 from cxprobe.prompts.items import RELATIONS
-from cxprobe.prompts.params import Reader
+from cxprobe.prompts.params import CONTROL, Reader
 from cxprobe.prompts.wording import PAPER
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.stage import METRICS_OF_LINE
@@ -187,9 +187,10 @@ def judged_table(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def answers_of_runs(judged: pd.DataFrame) -> pd.DataFrame:
-    """Return judged answers twice, with the column run: under their construction, and under "all"."""
+    """Return judged answers twice, with the column run: under their construction and, without controls, under "all"."""
+    of_constructions = judged[~judged["set"].str.endswith(CONTROL)]
     return pd.concat(
-        [judged.assign(run=judged["construction"]), judged.assign(run=ALL_CONSTRUCTIONS)], ignore_index=True
+        [judged.assign(run=judged["construction"]), of_constructions.assign(run=ALL_CONSTRUCTIONS)], ignore_index=True
     )
 
 
@@ -481,7 +482,7 @@ def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequen
     """Return the accuracies by which models are compared (`cxprobe.report.comparisons.compare_models`).
 
     That is a model's mean accuracy on an item, over all prompts, shots and orders in which it was asked. A request that
-    failed is left out.
+    failed is left out, and so are controls.
 
     Args:
         judged: One row per question, model and way of asking: model, asked, item, construction, set, outcome, credit,
@@ -493,7 +494,7 @@ def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequen
         Columns model, construction, set, id (the item), accuracy, and the clusters of the items.
     """
     counts = judged["asked"].isin([*asked, RULE]) & (judged["outcome"] != "failed") & ~judged["model"].isin(without)
-    counted = judged[counts]
+    counted = judged[counts & ~judged["set"].str.endswith(CONTROL)]
     clusters = [column for column in counted.columns if column.startswith(CLUSTER)]
     means = counted.groupby(["model", "construction", "set", "item"], sort=False, as_index=False).agg(
         accuracy=("credit", "mean"), **{column: (column, "first") for column in clusters}

@@ -28,10 +28,10 @@ from cxprobe.prompts.items import (
     render_inferences,
     render_reasonings,
 )
-from cxprobe.prompts.params import OWN, PromptsParams, PromptsStage
+from cxprobe.prompts.params import CONTROL, OWN, PromptsParams, PromptsStage
 from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of
+from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of, verdict_beside_control
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import ChoiceItems, Demand, Example, Line, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
@@ -39,11 +39,13 @@ from cxprobe.report.published import published_table
 from cxprobe.stats import CLUSTER
 
 ITEMS_FILE = "items.yaml"
-OWN_SETS = (*OWN, "reasoning")  # others were read from files of other people
+OWN_SETS = (*OWN, "reasoning", f"templatic{CONTROL}", f"reasoning{CONTROL}")  # others are in files of other people
 SETS: Mapping[str, str] = {
     "templatic": "inference",
     "challenge": "inference, look-alikes",
     "reasoning": "multiple choice",
+    f"templatic{CONTROL}": "inference from plain sentences",
+    f"reasoning{CONTROL}": "multiple choice about plain sentences",
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
 TESTS_OF_REASONING = {
@@ -57,6 +59,14 @@ TESTS_OF_REASONING = {
     "nonce": "the facts have a made-up word; nothing follows",
 }
 """Test of a reasoning frame -> what is changed in it."""
+CONTROLS = {"templatic": f"templatic{CONTROL}", "challenge": f"templatic{CONTROL}", "reasoning": f"reasoning{CONTROL}"}
+"""Set of questions -> the set that asks in the same format about plain sentences."""
+_HOW = [
+    "model",
+    "asked",
+    "shots",
+    "chain_of_thought",
+]  # a control counts for answers that were asked for in the same way
 NOTHING_FOLLOWS = "not enough information"
 
 
@@ -222,25 +232,35 @@ class PromptsLine(Line):
         """Yield the rates by set and number of examples; those with fewest examples are headlines."""
         path, score = self.accuracy, inputs.stage.params.section(PromptsParams).judge.score
         against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "set")
+        controls = {(row["set"], *row[_HOW]): row for _, row in inputs.table(path).iterrows()}
         for (construction, name), of_set in grouped_rows(inputs.table(path), "construction", "set"):
             blind, shown = models.best(of_set), of_set[of_set["asked"].isin([REPLY, score])]
             least = shown.groupby("model")["shots"].transform("min")
             for _, row in shown.assign(least=least).iterrows():
                 model, shots = str(row["model"]), int(row["shots"])
                 thought = ", reasoned" if row["chain_of_thought"] else ""
-                headline = shots == row["least"] and not thought
+                headline = shots == row["least"] and not thought and not name.endswith(CONTROL)
+                rate, compared = rate_of(row), against.get((model, construction, name)) if headline else None
+                of_control = controls.get((CONTROLS.get(name), *row[_HOW]))
+                control, settled = None, None
+                if of_control is not None and compared:
+                    control = rate_of(of_control)
+                    passed = control.low > of_control["chance"]
+                    settled = verdict_beside_control(rate.low > row["chance"], compared.ahead, passed)
                 yield Finding(
                     self.name,
                     construction,
                     model,
                     models.question(model, "meaning"),
                     f"{self.part_name(name)}, {shots} shot{'' if shots == 1 else 's'}{thought}",
-                    rate_of(row),
+                    rate,
                     blind,
                     path,
                     chance=float(row["chance"]),
                     headline=headline,
-                    against=against.get((model, construction, name)) if headline else None,
+                    against=compared,
+                    control=control,
+                    settled=settled,
                     note="" if row["asked"] == REPLY else f"by the likelihood of the answers ({score})",
                 )
 

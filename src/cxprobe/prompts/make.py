@@ -14,7 +14,7 @@ from cxprobe.files.schema import suggest
 from cxprobe.lm.prompts import named
 from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, load_items, render_inferences, render_reasonings
-from cxprobe.prompts.params import OWN, MakePrompts, PromptsParams, Shots
+from cxprobe.prompts.params import CONTROL, OWN, MakePrompts, PromptsParams, Shots
 from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.wording import (
     ORDERS,
@@ -101,7 +101,7 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         pool += [item for name in others for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(path, of) for of, path in _inference_files(settings).items()}
     inferences: dict[str, list[Inference]] = {
-        of: [item for item in rendered if item.set == of] for of in OWN if of in settings.sets
+        of: [item for item in rendered if item.set.removesuffix(CONTROL) == of] for of in OWN if of in settings.sets
     }
     inferences |= {
         of: [item for item in files[of].items if item.construction == construction] for of in settings.inference_files
@@ -117,7 +117,7 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         frames = sorted({item.frame_id for item in file.items})
         for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
             reasonings += [item for item in file.items if item.frame_id == frames[index]]
-    sources = {of: [item for item in pool if item.set == of] for of in OWN}
+    sources = {of: [item for item in pool if item.set.removesuffix(CONTROL) == of] for of in OWN}
     return Material(inferences, reasonings, sources | {of: file.items for of, file in files.items()}, repairs)
 
 
@@ -406,18 +406,24 @@ def _select(construction: str, material: Material, settings: MakePrompts, seed: 
     inferences: list[Inference] = []
     for name, items in material.inferences.items():
         unseen = [item for item in items if item.premise not in shown]
-        inferences += _of_drawn_premises(unseen, settings.premises, (construction, name), seed)
+        number = _premises_of(items[0].set, settings) if items else None
+        inferences += _of_drawn_premises(unseen, number, (construction, name), seed)
     reasonings: list[Reasoning] = []
     for name in dict.fromkeys(item.set for item in material.reasonings):
         # The first frames: they come in a drawn order in which A and B take turns.
         frames = dict.fromkeys(item.frame_id for item in material.reasonings if item.set == name)
-        first = set(list(frames)[: settings.premises])
+        first = set(list(frames)[: _premises_of(name, settings)])
         reasonings += [item for item in material.reasonings if item.set == name and item.frame_id in first]
     if not inferences and not reasonings:
         raise PromptError(
             f"{construction}: nothing to ask; neither prompts.make.sets nor prompts.make.files has an item about it"
         )
     return _Selection(inferences, reasonings, by_shots)
+
+
+def _premises_of(name: str, settings: MakePrompts) -> int | None:
+    """Return how many premises, or frames, of a set are drawn."""
+    return settings.control_premises if name.endswith(CONTROL) else settings.premises
 
 
 def _of_drawn_premises(

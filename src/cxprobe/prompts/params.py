@@ -16,6 +16,7 @@ Reader = Literal["stated", "exact"]
 Wording = Literal["own", "verbatim"]
 IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
+CONTROL = "-control"  # ends the names of the sets of a control, which are in no rate of several constructions
 
 
 def _imported(path: str) -> str:
@@ -111,6 +112,8 @@ class MakePrompts(Closed):
     premises: Annotated[int, Field(ge=1)] | None
     """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
     all."""
+    control_premises: Annotated[int, Field(ge=1)] | None
+    """Likewise of each set of a control."""
     inference_prompts: SomeDistinct[str]
     """Names of prompts/inference.yaml."""
     reasoning_prompts: SomeDistinct[str]

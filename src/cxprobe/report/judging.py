@@ -78,7 +78,7 @@ def rates_of_runs(runs: Iterable[JudgedRun]) -> pd.DataFrame:
     )
 
 
-def beside_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
+def compared_with_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
     """Return runs with the rate of the best blind model on their items, and with how far they are above controls.
 
     Only a blind model that was asked about all items of a run counts. A twin has the checkpoint of the model and other

@@ -1,0 +1,43 @@
+"""What the findings about prompts say."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from cxprobe.prompts.line import PromptsLine
+from cxprobe.report.findings import CANNOT_BE_TOLD, DOES_NOT, KNOWS, WITHOUT_CONSTRUCTION, Finding
+
+
+def findings_of(low: float, control_low: float, difference_low: float) -> list[Finding]:
+    """Return the findings about a construction and its control, of a model with these lower ends of its intervals."""
+    how = {"model": "clm", "asked": "pmi", "shots": 0, "chain_of_thought": False, "chance": 1 / 3, "n": 30}
+    rows = [
+        how | {"construction": name, "set": of, "accuracy": end + 0.1, "low": end, "high": end + 0.2}
+        for name, of, end in (("toy", "templatic", low), ("plain", "templatic-control", control_low))
+    ]
+    compared = {"compares": "best blind", "first": "clm", "construction": "toy", "set": "templatic"}
+    compared |= {"difference": difference_low + 0.1, "low": difference_low, "p_holm": float("nan")}
+    tables = {"report_prompts/tables/comparisons": pd.DataFrame([compared])}
+    params = SimpleNamespace(section=lambda _: SimpleNamespace(judge=SimpleNamespace(score="pmi")))
+    inputs = SimpleNamespace(
+        table=lambda path: tables.get(path, pd.DataFrame(rows)), stage=SimpleNamespace(params=params)
+    )
+    models = SimpleNamespace(best=lambda _: None, question=lambda *_: "meaning")
+    return list(PromptsLine().findings(inputs, models))
+
+
+@pytest.mark.parametrize(
+    ("low", "control_low", "difference_low", "verdict"),
+    [
+        (0.2, 0.3, -0.1, CANNOT_BE_TOLD),  # it is not right about plain sentences either
+        (0.2, 0.4, -0.1, DOES_NOT),
+        (0.5, 0.4, 0.1, KNOWS),
+        (0.5, 0.4, -0.1, WITHOUT_CONSTRUCTION),
+    ],
+)
+def test_a_rate_is_read_beside_the_same_format_about_plain_sentences(low, control_low, difference_low, verdict):
+    finding, control = findings_of(low, control_low, difference_low)
+    assert finding.settled == verdict
+    assert finding.control.low == pytest.approx(control_low)
+    assert (finding.headline, control.headline, control.settled) == (True, False, None)
