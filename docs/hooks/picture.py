@@ -37,7 +37,7 @@ STYLE: Any = {
 
 
 def read_rates(root: Path) -> pd.DataFrame:
-    """Return the rates of constructions whose pairs of meaning have two people, and whose form was asked about too.
+    """Return the rates of constructions that were asked about their meaning and their form.
 
     Args:
         root: The project's folder.
@@ -47,8 +47,8 @@ def read_rates(root: Path) -> pd.DataFrame:
     """
     table = pd.read_csv(root / RATES)
     table = table[table["words"] == "real"]
-    exchanged = table[(table["tests"] == "meaning") & table["both"].notna()]
-    meaning = exchanged[["model", "construction", "accuracy"]].rename(columns={"accuracy": "meaning"})
+    meaning = table[table["tests"] == "meaning"][["model", "construction", "accuracy"]]
+    meaning = meaning.rename(columns={"accuracy": "meaning"})
     form = table[table["tests"] == "form"][["model", "construction", "accuracy"]].rename(columns={"accuracy": "form"})
     form["construction"] = form["construction"].str.removesuffix("-form")
     return meaning.merge(form, on=["model", "construction"])
@@ -92,7 +92,7 @@ def draw(root: Path) -> Figure:
             axis.plot(100 * rows["form"], 100 * rows["meaning"], "o", color=colour, markersize=size, label=name)
             if slug in REAL:
                 for number, (_, row) in enumerate(rows.sort_values("form").iterrows()):
-                    at, height = (100 * row["form"], 100 * row["meaning"]), 58 + 4 * (number % 4)
+                    at, height = (100 * row["form"], 100 * row["meaning"]), 58 + 4 * (number % 6)
                     line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5}
                     label: dict[str, Any] = {"ha": "center", "fontsize": 8, "arrowprops": line}
                     axis.annotate(row["construction"], at, (at[0], height), **label)

@@ -175,7 +175,7 @@ def test_a_dot_of_the_picture_is_the_rate_of_the_report():
     for name, construction in (("meaning", "ditransitive"), ("form", "ditransitive-form")):
         key = f"model=smollm2-135m, construction={construction}, words=real"
         assert dot[name] == float(read_rate(ROOT / "results/report_pairs/accuracy.csv", key)["accuracy"])
-    assert "way-manner" not in rates.index.get_level_values("construction"), "its people are not exchanged"
+    assert "subject-verb-agreement" not in rates.index.get_level_values("construction"), "it has no pairs of meaning"
 
 
 def texts_of(path: Path) -> list[str]:
