@@ -55,6 +55,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+BESIDE = ("best_blind", "difference_")  # metrics of what stands beside controls
+
+
 def stage_of(name: str, item: str = "", tuned: bool = False) -> Stage:
     params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
@@ -88,8 +91,13 @@ def test_all_models_are_judged_at_once_and_each_has_runs_of_its_own(folder):
     judged = run("judge")
     assert [(run.source, run.model) for run in judged.runs] == [(one, slug) for one in SOURCES for slug in SLUGS]
     assert {run.facts.kind for run in judged.runs if run.model in PANEL.members} == {"blind"}
-    names = [[list(part) for part in (run.metrics, run.series, run.settings, run.tables)] for run in judged.runs]
+    names = [
+        [[*run.series], [*run.settings], [*run.tables], [name for name in run.metrics if not name.startswith(BESIDE)]]
+        for run in judged.runs
+    ]
     assert all(one == names[0] for one in names)
+    beside = {run.model for run in judged.runs if any(name.startswith(BESIDE) for name in run.metrics)}
+    assert beside == set(SLUGS) - set(PANEL.members)
     assert {run.model for run in judged.runs if not run.figures} == set(PANEL.members)
     assert list(judged.headline) == SLUGS
     places = judged.headline["places"]
