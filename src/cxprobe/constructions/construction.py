@@ -171,7 +171,7 @@ class Construction(Closed):
     sources: Annotated[list[Prose], Field(min_length=1)]
     """Where the grammars and the definitions come from."""
     placebo: bool = False
-    """Whether it is no construction, but a regularity that no speaker has learnt; the report does not count it."""
+    """Whether this is not a construction but a regularity that no speaker has learnt; the report does not count it."""
     grammar: Grammars | None = None
     """How its grammars are read; absent for a construction that has none."""
     features: dict[FeatureName, Feature] = Field(default_factory=dict)

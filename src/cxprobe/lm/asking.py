@@ -128,7 +128,7 @@ def replies_to(questions: Mapping[str, str], llm: Llm, scratch: Path, what: str)
         questions: Id -> the whole prompt.
         llm: The model.
         scratch: A folder of this model's.
-        what: Names the work for whoever waits: the stage, the model and what it is asked about.
+        what: The text of the progress bar: the stage, the model and what it is asked about.
 
     Returns:
         One row a question: id; reply, "" if there is none; failed, whether there is none: the request failed after all

@@ -247,7 +247,7 @@ def progress_of(session: Session, desk: Desk) -> str:
 
 
 def _balance_of(session: Session, desk: Desk) -> str:
-    """Return how many sentences of the rarer label there are, how many would test a probe, and how many labels lack."""
+    """Return how many sentences have the rarer label, how many would test a probe, and how many labels are missing."""
     given, counts, needed = session.given, Counter[str](), desk.needed
     for group in session.groups:
         of_group = given.get((group.kind, group.target), "")

@@ -85,7 +85,7 @@ def compared_with_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
     weights; it may be asked about fewer items, and is compared on these; of several the mean counts.
 
     Args:
-        runs: The runs of all models of a line. What has no credits, and what is blind, is compared with nothing.
+        runs: The runs of all models of a line. A run without credits, and a run of a blind model, is not compared.
 
     Returns:
         The same runs, with the setting best_blind_model ("none" without one) and the metrics best_blind,
