@@ -70,7 +70,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         markdown = markdown.replace("](../published/", "](published/")
         markdown = f'<div class="wide" markdown>\n\n{markdown}\n\n</div>'
         page.meta["hide"] = ["navigation", "toc"]  # its tables are wide
-    if page.file.src_uri == "reproduced.md":
+    if page.file.src_uri == "howto/papers.md":
         markdown = markdown.replace("<!-- results -->", describe_results(ROOT / "docs" / "reproduced"))
     for file, shown in SHOWN.items():
         markdown = markdown.replace(f"](../../{file}", f"](../{shown}")

@@ -197,6 +197,6 @@ def test_numbers_that_people_have_sent_make_one_table_and_a_file_with_a_fault_is
 
 
 def test_what_was_sent_can_be_shown_and_claims_to_reproduce_nothing_that_it_does_not():
-    text, table = (ROOT / "docs" / "reproduced.md").read_text(), describe_results(ROOT / "docs" / "reproduced")
+    text, table = (ROOT / "docs" / "howto" / "papers.md").read_text(), describe_results(ROOT / "docs" / "reproduced")
     same = [line for line in table.splitlines() if "| yes |" in line]
     assert ("**No published number has been reproduced yet" in text) == (not same)

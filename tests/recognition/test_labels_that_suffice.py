@@ -1,4 +1,4 @@
-"""How many labels the design of Weissweiler et al. 2022 needs: the table of docs/howto/weissweiler2022.md."""
+"""How many labels the design of Weissweiler et al. 2022 needs: the table of docs/howto/papers.md."""
 
 import re
 
@@ -10,7 +10,7 @@ from conftest import ROOT
 from cxprobe.recognition.make import balance
 from cxprobe.recognition.params import Subsets
 
-PAGE = (ROOT / "docs/howto/weissweiler2022.md").read_text()
+PAGE = (ROOT / "docs/howto/papers.md").read_text()
 SIZES = Subsets(train_per_label=10, test_per_label=5, draws=1, all_sentences=False)
 FEATURES = ("length", "first_start", "second_start", "distance")
 # The values of these features, and the label, of the labelled sentences that the embedded documentation has of the

@@ -98,7 +98,7 @@ def results(
 ) -> None:
     """Write every answer of every model to every item as one tidy table (.parquet, .csv), or rates to send (.tsv).
 
-    Rates to send are those of the report's first page, as docs/reproduced.md asks for them.
+    Rates to send are those of the report's first page, as docs/howto/papers.md asks for them.
     """
     from cxprobe.exports.results import RESULT_COLUMNS, read_results, results_csv, results_parquet, results_to_send
     from cxprobe.files.writing import write_bytes
