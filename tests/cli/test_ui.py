@@ -10,22 +10,20 @@ import time
 import psutil
 import pytest
 from servers import is_healthy
-from toy_stages import judge_pairs, judged_run
+from toy_stages import judge_pairs
 
 from conftest import ROOT, project_environment
 from cxprobe.cli import tracking
 from cxprobe.errors import DataError
 from cxprobe.pairs.params import PairsStage
-from cxprobe.project.params import load_params
 from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome
 
 pytest_plugins = ["toy_stages"]
 
 
 @pytest.mark.slow
 @pytest.mark.pipeline
-def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_this_machine_alone(workspace, monkeypatch):
+def test_the_command_writes_what_mlflow_lacks_prints_addresses_and_serves_this_machine_alone(workspace, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["judge.py"])
     run_stage(judge_pairs, PairsStage)
     (workspace / "mlruns" / "mlflow.db").unlink()  # as in a copy of the project
@@ -43,7 +41,7 @@ def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_this_ma
             said.append(process.stdout.readline())
         assert "4 of them were new to MLflow" in said[0]
         assert (
-            f"pairs, Models on toy: http://127.0.0.1:{port}/#/experiments/1/runs?viewStateShareKey=models-toy"
+            f"pairs: http://127.0.0.1:{port}/#/experiments/1/runs?searchFilter=params.model_weights%20%3D%20%27trained%27"
             in "".join(said)
         )
         while not is_healthy(port):
@@ -57,20 +55,6 @@ def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_this_ma
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
-
-
-def test_ready_views_name_the_first_model_of_params(workspace, monkeypatch, capsys):
-    def judge(stage):
-        return Outcome(runs=[judged_run(stage, model=model) for model in ("clm", "mlm")])
-
-    judge.__name__ = "judge_pairs"
-    monkeypatch.setattr(sys, "argv", ["judge.py"])
-    run_stage(judge, PairsStage)
-    order = load_params().pairs.models
-    assert order.index("mlm") < order.index("clm")
-    monkeypatch.setattr(os, "execv", lambda *_: None)
-    tracking.ui(port=5001)
-    assert "pairs, mlm on each construction: " in capsys.readouterr().out
 
 
 def test_the_server_listens_on_this_machine_alone_and_starts_no_jobs(workspace, monkeypatch):

@@ -18,17 +18,11 @@ def sync() -> None:
 
 def _sync() -> tuple["list[RunRecord]", list[str]]:
     """Write every run that MLflow lacks; return the records, and what is wrong with others."""
-    from cxprobe.lines import LINES, all_experiments
-    from cxprobe.project.params import load_params
-    from cxprobe.report.judging import line_members
+    from cxprobe.lines import all_experiments
     from cxprobe.run import tracking
     from cxprobe.run.results import read_records
 
     records, faults = read_records()
-    params = load_params()
-    order = [member.slug for name in LINES for member in line_members(params.params_of(name))]
-    places = {slug: order.index(slug) for slug in dict.fromkeys(order)}
-    records.sort(key=lambda record: places.get(record.params["model"], len(order)))  # of which views name the first
     added = tracking.sync(records, all_experiments())
     print(f"{len(records)} runs have a record under results/; {added} of them were new to MLflow")
     return records, faults
@@ -39,7 +33,7 @@ def ui(
         int | None, typer.Option(min=1, max=65535, help="Where MLflow listens, on this machine; else as report.mlflow.")
     ] = None,
 ) -> None:
-    """Open MLflow on this machine: write every run that it lacks, name its ready views, and serve until Ctrl-C."""
+    """Open MLflow on this machine: write every run that it lacks, print its addresses, and serve until Ctrl-C."""
     import errno
     import os
     import sys
@@ -59,8 +53,8 @@ def ui(
         raise DataError(f"port {port}: {what}; end what listens there, or take another --port")
     records, faults = _sync()
     print("\n".join(faults), file=sys.stderr, end="\n" * bool(faults))
-    for experiment, name, address in tracking.view_links(records, server, all_experiments()):
-        print(f"{experiment}, {name}: {address}")
+    for experiment, address in tracking.experiment_links(records, server, all_experiments()):
+        print(f"{experiment}: {address}")
     if server == shared:
         print("MLFLOW_TRACKING_URI names this server, so none is started here")
         return

@@ -15,10 +15,11 @@ os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 import json
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from filelock import FileLock
 from mlflow import MlflowClient, entities
@@ -27,9 +28,8 @@ from mlflow.protos.databricks_pb2 import RESOURCE_ALREADY_EXISTS, ErrorCode
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
-from cxprobe.run.experiments import VIEW_TAG, Experiment, Experiments, view_tag, views_of
+from cxprobe.run.experiments import Experiment, Experiments
 from cxprobe.run.progress import progress
-from cxprobe.run.provenance import milliseconds
 from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord
 from cxprobe.run.signals import uninterrupted
 from cxprobe.secrets import blot
@@ -71,7 +71,6 @@ def add_runs(records: Sequence[RunRecord], context: RunContext, experiments: Exp
         with uninterrupted():
             client = open_store()
             _add_missing(client, _one_after_another(records, context), experiments)
-            _write_views(client, records, experiments)
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
         warning = f"MLflow at {tracking_uri()} does not work ({full_disk(error) or error})"
         print(blot(f"{warning}: the results are written; `cxprobe sync` writes the runs later"), file=sys.stderr)
@@ -95,7 +94,6 @@ def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
         client = open_store()
         ended = _end_left_open(client, experiments)
         added = _add_missing(client, known, experiments)
-        _write_views(client, records, experiments)
     except Exception as error:  # every kind of store has errors of its own
         remedy = (
             "if the file is damaged or was begun in another folder, delete it and run `cxprobe sync` again, which "
@@ -186,7 +184,7 @@ def _add_missing(
     """Write the runs of records that the store does not have, and return their number."""
     ids = dict[str, str]()
     complete = set[str]()
-    for experiment, _ in _by_experiment([record for record, _ in records], experiments):
+    for experiment in _experiments_of((record for record, _ in records), experiments):
         ids[experiment.name] = number = experiment_id(client, experiment)
         finished = _every_run(client, number, "attributes.status = 'FINISHED'")
         complete |= {run.data.tags.get(RECORD_TAG, "") for run in finished}
@@ -219,28 +217,12 @@ def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> 
         client.delete_run(copy)
 
 
-def _by_experiment(
-    records: Sequence[RunRecord], experiments: Experiments
-) -> Iterator[tuple[Experiment, list[RunRecord]]]:
-    """Yield every experiment that records have, and its records."""
-    for name in dict.fromkeys(record.experiment for record in records):
-        yield experiments[name], [record for record in records if record.experiment == name]
+def _experiments_of(records: Iterable[RunRecord], experiments: Experiments) -> list[Experiment]:
+    return [experiments[name] for name in dict.fromkeys(record.experiment for record in records)]
 
 
-def _write_views(client: MlflowClient, records: Sequence[RunRecord], experiments: Experiments) -> None:
-    """Write the ready views of the experiments of records, which are all that the experiments have."""
-    for experiment, its_records in _by_experiment(records, experiments):
-        number = experiment_id(client, experiment)
-        tags = client.get_experiment(number).tags
-        for view in views_of(experiment, its_records):
-            key = f"{VIEW_TAG}{view.id}"
-            tag = view_tag(view, tags.get(key), milliseconds())
-            if tag is not None:
-                client.set_experiment_tag(number, key, tag)
-
-
-def view_links(records: Sequence[RunRecord], server: str, experiments: Experiments) -> Iterator[tuple[str, str, str]]:
-    """Yield experiment, name and address of every ready view of the tracking store.
+def experiment_links(records: Sequence[RunRecord], server: str, experiments: Experiments) -> Iterator[tuple[str, str]]:
+    """Yield each experiment that has runs and the address of its trained models, the best runs first.
 
     Args:
         records: All records.
@@ -248,11 +230,11 @@ def view_links(records: Sequence[RunRecord], server: str, experiments: Experimen
         experiments: Those of all lines.
     """
     client = open_store()
-    for experiment, its_records in _by_experiment(records, experiments):
+    search = quote("params.model_weights = 'trained'")
+    order = quote("metrics.`accuracy`")
+    for experiment in _experiments_of(records, experiments):
         page = f"{server}/#/experiments/{experiment_id(client, experiment)}/runs"
-        for view in views_of(experiment, its_records):
-            charts = "&compareRunsMode=CHART" if view.has_charts else ""
-            yield experiment.name, view.name, f"{page}?viewStateShareKey={view.id}{charts}"
+        yield experiment.name, f"{page}?searchFilter={search}&orderByKey={order}&orderByAsc=false"
 
 
 def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext) -> str:
