@@ -146,7 +146,11 @@ def make_project(folder: Path) -> None:
 def shrink(params: dict) -> None:
     """Let the parameters of the embedded preset ask for the toy construction and the tiny models."""
     params["compute"]["jobs"] = 1
-    mining = {"constructions": {"toy": "toys"}, "watched": ["toys"], "engine": {"kind": "local", "workers": 1}}
+    mining = {
+        "constructions": {"toy": "toys"},
+        "watched": ["toys"],
+        "engine": {"kind": "local", "arguments": {"workers": 1}},
+    }
     params["mining"] |= mining | {"most_faults": 0.1}  # the toy corpus has two
     params["recognition"] |= {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}}
     params["recognition"]["make"]["per_label"] = 6

@@ -5,8 +5,6 @@ from collections import Counter
 import pandas as pd
 import pytest
 from datasketch import MinHash
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cxprobe.corpora.collecting import ReadingReport, Twin, check_most_faults, find_duplicates
 from cxprobe.errors import DataError
@@ -94,13 +92,3 @@ def test_no_near_duplicate_is_missed(permutations, threshold):
     expected = list(compared_one_by_one(texts, permutations, threshold))
     assert sum(not twin.exact for twin in expected) > 5
     assert find_duplicates(texts, shingle=3, permutations=permutations, threshold=threshold) == expected
-
-
-@given(st.lists(st.lists(st.sampled_from(list("abcdefg")), max_size=6).map(" ".join), max_size=12))
-def test_whatever_goes_has_a_sentence_that_stays(texts):
-    twins = duplicates(texts)
-    gone = {twin.position for twin in twins}
-    assert all(twin.stays < twin.position and twin.stays not in gone for twin in twins)
-    kept = [text for position, text in enumerate(texts) if position not in gone]
-    assert len(set(kept)) == len(kept)
-    assert duplicates(kept) == []

@@ -156,11 +156,6 @@ def test_a_parsed_sentence_names_its_construction_on_the_part_that_is_highest():
     assert ([token.text for token in same], [token.head.i for token in same]) == (words, [2, 2, 2, 2, 2, 2])
 
 
-def test_a_sentence_without_a_tree_is_refused():
-    with pytest.raises(DataError, match="1 has no tree; name a pipeline with a parser"):
-        annotated_sentence(spacy.blank("en")("Yes."), "1", "d", "Ditransitive")
-
-
 # Not stored here, since most of it has licences of its own; these run where a copy lies.
 SHARED = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data"))
 SIZES = {  # sentences, those with a construction, and constructions, as the treebanks' notes say

@@ -1,8 +1,8 @@
 import json
+import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +13,15 @@ import pyarrow.parquet
 import pytest
 import spacy
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
+from pydantic import ValidationError
 from servers import wait_until
 from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, write_corpus
 
 from conftest import ROOT
 from cxprobe.corpora import engine as engine_module
 from cxprobe.corpora.collecting import collect, collect_corpus
-from cxprobe.corpora.engine import count_finished, run_shards
+from cxprobe.corpora.engine import run_shards
+from cxprobe.corpora.params import Engine
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 
@@ -83,73 +85,129 @@ def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
 
 
-def test_a_finished_shard_is_not_mined_again_and_each_of_the_others_is_reported(corpus, toy_tagger, tmp_path):
+def test_a_finished_shard_is_not_mined_again(corpus, toy_tagger, tmp_path):
     settings = settings_of(toy_tagger)
     _, job = job_of(corpus, settings, tmp_path / "scratch")
-    reported: list[int] = []
-    assert run_shards(job, settings.engine, reported.append) == sum(reported) == 5
+    assert run_shards(job, settings.engine) == 5
     (Path(job.output) / "datatrove" / "completions" / "00002").unlink()
     before = {path.name: path.stat().st_mtime_ns for path in Path(job.output).glob("*.parquet")}
-    assert count_finished(job, settings.engine) == 4
-    reported.clear()
-    assert run_shards(job, settings.engine, reported.append) == sum(reported) == 1
+    assert run_shards(job, settings.engine) == 1
     after = {path.name: path.stat().st_mtime_ns for path in Path(job.output).glob("*.parquet")}
     assert {name[:5] for name in before if before[name] != after[name]} == {"00002"}
 
 
-def start_mining(corpus, tagger: Path, folder: Path, workers: int = 1) -> subprocess.Popen:
+def start_mining(corpus, tagger: Path, folder: Path) -> subprocess.Popen:
     """Mine in a process of its own, into the scratch folder of ``folder``."""
     script = folder / "run.py"
     script.write_text(
-        "if __name__ == '__main__':\n"  # the workers read this script as well, and need none of it
-        "    import sys\n"
-        f"    sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/support')]!r}\n"
-        "    from pathlib import Path\n"
-        "    from small_corpora import corpus_of, job_of, run_shards, settings_of\n"
-        f"    settings = settings_of({str(tagger)!r}, workers={workers})\n"
-        f"    _, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
-        "    run_shards(job, settings.engine)\n"
+        "import sys\n"
+        f"sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/support')]!r}\n"
+        "from pathlib import Path\n"
+        "from small_corpora import corpus_of, job_of, run_shards, settings_of\n"
+        f"settings = settings_of({str(tagger)!r})\n"
+        f"_, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
+        "run_shards(job, settings.engine)\n"
     )
-    return subprocess.Popen([sys.executable, str(script)], cwd=folder, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([sys.executable, str(script)], cwd=folder, stderr=subprocess.DEVNULL)
 
 
 @pytest.mark.pipeline
 def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_tagger, tmp_path):
     process = start_mining(corpus, toy_tagger, tmp_path)
     wait_until(lambda: list(tmp_path.glob("scratch/*/datatrove/completions/*")), lambda: process.poll() is None)
+    helpers = psutil.Process(process.pid).children()  # datatrove's, which outlive a SIGKILL
     process.kill()
-    process.communicate()
+    process.wait()
+    for helper in helpers:
+        helper.kill()
     run, found, _ = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
     assert run < 5
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
     assert (one_run[0] / "out/faults.parquet").read_bytes() == (tmp_path / "out/faults.parquet").read_bytes()
 
 
+# A cluster of a few lines, which runs an array of jobs one after the other.
+PROGRAMS = {
+    "sbatch": """#!/usr/bin/env bash
+set -euo pipefail
+[ "$SBATCH_WAIT" = 1 ]
+script="${@: -1}"
+last=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\).*/\\1/p' "$script")
+for task in $(seq 0 "$last"); do
+  SLURM_ARRAY_TASK_ID=$task SLURM_NODELIST=here RUN_OFFSET=0 bash "$script" > /dev/null 2>&1 || failed=1
+done
+echo "Submitted batch job 7"
+exit "${failed:-0}"
+""",
+    "srun": '#!/usr/bin/env bash\nwhile [[ "$1" == -* ]]; do [[ "$1" == -n ]] && shift; shift; done\nexec "$@"\n',
+    "scontrol": "#!/usr/bin/env bash\necho here\n",
+    "squeue": "#!/usr/bin/env bash\n",
+}
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch) -> Path:
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name, text in PROGRAMS.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]]))
+    return folder
+
+
+SLURM = Engine(kind="slurm", arguments={"time": "01:00:00", "partition": "cpu", "sbatch_args": {"account": "cx"}})
+
+
 @pytest.mark.pipeline
-@pytest.mark.parametrize("ended", ["worker", "stage"])
-def test_no_process_waits_for_one_that_the_system_ended(corpus, one_run, toy_tagger, tmp_path, ended):
-    """A pool whose process was ended says so, and a pool whose stage was ended does not stay behind."""
-    process = start_mining(corpus, toy_tagger, tmp_path, workers=2)
-    workers = workers_of(process)
-    (workers[0] if ended == "worker" else process).kill()
-    said = process.communicate()[1]
-    assert process.returncode
-    assert ("fewer engine.workers than 2" in said) == (ended == "worker")
-    psutil.wait_procs(workers)
-    _, found, _ = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
+def test_slurm_finds_what_this_machine_finds(one_run, programs, corpus, toy_tagger, tmp_path):
+    settings = settings_of(toy_tagger)
+    wanted, job = job_of(corpus, settings, tmp_path / "there")
+    assert run_shards(job, SLURM) == 5
+    found = collect(job, CC, wanted[CC], settings.duplicates, tmp_path / "out")
     pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+    script = (Path(job.output) / "datatrove" / "launch_script.slurm").read_text()
+    assert "#SBATCH --account=cx\n" in script
+    assert f"#SBATCH --job-name=cxprobe-{Path(job.output).name}\n" in script
+    assert run_shards(job, SLURM) == 0
 
 
-def workers_of(process: subprocess.Popen) -> list[psutil.Process]:
-    """Wait until a stage has two workers, which its fork server has started, and return them."""
+@pytest.mark.parametrize(
+    ("program", "text", "said"),
+    [
+        (
+            "squeue",
+            "echo 7 R",
+            "jobs of an earlier run still mine; .* run `scancel --name=cxprobe-",
+        ),
+        ("squeue", "exit 1", r"mining\.engine: slurm failed, 5 shards are left: .*squeue"),
+        ("srun", "exit 1", r"mining\.engine: slurm failed, 5 shards are left: .*sbatch"),
+    ],
+    ids=["an earlier run", "no controller", "tasks that fail"],
+)
+def test_a_cluster_that_leaves_shards_is_told(programs, corpus, toy_tagger, tmp_path, program, text, said):
+    (programs / program).write_text(f"#!/usr/bin/env bash\n{text}\n")
+    _, job = job_of(corpus, settings_of(toy_tagger), tmp_path / "there")
+    with pytest.raises(DataError, match=said):
+        run_shards(job, SLURM)
 
-    def both() -> list[psutil.Process]:
-        with suppress(psutil.NoSuchProcess):  # a child that has ended since it was listed
-            workers = [worker for child in psutil.Process(process.pid).children() for worker in child.children()]
-            return workers if len(workers) == 2 else []
-        return []
 
-    return wait_until(both, as_long_as=lambda: process.poll() is None)
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        ({"kind": "local", "arguments": {"wrokers": 2}}, "mining.engine.arguments: .* argument 'wrokers'"),
+        ({"kind": "ray", "arguments": {}}, "mining.engine: ray failed, 5 shards are left: .*ray"),
+    ],
+)
+def test_an_engine_that_cannot_begin_is_told(corpus, toy_tagger, tmp_path, engine, said):
+    _, job = job_of(corpus, settings_of(toy_tagger), tmp_path)
+    with pytest.raises(DataError, match=said):
+        run_shards(job, Engine.model_validate(engine))
+
+
+def test_what_mining_itself_hands_to_an_executor_is_refused_by_its_name():
+    with pytest.raises(ValidationError, match="arguments: mining itself sets logging_dir, tasks; leave it out"):
+        Engine(kind="local", arguments={"tasks": 2, "logging_dir": "logs", "workers": 1})
 
 
 def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tagger, tmp_path):
@@ -193,9 +251,7 @@ class ClientError(Exception):
 
 @pytest.mark.parametrize("suffix", ["json", "json.gz", "json.bz2", "json.zst", "json.lz4", "parquet"])
 @pytest.mark.parametrize(("call", "fault"), [("open", ClientError), ("read", ConnectionResetError)])
-def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(
-    toy_tagger, tmp_path, monkeypatch, capfd, suffix, call, fault
-):
+def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(toy_tagger, tmp_path, monkeypatch, suffix, call, fault):
     storage, folder = MemoryFileSystem(), f"memory://{tmp_path.name}"
     sentences = [f"The {one} it was, the {other} it became." for one in ADJECTIVES for other in ADJECTIVES]
     for shard in range(2):
@@ -211,7 +267,6 @@ def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(
         broken.setattr(*{"open": (MemoryFileSystem, "_open"), "read": (MemoryFile, "read")}[call], fail, raising=False)
         with pytest.raises(DataError, match=rf"^0\.{suffix} was not read .* reset by peer\. Run the stage again"):
             mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
-    assert "Traceback" not in capfd.readouterr().err
     run, found, read = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
     assert run == 2
     assert sorted(found.sentences["text"]) == sorted(sentences)

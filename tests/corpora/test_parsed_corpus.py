@@ -99,12 +99,6 @@ def test_a_sentence_with_a_fault_is_told_once_by_its_first_line_and_the_next_one
     assert faults[0].fault.startswith(fault)
 
 
-def test_lines_that_end_in_a_carriage_return_alone_are_told(tmp_path):
-    records, faults = read(tmp_path, SENTENCES.replace("\n", "\r"))
-    assert not records
-    assert [one.fault[:42] for one in faults] == ["a carriage return inside of a line; end li"]
-
-
 def test_a_tree_as_deep_as_its_sentence_is_long_is_read_at_once():
     rows = [f"{number}\tw\tw\tX\tX\t_\t{number - 1}\tdep\t_\t_" for number in range(1, 30_001)]
     began = time.process_time()

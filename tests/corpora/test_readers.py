@@ -184,11 +184,6 @@ def test_text_without_an_empty_line_comes_in_parts_that_have_their_places(read):
     assert all("".join(lines)[base:].startswith(text[:20]) for text, _, base in records)
 
 
-def test_text_in_a_dictionary_of_a_table_is_read(read):
-    table = parquet_of(text=pa.array(["one", "two", "one"]).dictionary_encode())
-    assert [text for text, _, _ in read("parquet", table, "a.parquet")[0]] == ["one", "two", "one"]
-
-
 @pytest.mark.parametrize(
     ("table", "said"),
     [

@@ -84,23 +84,6 @@ def test_two_steps_find_what_tagging_everything_finds(looking, documents):
         assert found[name] == search(records, {name: matchers}, MOST_WORDS)[name]
 
 
-@pytest.mark.pipeline
-def test_two_steps_find_in_real_prose_what_tagging_everything_finds(looking):
-    readme = (ROOT / "LICENSE").read_text()
-    texts = [path.read_text() for path in sorted((ROOT / "src/cxprobe/corpora").rglob("*.py"))]
-    correlatives = (
-        "The longer it is,\tthe   older it gets. Mr. Bee ran the taller (the older) one.\nThe more, the\nworse. "
-        "He saw none, let alone two."
-    )
-    records = records_of(readme, *texts, correlatives)
-    found = search(records, looking, MOST_WORDS)
-    for name, matchers in looking.items():
-        assert found[name].candidates == search_by_tagging_everything(records, matchers)
-    assert len(found[CC].candidates) >= 2
-    assert found["let-alone"].candidates
-    assert len(found["parsed"].candidates) > 10
-
-
 def test_offsets_lead_back_to_the_document(looking):
     document = "Nothing here. “The longer\u00a0it is,  the older it gets.” Nothing there."
     (found,) = search(records_of("none", document), looking, MOST_WORDS)[CC].candidates

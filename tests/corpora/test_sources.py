@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 import pytest
 
-from cxprobe.corpora.installed import find_packages, write_installed_corpus
+from cxprobe.corpora.installed import write_installed_corpus
 from cxprobe.corpora.params import FilesCorpus, InstalledCorpus
 from cxprobe.corpora.sources import files_left_out, list_corpus, open_corpus
 from cxprobe.errors import DataError
@@ -50,13 +50,6 @@ def test_the_list_changes_with_the_files(folder, change):
     assert not list_corpus(files(folder)).equals(before)
 
 
-def test_a_list_and_a_reader_see_the_same_files(folder):
-    for glob in (None, "b*"):
-        opened = open_corpus(files(folder, glob), folder)
-        assert list_corpus(files(folder, glob))["name"].tolist() == list(opened.shards)
-    assert opened.shards == ("b.json",)
-
-
 def test_files_of_other_formats_are_left_out_and_named(folder):
     (folder / "deep").mkdir()
     for name in ("notes.md", "c.parquet", "deep/d.conllu.gz", "deep/e.jsonl"):
@@ -67,22 +60,10 @@ def test_files_of_other_formats_are_left_out_and_named(folder):
     assert not {*read} & {*files_left_out(files(folder))}
 
 
-def test_a_folder_without_files_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"corpora: .* has no file like \*\*/\*\.json\*; name another folder or glob"):
-        list_corpus(files(tmp_path))
-
-
 def test_packages_are_listed_with_their_versions_however_their_names_are_written(tmp_path):
     corpus = installed(tmp_path, "# what is read", "scikit_learn  # with its docstrings", "", "NetworkX")
     expected = [["networkx", version("networkx")], ["scikit-learn", version("scikit-learn")]]
     assert list_corpus(corpus).to_numpy().tolist() == expected
-
-
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_names_are_read_whatever_editor_has_saved_them(tmp_path, mark, end):
-    (tmp_path / "packages.txt").write_bytes(f"{mark}joblib{end}networkx{end}".encode())
-    assert [package.name for package in find_packages(tmp_path / "packages.txt")] == ["joblib", "networkx"]
 
 
 def test_only_the_packages_that_are_named_are_read(tmp_path):
@@ -103,18 +84,3 @@ def test_a_corpus_that_is_written_is_not_written_again(tmp_path):
     (folder / "000.jsonl").unlink()
     assert write_installed_corpus([], tmp_path, 2) == (folder, digest)
     assert sorted(path.name for path in folder.iterdir()) == ["001.jsonl", "corpus.json"]
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, r"packages\.txt: there is no such file"),
-        (b"# nothing", "names no package"),
-        ("joblib\n".encode("utf-16"), r"packages\.txt, line 1: the byte 0xff is not UTF-8"),
-    ],
-)
-def test_a_file_that_names_no_packages_is_an_error(tmp_path, content, said):
-    if content is not None:
-        (tmp_path / "packages.txt").write_bytes(content)
-    with pytest.raises(DataError, match=said):
-        find_packages(tmp_path / "packages.txt")

@@ -86,17 +86,6 @@ def test_a_name_that_no_file_has_is_refused_with_those_there_are():
         search_treebank(TREEBANK, matchers(dependencies=TWO_OBJECTS), ["Resultative"], gold=True)
 
 
-def test_documents_of_treebanks_that_were_joined_stay_apart():
-    joined = [
-        sentence("They gave her tea", "Ditransitive", document="letters"),
-        sentence("They gave her tea", "Ditransitive")._replace(id="file7.txt_3"),
-        sentence("They gave her tea", "Ditransitive")._replace(id="file7.txt_12"),
-    ]
-    found = search_treebank(joined, matchers(dependencies=TWO_OBJECTS), ["Ditransitive"], gold=True)
-    first, second, third = found["cluster_document"]
-    assert first != second == third
-
-
 ASC = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data")) / "benchmarks" / "asc"
 
 

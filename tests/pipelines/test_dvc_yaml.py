@@ -15,7 +15,6 @@ from cxprobe.project.params import whole_params
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 # Whose script does not have the name of the stage.
 SCRIPTS = {
-    "list_corpora": "corpora/list",
     "watch_corpora": "corpora/watch",
     "mine_sentences": "corpora/mine",
     "report": "report/site",

@@ -49,7 +49,7 @@ def mine(folder, into):
     duplicates = {"shingle": 5, "permutations": 64, "threshold": 0.9}
     settings = Mining(
         constructions={"toy": "web"}, watched=[], tagger="tagger", parser="", most_words=100, longest_line=1 << 20,
-        most_faults=0.1, duplicates=duplicates, engine={"kind": "local", "workers": 1})
+        most_faults=0.1, duplicates=duplicates, engine={"kind": "local", "arguments": {"workers": 1}})
     wanted = load_wanted("toy")
     print(list_corpus(corpus).to_json(orient="records"))
     job = make_job(open_corpus(corpus, Path("scratch")), settings, {"toy": wanted.pattern}, Path("scratch"))

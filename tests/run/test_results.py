@@ -44,10 +44,10 @@ def test_a_measuring_stage_has_tables_and_counts_with_six_significant_digits_and
 
 
 def test_a_stage_without_results_leaves_no_folder_that_would_be_no_output(workspace):
-    (workspace / "results" / "list_corpora").mkdir(parents=True)
-    (workspace / "results" / "list_corpora" / "counts.csv").write_text("of an earlier version")
-    assert written(lambda _: Outcome(), "list_corpora") == []
-    assert not (workspace / "results" / "list_corpora").exists()
+    (workspace / "results" / "mine_sentences").mkdir(parents=True)
+    (workspace / "results" / "mine_sentences" / "counts.csv").write_text("of an earlier version")
+    assert written(lambda _: Outcome(), "mine_sentences") == []
+    assert not (workspace / "results" / "mine_sentences").exists()
 
 
 def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):

@@ -46,7 +46,7 @@ def settings_of(tagger: Path, workers: int = 1) -> Mining:
             "longest_line": 10000,
             "most_faults": 0.1,
             "duplicates": {"shingle": 3, "permutations": 64, "threshold": 0.9},
-            "engine": {"kind": "local", "workers": workers},
+            "engine": {"kind": "local", "arguments": {"workers": workers}},
         }
     )
 

@@ -1,31 +1,24 @@
 """Mining: the shards of a corpus, each a task -> tables of candidates, rejects and faults; all of it or nothing."""
 
 import os
-import signal
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+import subprocess
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache, partial
-from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import pyarrow as pa
-from datatrove.executor import LocalPipelineExecutor
-from datatrove.utils.logging import logger
-from datatrove.utils.stats import PipelineStats
+from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
 from threadpoolctl import threadpool_limits
 
 from cxprobe import segmentation
 from cxprobe.corpora import conllu, readers, trees
 from cxprobe.corpora import pattern as pattern_module
 from cxprobe.corpora import search as search_module
-from cxprobe.corpora.clusters import SlurmExecutor
-from cxprobe.corpora.params import Engine, LocalEngine, Mining
+from cxprobe.corpora.params import Engine, Mining
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import read_blocks
 from cxprobe.corpora.search import Matchers, load_matchers, pipeline_of, search
@@ -34,7 +27,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.tables import growing_table
 from cxprobe.files.writing import digest, digest_of_files, scratch_folder, write_json
 
-_LOOK = 2.0  # seconds between two counts of finished shards
+_EXECUTORS = {"local": LocalPipelineExecutor, "slurm": SlurmPipelineExecutor, "ray": RayPipelineExecutor}
 # What a shard finds follows from these modules alone: a change of another one must not mine everything again.
 _MODULES = (segmentation, pattern_module, conllu, readers, search_module, trees)
 SHARD_MODULES = tuple(Path(str(module.__file__)) for module in _MODULES)
@@ -90,122 +83,58 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
     return replace(job, output=str(output.resolve()), pipelines=where)
 
 
-def count_finished(job: MiningJob, engine: Engine) -> int:
-    """Return how many shards an earlier run has finished."""
-    return len(job.source.shards) - len(_executor(job, engine).get_incomplete_ranks())
-
-
-def run_shards(job: MiningJob, engine: Engine, progress: Callable[[int], object] = lambda _: None) -> int:
+def run_shards(job: MiningJob, engine: Engine) -> int:
     """Mine every shard that no earlier run has finished, and return how many those were.
 
     The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
     neither the number of workers nor their order can change a result.
 
-    Args:
-        job: What is mined.
-        engine: Where.
-        progress: Called every few seconds with the number of shards that have been finished since the last call, on
-            this machine or by a cluster.
-
     Raises:
-        DataError: A shard's storage failed, or a cluster's jobs have ended and left shards unfinished.
+        DataError: A shard's storage failed, the engine cannot be used, jobs of an earlier run still mine, or shards are
+            not finished.
     """
     executor = _executor(job, engine)
-    left = len(executor.get_incomplete_ranks())
-    with _counted(executor, left, progress):
-        executor.mine()
-    return left
-
-
-@contextmanager
-def _counted(executor: Any, left: int, progress: Callable[[int], object]) -> Iterator[None]:
-    """Report finished shards while the block runs; a thread counts them, since no executor reports any."""
-    ended = Event()
-
-    def count(before: int) -> None:
-        last = False
-        while not last:
-            last = ended.wait(_LOOK)
-            now = len(executor.get_incomplete_ranks(skip_completed=True))
-            progress(before - now)
-            before = now
-
-    counter = Thread(target=count, args=(left,), daemon=True)
-    counter.start()
+    left = executor.get_incomplete_ranks()
     try:
-        yield
-    finally:
-        ended.set()
-        counter.join()
+        if left:
+            if engine.kind == "slurm":
+                _refuse_earlier_jobs(executor.job_name)
+                os.environ["SBATCH_WAIT"] = "1"  # sbatch then returns when its jobs have ended
+            executor.run()
+    except (ImportError, FileNotFoundError, subprocess.CalledProcessError) as fault:
+        stays = executor.get_incomplete_ranks()
+        raise DataError(f"mining.engine: {engine.kind} failed, {len(stays)} shards are left: {fault}") from fault
+    if stays := executor.get_incomplete_ranks():
+        names = ", ".join(job.source.shards[rank] for rank in stays[:5]) + (" ..." if len(stays) > 5 else "")
+        raise DataError(
+            f"{len(stays)} of {len(job.source.shards)} shards were not finished ({names}). Logs are in "
+            f"{executor.logging_dir.path}. Run the stage again: it goes on with what is left"
+        )
+    return len(left)
 
 
-def _executor(job: MiningJob, engine: Engine) -> "_LocalExecutor | SlurmExecutor":
-    tasks = len(job.source.shards)
-    shared: dict[str, Any] = {
+def _executor(job: MiningJob, engine: Engine) -> Any:
+    output = Path(job.output)
+    ours: dict[str, Any] = {
         "pipeline": [partial(mine_shard, job=job)],
-        "logging_dir": str(Path(job.output) / "datatrove"),
+        "tasks": len(job.source.shards),
+        "logging_dir": str(output / "datatrove"),
     }
-    if isinstance(engine, LocalEngine):
-        return _LocalExecutor(**shared, tasks=tasks, workers=min(engine.workers, tasks))
-    return SlurmExecutor(
-        **shared,
-        shards=job.source.shards,
-        workers=engine.workers,
-        mem_per_cpu_gb=engine.memory_gb,
-        partition=engine.partition,
-        qos=engine.qos,
-        time=engine.time,
-        env_command=engine.environment,
-        sbatch_args=dict(engine.options),
+    if engine.kind == "slurm":
+        ours["job_name"] = f"cxprobe-{output.name}"
+    try:
+        return _EXECUTORS[engine.kind](**ours, **engine.arguments)
+    except TypeError as fault:
+        raise DataError(f"mining.engine.arguments: {fault}") from None
+
+
+def _refuse_earlier_jobs(name: str) -> None:
+    """Refuse to mine shards that jobs of a run that was killed may mine at the same time."""
+    asked = subprocess.run(
+        ["squeue", "--me", "--noheader", f"--name={name}"], capture_output=True, text=True, check=True
     )
-
-
-class _LocalExecutor(LocalPipelineExecutor):  # type: ignore[misc]
-    """Mines shards in processes of this machine.
-
-    datatrove's own pool waits forever if the system ends one of its processes, as it does where memory is short.
-    """
-
-    def mine(self) -> None:
-        """Mine the shards that are left.
-
-        Raises:
-            DataError: A process was ended from outside.
-        """
-        left = self.get_incomplete_ranks()
-        if self.workers == 1:
-            for rank in left:
-                self._run_for_rank(rank)
-            return
-        pool = ProcessPoolExecutor(self.workers, get_context("forkserver"), _start_process)
-        try:
-            deque(pool.map(self._run_for_rank, left), maxlen=0)
-        except BrokenProcessPool as fault:
-            raise DataError(
-                f"the system ended a process that mined, most often because memory is short. Run the stage again with "
-                f"fewer engine.workers than {self.workers}: it goes on with the shards that are left"
-            ) from fault
-        finally:
-            for process in active_children():
-                process.terminate()
-            pool.shutdown(cancel_futures=True)
-
-    def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> PipelineStats:
-        """Mine a shard without datatrove's log, whose tracebacks would hide what the stage says of a fault."""
-        logger.disable("datatrove")  # in the process that mines the shard
-        return super()._run_for_rank(rank, local_rank, node_rank)
-
-
-def _start_process() -> None:
-    """Let this process of a pool end with the one that started it, even by SIGKILL, and leave Ctrl-C to that one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def end_with_parent() -> None:
-        if (parent := parent_process()) is not None:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=end_with_parent, daemon=True).start()
+    if asked.stdout.strip():
+        raise DataError(f"jobs of an earlier run still mine; wait for their end, or run `scancel --name={name}`")
 
 
 def table_path(job: MiningJob, rank: int, table: str, construction: str = "") -> Path:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -53,33 +53,27 @@ class FilesCorpus(Closed):
         return self
 
 
-class LocalEngine(Closed):
-    """This machine."""
-
-    kind: Literal["local"]
-    workers: Annotated[int, Field(ge=1)]
-    """Shards mined at the same time; the result does not depend on it."""
+# What mining itself hands to datatrove's executors.
+_OURS = frozenset({"depends", "job_name", "logging_dir", "pipeline", "skip_completed", "tasks"})
 
 
-class SlurmEngine(Closed):
-    """A Slurm cluster; data/ must lie on a file system that its nodes share."""
+class Engine(Closed):
+    """Which of datatrove's executors mines; each file of a corpus is a task."""
 
-    kind: Literal["slurm"]
-    workers: Annotated[int, Field(ge=1)]
-    partition: str
-    qos: str
-    time: str
-    """The longest that a shard may take, as sbatch writes it: "04:00:00"."""
-    memory_gb: Annotated[int, Field(ge=1)]
-    """Per worker."""
-    environment: str
-    """A shell command that makes this environment's programs available on a node."""
-    options: dict[str, str]
-    """Further options of sbatch."""
+    kind: Literal["local", "slurm", "ray"]
+    """This machine, or a cluster whose nodes share the disk with data/."""
+    arguments: dict[str, Any]
+    """Those of LocalPipelineExecutor, SlurmPipelineExecutor or RayPipelineExecutor, such as {workers: 2}; the result
+    does not depend on them."""
+
+    @model_validator(mode="after")
+    def _leaves_ours(self) -> "Engine":
+        if own := sorted(_OURS & self.arguments.keys()):
+            raise ValueError(f"arguments: mining itself sets {', '.join(own)}; leave it out")
+        return self
 
 
 Corpus = Annotated[InstalledCorpus | FilesCorpus, Field(discriminator="kind")]
-Engine = Annotated[LocalEngine | SlurmEngine, Field(discriminator="kind")]
 
 
 class Duplicates(Closed):
