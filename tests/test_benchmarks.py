@@ -1,7 +1,6 @@
 """How many items a benchmark has, and what it says of what a processor cannot do."""
 
 from paired import fitting_size
-from results import LeftOut, Ratio, as_markdown
 
 
 def size_for(seconds_per_item: float) -> int:
@@ -18,11 +17,3 @@ def test_the_size_of_a_benchmark_follows_from_a_short_measurement():
     assert size_for(0.001) == 1200
     assert size_for(0.1) == 200
     assert size_for(2.0) == 0  # too slow for 16
-
-
-def test_the_page_says_what_was_left_out():
-    page = as_markdown(
-        [Ratio("scores", "ours", "theirs", [2.0, 3.0], 1), LeftOut("extraction, bfloat16", "left out: 9 s")]
-    )
-    assert "| scores | ours | theirs | 2.50 (2.00 to 3.00) | 1, met |" in page
-    assert "| extraction, bfloat16 | | | left out: 9 s | |" in page

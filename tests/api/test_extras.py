@@ -127,17 +127,3 @@ def test_a_command_that_needs_an_extra_says_which(words, package, run_bare, tmp_
     done = run_bare(tmp_path, COMMANDS, json.dumps([words]))
     assert done.returncode == 2, done.stderr
     assert done.stderr == f"{package} is not installed, and this needs it; run `pip install 'cxprobe[pipeline]'`\n"
-
-
-def test_a_stage_that_needs_an_extra_says_which(tmp_path):
-    for name in ("params.yaml", "constructions"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    code = (
-        "import runpy, sys\n"
-        "sys.modules['datatrove'] = None\n"
-        "sys.argv[1:] = ['documentation']\n"
-        f"runpy.run_path({str(ROOT / 'pipelines' / 'corpora' / 'watch.py')!r}, run_name='__main__')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.endswith("datatrove is not installed, and this needs it; run `pip install 'cxprobe[mining]'`\n")

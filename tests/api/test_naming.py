@@ -47,18 +47,6 @@ def asked(monkeypatch, tmp_path) -> Iterator[list[str]]:
     server.server_close()
 
 
-def test_a_name_without_a_slash_is_one_of_the_hub_and_a_carried_model_that_is_like_it_is_suggested(asked):
-    with pytest.raises(ModelError) as fault:
-        cxprobe.load("mini-clmm", revision="main")
-    assert "/mini-clmm/" in asked[0]
-    assert "--revision main" in str(fault.value)
-    assert str(fault.value).endswith("Did you mean 'mini-clm', which cxprobe knows?")
-    assert "models." not in str(fault.value)
-    with pytest.raises(ModelError) as fault:
-        cxprobe.load("bert-base-uncased")
-    assert "Did you mean" not in str(fault.value)
-
-
 @pytest.mark.parametrize("name", ["./nowhere", "../nowhere", "/nowhere/at/all", "~/nowhere-at-all"])
 def test_a_path_without_a_folder_is_said_so_and_the_hub_is_not_asked(asked, name):
     for load in (cxprobe.load, cxprobe.load_encoder):

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-from ruamel.yaml import YAML
 from typer.main import get_command
 
 import cxprobe
@@ -55,26 +54,6 @@ def test_every_model_and_key_of_the_parameters_every_command_package_and_public_
     assert packages <= headings(page(site, "reference/packages"))
     names = [f"{getattr(cxprobe, name).__module__}.{name}" for name in cxprobe.__all__]
     assert [name for name in names if f'id="{name}"' not in api] == []
-
-
-def test_every_stage_has_a_heading_and_a_sentence_about_it(site):
-    html = page(site, "reference/stages")
-    for name in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]:
-        own = re.search(rf'<h3 id="{name}">.*?</h3>\s*<p>(.*?)</p>', html, re.S)
-        assert own, name
-        assert len(own[1]) > 20, name
-
-
-def test_examples_are_shown_as_code(site):
-    html = page(site, "reference/api")
-    assert "<strong>Examples:</strong>" in html or "Examples:" in html
-    assert "&gt;&gt;&gt; import cxprobe" not in re.sub(r"<pre>.*?</pre>", "", html, flags=re.S)
-
-
-def test_numbers_of_the_recorded_run_are_in_their_places(site):
-    html = page(site, "explanation/findings")
-    assert "{{" not in html
-    assert len(re.findall(r"\d+\s% \[\d+,\s\d+\], n\s=\s[\d,]+", html)) >= 6
 
 
 def test_nothing_is_fetched_from_elsewhere(site):

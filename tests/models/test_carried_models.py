@@ -13,7 +13,6 @@ from conftest import ROOT
 from cxprobe.lm.params import ModelSpec, members_of
 from cxprobe.lm.scoring import load_language_model
 from cxprobe.project.params import load_params
-from pretraining.settings import load_pretraining_params
 
 MODELS = ROOT / "models"
 CHECKPOINTS = sorted((MODELS / "tiny-clm").glob("step-*"))
@@ -74,14 +73,3 @@ def test_params_name_the_carried_models_by_the_digest_of_their_files():
     for slug, spec in carried.items():
         spec = spec.model_copy(update={"name": str(ROOT / spec.name)})
         assert load_language_model(slug, spec, "cpu").fingerprint == f"sha256 {spec.sha256}"
-
-
-def test_the_cards_and_the_parameters_tell_how_the_models_were_made():
-    params = load_pretraining_params(MODELS / "params.yaml").models
-    for name in ("mini-mlm", "mini-clm", "tiny-clm", "taught-clm", "taught-clm-chance"):
-        card = (MODELS / name / "README.md").read_text()
-        assert f"{params[name].steps:,} steps" in card
-        assert "python models/train.py" in card
-    first, _, third, _ = params["tiny-clm"].checkpoints
-    carried = [first, third, params["tiny-clm"].steps]  # all five would make the wheel larger than PyPI takes
-    assert [path.name for path in CHECKPOINTS] == [f"step-{step:06d}" for step in carried]

@@ -16,7 +16,6 @@ from pretraining.training import (
     IGNORED,
     Batches,
     LanguageModelling,
-    learning_rate_factor,
 )
 from pretraining.vocabulary import trim_encoder, trim_vocabulary
 
@@ -67,26 +66,6 @@ def test_the_loss_is_the_models_own(objective):
         assert count == int(hidden.sum() if objective == "masked" else filled.sum() - len(ids))
         own = model(input_ids=ids, attention_mask=filled.long(), labels=wanted).loss
         torch.testing.assert_close(total / count, own)
-
-
-def test_every_weight_is_learnt_at_one_rate_and_only_matrices_decay():
-    module = LanguageModelling(masked_model(), settings(), 0)
-    groups = module.configure_optimizers()["optimizer"].param_groups
-    learnt = [id(weight) for group in groups for weight in group["params"]]
-    assert sorted(learnt) == sorted(id(weight) for weight in module.model.parameters())
-    body = {id(weight) for weight in module.model.bert.parameters()}
-    for group in groups:
-        assert {group["initial_lr"]} == {0.001 if id(weight) in body else 0.01 for weight in group["params"]}
-        assert {group["weight_decay"]} == {0.1 if weight.ndim > 1 else 0.0 for weight in group["params"]}
-
-
-def test_the_learning_rate_rises_to_its_peak_and_falls_to_nothing():
-    factors = [learning_rate_factor(step, steps=100, warm_up=10) for step in range(101)]
-    assert factors[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
-    assert factors[10] == 1
-    assert factors[55] == pytest.approx(0.5)
-    assert factors[100] == 0
-    assert factors == factors[:10] + sorted(factors[10:], reverse=True)
 
 
 def encoder() -> BertModel:

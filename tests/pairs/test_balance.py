@@ -8,7 +8,6 @@ from cxprobe.pairs.judge import JudgedPairs, accuracy_by_group, pair_tables
 
 CONATIVE = [("It is unclear.", "It is clear.")]
 NAMES = [("It is Ann.", "It is Bob."), ("It is Bob.", "It is Ann.")]
-SINGULAR, PLURAL = [("This cat.", "This cats."), ("This dog.", "This dogs.")], [("These cats.", "These cat.")]
 
 
 def pairs(cells):
@@ -100,8 +99,3 @@ def test_a_construction_of_unbalanced_cells_has_accuracies_by_cell_alone():
     assert groups(own)["group"].tolist() == ["variant.A", "variant.B"]
     single = own.where("variant", "A")
     assert groups(single)["group"].tolist() == ["variant.A"]
-
-
-def test_the_bias_of_a_single_construction_is_that_of_all_its_cells():
-    one_cell = metrics_of(judged().where("construction", "half"))
-    assert one_cell["bias_variant"] == 1 - one_cell["accuracy"]

@@ -54,12 +54,6 @@ def test_the_first_and_the_last_mentioned_are_told_by_the_first_words_that_diffe
     assert margin("last_mentioned", context, good, bad) == last
 
 
-def test_the_shorter_one_has_fewer_characters():
-    assert margin("shorter", "x", " She did so with effort.", " She did so without effort.") == 3
-    assert margin("shorter", "", "unclear", "clear") == -2
-    assert margin("shorter", "", "Bob", "Ann") == 0
-
-
 PAIRS = [
     Pair("a", "a", "Ann ran.", " It was Ann.", " It was Bob.", {}, {}),
     Pair("b", "b", "", "It is.", "Is it.", {}, {}),
@@ -125,21 +119,6 @@ def test_nothing_is_learnt_from_the_own_frame():
     assert np.mean(np.sign(learnt(apart))) > 0.7
 
 
-def test_what_a_classifier_has_nothing_to_go_by_is_a_tie():
-    same_words = [made("Ann ran.", f" {one} saw {other}.", f" {other} saw {one}.", n) for n, (one, other) in PEOPLE]
-    switched = [
-        made(f"{first} gave {second} a {STEMS[n]}.", f" It was {first}.", f" It was {second}.", n)
-        for n, (one, other) in PEOPLE
-        for first, second in ((one, other), (other, one))
-    ]
-    assert learnt(same_words) == [0.0] * len(PEOPLE)
-    assert learnt(switched) == [0.0] * 2 * len(PEOPLE)  # one bag of words has both answers
-    assert learnt(by_the_verb(1)) == [0.0, 0.0]  # no other frame
-
-
-PEOPLE = list(enumerate([("Ann", "Bob"), ("Bob", "Cora"), ("Cora", "Dan"), ("Dan", "Ann"), ("Eve", "Finn")]))
-
-
 def test_the_margins_are_those_of_a_logistic_regression_by_hand():
     """The oracle writes every feature out as a dense column, also those that cancel."""
     rng, words = np.random.default_rng(2), ["red", "old", "big", "sad"]
@@ -170,16 +149,6 @@ def test_the_margins_are_those_of_a_logistic_regression_by_hand():
         expected[test] = model.predict_proba(both[test])[:, 1]
     np.testing.assert_allclose(learnt(pairs), expected[: len(pairs)] - 0.5, atol=2e-3)
     assert 20 < Counter(np.sign(learnt(pairs)))[1] < 60
-
-
-def test_a_construction_learns_from_its_own_pairs_and_a_benchmark_by_items():
-    turned = [
-        Pair(f"{p.id}-turned", p.item, p.context, p.bad, p.good, {"construction": "other"}, p.clusters)
-        for p in by_the_verb(8)
-    ]
-    assert all(margin > 0.2 for margin in learnt([*by_the_verb(8), *turned]))
-    bare = [Pair(p.id, p.item, p.context, p.good, p.bad, {}, {}) for p in by_the_verb(8)]
-    assert all(margin > 0.2 for margin in learnt(bare))
 
 
 def test_a_rule_and_a_classifier_are_measured_by_their_preferences(tmp_path):

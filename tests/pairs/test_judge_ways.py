@@ -76,16 +76,6 @@ def test_agreement_counts_what_both_decide_and_leaves_ties_out():
     assert headline["meaning"]["said"] == metrics["said.accuracy"]
 
 
-def test_kappa_is_not_defined_where_both_are_always_right():
-    ones = np.ones(6, dtype=bool)
-    assert np.isnan(kappa_with_interval(ones, ones, np.array(FRAMES[:6], dtype=object))).all()
-    items = verdicts(predicted([[0.5] * 12, [0.9] * 12]), expected(), None)
-    table = agreement_of_ways(items, "construction")
-    assert table["kappa"].isna().all()
-    metrics = ways_metrics(rates_of_ways(items, ["construction"]), table)
-    assert not any(name.startswith("kappa") for name in metrics)
-
-
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_size=2, max_size=60))
 def test_the_interval_is_that_of_the_jackknife_over_clusters(rows):
     first, second = (np.array([row[place] for row in rows]) for place in (0, 1))

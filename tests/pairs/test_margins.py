@@ -69,12 +69,6 @@ def test_four_variants_tell_a_preference_by_question_from_meaning_and_two_do_not
     assert not [effect for effect in two.index if effect.startswith("variant")]
 
 
-def test_meaning_is_the_mean_over_places_even_where_one_has_more_variants():
-    table = effects(simulated("ABD", place=1.0))
-    assert table.loc["meaning", "margin"] == pytest.approx(0.0, abs=0.05)
-    assert table.loc["place", "margin"] == pytest.approx(1.0, abs=0.05)
-
-
 def test_without_places_and_without_rows_there_is_no_effect_of_a_place():
     table = simulated(meaning=0.5)
     known = effects(table.drop(columns="place"))

@@ -43,7 +43,6 @@ RATES = {
 
 
 ALL = Families(twins=True, best_blind=True, neighbours=True, models=[["small", "large"]])
-NONE = Families(twins=False, best_blind=False, neighbours=False, models=[])
 
 
 def compared(items, tested=ALL, series=None):
@@ -121,17 +120,6 @@ def test_p_values_are_corrected_within_the_groups_of_a_model_and_stay_visible():
     assert twins["p_holm"].min() == pytest.approx(4 * twins["p"].min())
 
 
-def test_what_no_family_declares_has_an_interval_and_no_p_value_and_costs_the_others_nothing():
-    items = answered()
-    untested = compared(items, NONE)
-    assert untested[["p", "p_holm", "detectable"]].isna().all(axis=None)
-    assert untested[["low", "high"]].notna().all(axis=None)
-    only = compared(items, NONE.model_copy(update={"best_blind": True}))
-    best_blind_rows = only["compares"] == "best blind"
-    assert only.loc[best_blind_rows].equals(compared(items).loc[best_blind_rows])
-    assert only.loc[~best_blind_rows, "p"].isna().all()
-
-
 def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_other_models():
     items = answered({"small": 0.6, "early": 0.5, "middle": 0.55, "late": 0.6, "shorter": 0.5}, ["conative"])
     series = {"training": Series("training_tokens", {"late": 3.0, "early": 1.0, "middle": 2.0})}
@@ -144,18 +132,6 @@ def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_oth
         ["neighbour", "late", "middle"],
     ]
     assert table["p"].notna().tolist() == [False, True, True, True, True]
-
-
-def test_with_eight_clusters_and_many_tests_nothing_is_detectable():
-    items = answered()
-    few = items.assign(cluster_frame=[f"frame {int(name.split('-')[-1]) % 8}" for name in items["id"]])
-    twins_alone = Families(twins=True, best_blind=False, neighbours=False, models=[])
-    found = compared(few[few["construction"] == "conative"], twins_alone)
-    assert found.loc[found["compares"] == "twin", "p"].notna().all()
-    many = pd.concat([few.assign(construction=f"{number}") for number in range(5)])
-    found = compared(many, twins_alone)
-    assert len(found[found["compares"] == "twin"]) == 10  # 2 ** -7 * 10 = 0.078
-    assert found["detectable"].isna().all()
 
 
 def planted(known, seed, frames=48, constructions=9):
@@ -208,27 +184,6 @@ def test_an_item_that_a_model_has_twice_in_a_group_is_refused():
     items = answered(groups=["let-alone"])
     with pytest.raises(DataError, match=r"small has the item let-alone-0 2 times; compare within the groups"):
         compared(pd.concat([items, items.iloc[:1]]))
-
-
-def test_the_best_of_the_blind_has_the_highest_rate_of_its_group():
-    rates = rate_by(answered(), "accuracy", ["construction", "model"])
-    found = best_blind(rates, ["construction"], MEMBERS)
-    blind_rates = rates[rates["model"].isin(["shorter", "first-mentioned"])]
-    expected = blind_rates.loc[blind_rates.groupby("construction", sort=False)["accuracy"].idxmax()]
-    columns = ["construction", "model", "accuracy", "low", "high", "n"]
-    assert found.columns.tolist() == columns
-    assert found.to_numpy().tolist() == expected[columns].to_numpy().tolist()
-
-
-def test_of_equally_good_blind_models_the_first_is_named_and_a_group_without_any_has_no_row():
-    rates = pd.DataFrame(
-        [("x", "first-mentioned", 0.5), ("x", "shorter", 0.5), ("x", "small", 0.9), ("y", "small", 0.9)],
-        columns=["construction", "model", "accuracy"],
-    ).assign(low=0.0, high=1.0, n=9)
-    assert best_blind(rates, ["construction"], MEMBERS)[["construction", "model"]].to_numpy().tolist() == [
-        ["x", "shorter"]
-    ]
-    assert best_blind(rates, [], MEMBERS)["model"].tolist() == ["shorter"]
 
 
 def test_a_blind_model_that_was_asked_about_fewer_items_is_not_the_best_of_the_blind():

@@ -71,17 +71,6 @@ def test_a_test_is_calibrated_in_its_own_order_and_words_with_the_draws_of_the_b
     assert not {("S5", test), ("contextual", test)} & set(taller_stronger.index)
 
 
-def test_items_whose_calibration_is_otherwise_the_same_share_its_draws(correlative):
-    items = enumerate_items(correlative, share=0.1, seed=1)
-    texts = fill_texts(correlative, items, own_texts=True, seed=1)
-    assert texts.loc[texts["scenario"] == "S5", "text"].nunique() == 20 * 5
-    part = fill_texts(correlative, items[100:110], own_texts=True, seed=1)
-    assert part.merge(texts, how="inner").equals(part)
-    of = {key: sorted(rows) for key, rows in texts.groupby(["scenario", "test"])["text"]}
-    assert of["S6", "S3"] == of["S6", ""]  # as S3 has the texts of S1 in another pairing
-    assert of["S7", "S3"] == of["S7", ""]
-
-
 @pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])
 def test_every_text_has_one_mask_two_candidates_and_no_slot(name):
     scenarios = load_scenarios(name, ROOT / "constructions")
