@@ -443,7 +443,7 @@ def planted(rng, difference, clusters=30, size=8):
 
 def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of_all_samples():
     rng = np.random.default_rng(10)
-    repetitions = 800
+    repetitions = 400
     found = sum(p_of(*planted(rng, 0)) < 0.05 for _ in range(repetitions))
     assert found <= repetitions * 0.05 + 3 * np.sqrt(repetitions * 0.05 * 0.95)
     # As if items were independent, they are told apart more often than that.
@@ -455,7 +455,7 @@ def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of
     assert naive > found
 
 
-@pytest.mark.parametrize(("clusters", "power", "tests"), [(30, 0.8, 1), (30, 0.9, 1), (48, 0.8, 1), (48, 0.8, 9)])
+@pytest.mark.parametrize(("clusters", "power", "tests"), [(30, 0.8, 1), (48, 0.8, 9)])
 def test_a_planted_difference_of_the_detectable_size_is_found_at_the_promised_power(clusters, power, tests):
     rng = np.random.default_rng(11)
     repetitions = 600

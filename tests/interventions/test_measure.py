@@ -24,7 +24,7 @@ NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse",
 VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]
 PLACES = ["house", "tree", "door", "lamp", "car", "boat"]
 WORDS = [*NOUNS, *(f"{noun}s" for noun in NOUNS), *(verb for pair in VERBS for verb in pair), *PLACES, "near", "the"]
-LAYERS, SETTINGS = 2, MeasureInterventions(layers=None, steps=100, draws=5, token_budget=2048)
+LAYERS = 2
 LABELLED = LabelledSentences(
     InterventionsFile.model_validate(
         {
@@ -95,7 +95,7 @@ SENTENCES = [
 ]
 
 
-def effects_in(lm: CausalLM, train: int = 96, test: int = 48) -> pd.DataFrame:
+def effects_in(lm: CausalLM, train: int = 96, test: int = 48, steps: int = 100) -> pd.DataFrame:
     nobody = People(pronouns={}, types={})
     made = {
         "toy": draw_base_and_source("toy", LABELLED, nobody, {"test": test, "train": train}, 1),
@@ -105,7 +105,8 @@ def effects_in(lm: CausalLM, train: int = 96, test: int = 48) -> pd.DataFrame:
     }
     asked = {name: prompt_items(lm, items, 1, name) for name, items in made.items()}
     assert {of.dropped for of in asked.values()} == {0}
-    parts = [measure_layer(lm, asked, layer, SETTINGS, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
+    settings = MeasureInterventions(layers=None, steps=steps, draws=5, token_budget=2048)
+    parts = [measure_layer(lm, asked, layer, settings, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
     return with_effects(pd.concat(parts).assign(model="tiny"))
 
 
@@ -162,7 +163,7 @@ def test_what_is_used_is_readable_and_expected(knowing, knows_nothing):
 
 def test_directions_follow_from_the_seed(knowing):
     lm = trained(20)
-    again = [effects_in(lm, 16, 16) for _ in range(2)]
+    again = [effects_in(lm, 16, 16, steps=5) for _ in range(2)]
     pd.testing.assert_frame_equal(*again)
 
 
