@@ -26,7 +26,6 @@ from cxprobe.stats import (
     holm,
     mean_by,
     rate_by,
-    with_tie_rate,
 )
 
 
@@ -201,11 +200,6 @@ def test_a_table_without_clusters_is_refused():
         clusters_of(pd.DataFrame({"credit": [1.0]}))
 
 
-def test_no_items_are_no_rate():
-    with pytest.raises(DataError, match="got 0 items"):
-        estimate_rate(np.array([]), np.empty((0, 1), dtype=object))
-
-
 def test_a_tie_is_half():
     probabilities = np.array([0.5, 0.5, 0.9, 0.2])
     assert credit(probabilities, np.array([True, False, True, True])).tolist() == [0.5, 0.5, 1.0, 0.0]
@@ -216,37 +210,10 @@ def test_a_margin_decides_strictly_unless_a_tie_is_wider():
     assert credits_of_margins(np.array([2.0, -0.1, 0.1, -0.2]), tie=0.1).tolist() == [1, 0.5, 0.5, 0]
 
 
-@given(st.lists(st.tuples(*[st.floats(-1e6, 0)] * 2), min_size=1))
-def test_exchanging_the_members_gives_the_other_credit(pairs):
-    one, other = np.array(pairs).T
-    there, back = credits_of_margins(one - other), credits_of_margins(other - one)
-    np.testing.assert_array_equal(there + back, 1)
-    np.testing.assert_array_equal(there, [0.5 if a == b else float(a > b) for a, b in pairs])
-
-
 @pytest.mark.parametrize("broken", [np.nan, np.inf])
 def test_a_margin_that_is_not_finite_names_its_row(broken):
     with pytest.raises(DataError, match=f"the margin at row 1 is {broken}"):
         credits_of_margins(np.array([1.0, broken, 2.0]))
-
-
-def credited(seed: int = 0) -> pd.DataFrame:
-    """Return items in two noun types and two orders, of which some tie."""
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame({"noun_type": ["female", "male"] * 80, "order": (["original"] * 2 + ["switched"] * 2) * 40})
-    return table.assign(cluster_frame=rng.integers(0, 8, size=160), accuracy=rng.choice([0.0, 0.5, 1.0], size=160))
-
-
-def test_a_rate_is_that_of_each_group_with_its_clustered_interval():
-    table = credited()
-    result = with_tie_rate(rate_by(table, "accuracy", ["noun_type", "order"])).set_index(["noun_type", "order"])
-    for key, group in table.groupby(["noun_type", "order"]):
-        credits = group["accuracy"].to_numpy()
-        expected = estimate_rate(credits, group[["cluster_frame"]].to_numpy(object))
-        row = result.loc[key]
-        assert (row["accuracy"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
-        assert row["ties"] == (credits == 0.5).sum()
-        assert row["tie_rate"] == (credits == 0.5).mean()
 
 
 def interval_by_definition(credits: list[float], clusters: list[list[str]]) -> tuple[float, float]:
@@ -407,13 +374,6 @@ def test_a_handful_of_items_decides_nothing(different):
     ratio = paired.value / paired.error
     if different == 5:  # what Student's t alone would have said
         assert 2 * t.sf(ratio, 299) < 0.05
-
-
-def test_five_clusters_could_show_no_difference_and_six_could():
-    rng = np.random.default_rng(9)
-    first, second = rng.binomial(1, [[0.8], [0.5]], size=(2, 60)).astype(float)
-    assert np.isnan(detectable(first, second, np.resize(names(5), (60, 1))))
-    assert detectable(first, second, np.resize(names(6), (60, 1))) > 0
 
 
 @given(

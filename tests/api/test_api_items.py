@@ -59,15 +59,3 @@ def test_pairs_of_a_file_can_be_compared(tmp_path):
     path.write_text("id\tgood\n1\tShe sleeps.\n")
     with pytest.raises(DataError, match="bad"):
         cxprobe.read_pairs(path)
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (lambda: cxprobe.sentences("comparative-correlative", source="balnced"), "source is 'balnced'; did you mean"),
-        (lambda: cxprobe.load_encoder("mini-clm", dtype=32), "dtype is 32 .allowed: bfloat16, float16, float32"),
-    ],
-)
-def test_values_that_an_option_does_not_have_are_refused(asked, message):
-    with pytest.raises(DataError, match=message):
-        asked()

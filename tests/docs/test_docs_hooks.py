@@ -25,20 +25,6 @@ def results(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("place", "shown"),
-    [
-        ("results/metrics.json: a/all, own", "68 % [62, 73], n = 1,720"),
-        ("results/metrics.json: a/flips", "96 %"),
-        ("results/accuracy.csv: model=a", "50 % [40, 60], n = 10"),
-        ("results/accuracy.csv: model=b", "0.5 of 2 right"),
-    ],
-)
-def test_numbers_are_put_into_the_text(results, place, shown):
-    filled = fill_rates(f"It is <!-- {place} -->old<!-- -->.", results)
-    assert filled.replace("\u00a0", " ") == f"It is <!-- {place} -->{shown}<!-- -->."
-
-
 def test_the_numbers_and_verdicts_of_pages_are_those_of_the_recorded_run():
     how = "`python docs/hooks/rates.py` writes them anew"
     for page in PAGES:

@@ -67,13 +67,6 @@ def test_no_frame_is_in_both_parts(name, people):
     assert not answers["train"] & answers["test"]
 
 
-def test_the_seed_decides_what_is_drawn(people):
-    labelled = load_labelled(FORM, people, ROOT / "constructions")
-    first, again, other = (draw_base_and_source(FORM, labelled, people, SIZES, seed) for seed in (1, 1, 2))
-    assert first.equals(again)
-    assert not first.equals(other)
-
-
 @pytest.mark.parametrize(
     ("text", "changed", "message"),
     [

@@ -4,7 +4,6 @@ import torch
 from transformers import (
     BertConfig,
     BertForMaskedLM,
-    BertModel,
     LlamaConfig,
     LlamaForCausalLM,
 )
@@ -17,10 +16,8 @@ from pretraining.training import (
     Batches,
     LanguageModelling,
 )
-from pretraining.vocabulary import trim_encoder, trim_vocabulary
 
 TOKENIZER = tiny_tokenizer()
-OLD = dict(sorted(TOKENIZER.get_vocab().items(), key=lambda entry: entry[1]))
 SETTINGS = {
     "objective": "masked", "start": "nowhere", "architecture": None, "steps": 12, "warm_up": 2, "batch_tokens": 64,
     "body_rate": 0.001, "head_rate": 0.01, "weight_decay": 0.1, "masked_first": 0.5, "masked_last": 0.2,
@@ -66,22 +63,3 @@ def test_the_loss_is_the_models_own(objective):
         assert count == int(hidden.sum() if objective == "masked" else filled.sum() - len(ids))
         own = model(input_ids=ids, attention_mask=filled.long(), labels=wanted).loss
         torch.testing.assert_close(total / count, own)
-
-
-def encoder() -> BertModel:
-    torch.manual_seed(0)
-    return BertModel(BertConfig(vocab_size=len(OLD), max_position_embeddings=64, **SIZES)).eval()
-
-
-def trimmed():
-    return trim_vocabulary(OLD, np.zeros(len(OLD), dtype=np.int64), {"fox": [OLD["fox"]]}, 80)
-
-
-def test_a_trimmed_encoder_gives_the_same_vectors_for_the_pieces_it_kept():
-    vocabulary = trimmed()
-    full, small = encoder(), trim_encoder(encoder(), vocabulary, positions=32).eval()
-    new = torch.tensor([[vocabulary.pieces.index(piece) for piece in ("[CLS]", "fox", "a", "[SEP]")]])
-    old = torch.tensor([[OLD[piece] for piece in ("[CLS]", "fox", "a", "[SEP]")]])
-    with torch.no_grad():
-        torch.testing.assert_close(small(new).last_hidden_state, full(old).last_hidden_state)
-    assert small.config.max_position_embeddings == 32

@@ -35,17 +35,13 @@ def test_exchanging_good_and_bad_turns_the_margin_round(context, good, bad, rule
     ("context", "good", "bad", "first", "last"),
     [
         ("Ann helped Bob.", " The one who helped is Ann.", " The one who helped is Bob.", 1, -1),
-        ("Ann helped Bob. Ann left.", " It was Ann.", " It was Bob.", 1, 1),  # Ann is the first and the last
         ("Ann helped Bob.", " Bob thanked Ann.", " Ann thanked Bob.", -1, 1),  # the first difference decides
         ("Name B met a cook.", " It was Name A.", " It was Name C.", 0, 0),
         ("Name B met a Name A.", " It was Name A.", " It was Name B.", -1, 1),  # the article is not A
-        ("The cook met the actor.", " It was the actor.", " It was the cook.", -1, 1),
         ("The cook met the actor.", " The cook's turn.", " The actor's turn.", 1, -1),
         ("Cooks met actors.", " It was cooks.", " It was actors.", 1, -1),  # a capital at the start
         ("Ann helped Bob.", " It was Ann.", " It was Eve.", 1, 1),  # a mention before none
         ("Ann helped Bob.", " It was Eve.", " It was Ida.", 0, 0),
-        ("Ann helped Bob.", " No poet ever sang.", " The poet ever sang.", 0, 0),
-        ("", "The cats sing.", "The cats sings.", 0, 0),
         ("Ann helped Bob.", " It was surely Bob and not Ann.", " It was Bob.", -1, -1),  # "surely" is not named
     ],
 )

@@ -7,7 +7,6 @@ from cxprobe.pairs.report import (
     ALL_PAIRS,
     MEANING,
     accuracies_of_meaning,
-    biases_along_series,
     pairs_in_groups,
     rates_of_groups,
     with_both_orders,
@@ -96,26 +95,3 @@ def test_every_model_of_a_series_stands_with_its_quantity_and_a_series_of_one_th
     found = along[(along["group"] == "npi") & (along["model"] == "l2")]
     assert found["accuracy"].tolist() == [counted["accuracy"].mean()] * 2  # in two series
     assert found["n"].tolist() == [5, 5]
-
-
-def biases(compares, **columns):
-    rows = [(model, kind) for model in MODELS for kind in ("name", "noun")]
-    table = pd.DataFrame(rows, columns=["model", "noun_type"]).assign(compares=compares, **columns)
-    places = np.arange(len(table)) / 100
-    shares = {"bias": places, "low": places - 0.1, "high": places + 0.1, "changed": 1 - places}
-    return table.assign(**shares, changed_low=0.5 - places, changed_high=1.0, n=range(len(table)))
-
-
-def test_biases_along_a_series_are_those_of_its_models_by_noun_type():
-    of_all = pd.concat([biases("order"), biases("variant")], ignore_index=True)
-    along = biases_along_series(of_all, of_all.assign(construction="toy"), SERIES)
-    assert set(along["series"]) == {"small", "large", "sizes"}
-    assert len(along) == 3 * 2 * 3 * 2 * 2  # series, models, biases, noun types; of all and of one construction
-    expected = of_all.set_index(["compares", "model", "noun_type"])
-    columns = {"bias (i)": ("order", "bias", "low", "high"), "bias (ii)": ("variant", "bias", "low", "high")}
-    columns["changed"] = ("order", "changed", "changed_low", "changed_high")
-    for row in along.itertuples():
-        way, *names = columns[row.bias]
-        own = expected.loc[(way, row.model, row.noun_type)]
-        assert [row.value, row.low, row.high, row.n] == own[[*names, "n"]].tolist()
-        assert row.quantity == SERIES[row.series].models[row.model]

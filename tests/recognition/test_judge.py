@@ -156,23 +156,6 @@ def test_a_code_is_at_most_a_bit_longer_than_that_of_the_probe_and_than_coin_fli
     assert code["compression"] == pytest.approx(n / code["bits"])
 
 
-def test_draws_widen_the_intervals_of_every_accuracy():
-    probes = predictions("layer", (0, 1), {("length", 0): 5}).assign(draw=0)
-    other = predictions("layer", (0, 1), {("length", 0): 9}).assign(draw=1)
-    splits = pd.DataFrame(
-        [(feature, "train", draw, f"{feature} {draw}") for feature in FEATURES for draw in (0, 1)],
-        columns=SPLITS.columns,
-    )
-    controls = predictions("control", ("majority",))
-    drawn = credit_predictions(pd.concat([probes, other]), controls, NO_FOLDS, NO_CODE, splits)
-    alone = drawn._replace(probes=drawn.probes.drop(columns=["credit_of_draw_0", "credit_of_draw_1"]))
-    both, one = judge_toy(drawn), judge_toy(alone)
-    assert both.by_layer.loc[0, "accuracy"] == pytest.approx(0.7)
-    for wide, narrow in ((both.by_layer, one.by_layer), (both.together, one.together)):
-        assert wide.loc[0, "low"] < narrow.loc[0, "low"]
-        assert wide.loc[1, "low"] == narrow.loc[1, "low"]  # both draws are right everywhere
-
-
 def test_models_are_judged_at_once_as_each_is_alone():
     folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6})
     first = credited({("length", 1): 5}, folds, coded([0.9] * 20))

@@ -50,17 +50,6 @@ def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts
             assert (split, value) in kept | reported
 
 
-@pytest.mark.parametrize(("part", "asked"), [("test", (1, 4)), ("train", (4, 1))])
-def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, asked):
-    wanted = Subsets(train_per_label=asked[0], test_per_label=asked[1], draws=1, all_sentences=False)
-    subset = balance(sentences(full(range(4))), "length", wanted, seed=1)
-    assert subset.rows.empty
-    assert subset.rows.columns.tolist() == ["feature", "split", "draw", "value", "label", "id"]
-    values = range(4) if part == "test" else [0]  # the lowest quarter
-    expected = [[part, "length", value, label, 4, 3] for value in values for label in LABELS]
-    assert subset.dropped.to_numpy().tolist() == expected
-
-
 @given(st.lists(st.tuples(st.sampled_from(["train", "test"]), st.sampled_from(LABELS)), max_size=30))
 def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
     table = pd.DataFrame([{"id": str(n), "split": split, "label": label} for n, (split, label) in enumerate(kinds)])

@@ -2,39 +2,13 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.report.dots import curves, dots
+from cxprobe.report.dots import curves
 from cxprobe.report.panels import log_ticks, whole_ticks
-
-RATES = pd.DataFrame(
-    [("let-alone", "A", "mini", 0.9), ("let-alone", "B", "mini", 0.8), ("conative", "A", "mini", 0.7)],
-    columns=["construction", "variant", "model", "accuracy"],
-).assign(low=0.5, high=1.0, n=40)
 
 
 def legend_of(figure):
     (legend,) = figure.legends
     return [text.get_text() for text in legend.get_texts()]
-
-
-def drawn(best):
-    """Return the best of the blind as they are drawn: panel -> (rate, row)."""
-    figure = dots(RATES, "title", rows="construction", colours="model", panels="variant", marks={"best blind": best})
-    found = {}
-    for axes in figure.axes:
-        for lines in axes.collections:
-            if lines.get_label() == "best blind":
-                segments = [segment.tolist() for segment in lines.get_segments()]
-                found[axes.get_title()] = [(top[0], (top[1] + bottom[1]) / 2) for top, bottom in segments]
-    return found, legend_of(figure)
-
-
-def test_the_best_of_the_blind_is_a_tick_in_its_row_and_panel():
-    best = pd.DataFrame(
-        [("conative", "A", 0.6), ("let-alone", "B", 0.4)], columns=["construction", "variant", "accuracy"]
-    )
-    found, legend = drawn(best)
-    assert found == {"A": [(0.6, 1.0)], "B": [(0.4, 0.0)]}
-    assert legend == ["mini", "best blind", "chance"]
 
 
 def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():

@@ -32,7 +32,6 @@ from cxprobe.report.findings import (
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams
-from cxprobe.report.published import published_table
 from cxprobe.report.tables import with_blanks
 from cxprobe.report.words import interval
 from cxprobe.run.stage import Stage
@@ -110,11 +109,6 @@ def write_report(folder: Path, line: str, figures=(), **tables: pd.DataFrame) ->
 def pairs_accuracy(**models) -> pd.DataFrame:
     accuracy = rates(**models).assign(construction="toy", tests="meaning", words="real")
     return accuracy.assign(**dict.fromkeys(ORDERS, ""))
-
-
-def in_every_variant(accuracy: pd.DataFrame) -> pd.DataFrame:
-    ends = {"every_variant_low": 0.4, "every_variant_high": 0.8, "every_variant_n": 30}
-    return accuracy.assign(every_variant=0.6, **ends)
 
 
 def read(params):
@@ -208,32 +202,6 @@ def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_cons
     assert "above the best blind model: 70 % [65, 75], n = 300" in meaning
     assert "too few items: 4.5 of 9 right" in meaning
     assert meaning.endswith("shorter 52 % [44, 60], n = 300")
-
-
-def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder):
-    of_toy = folder / "constructions" / "toy"
-    meaning = (of_toy / "pairs.yaml").read_text()
-    (of_toy / "form_pairs.yaml").write_text(meaning.replace("tests: meaning", "tests: form"))
-    params = with_params(folder, ["pairs"], pairs={"constructions": ["toy", "toy-form"]})
-    own = pairs_accuracy(mlm=(0.52, 0.48, 0.56, 300), shorter=(0.5, 0.45, 0.55, 300))
-    form = in_every_variant(pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(0.49, 0.4, 0.58, 60)))
-    accuracy = pd.concat([own, form.assign(construction="toy-form", tests="form")]).assign(clusters=40)
-    write_report(folder, "pairs", accuracy=with_blanks(accuracy))
-    run, cast = read(params)
-    assert list(run.constructions) == ["toy"]
-    found = findings_of(run, cast)
-    assert [(one.question, one.construction, one.run, one.way, one.rate.n, one.blind.rate.n) for one in found] == [
-        ("meaning", "toy", "toy", "minimal pairs", 300, 300),
-        ("form", "toy", "toy-form", "minimal pairs of form", 60, 60),
-    ]
-    assert [one.verdict for one in found] == [NO_DIFFERENCE, ABOVE_BLIND]
-
-
-def test_published_values_stand_only_where_something_was_published():
-    table = pd.DataFrame({"model": ["mlm"], "source": ["this run"]})
-    assert not published_table(table, "t", "p", ReportModels({})).rows
-    both = pd.concat([table, table.assign(source="Oba & Sugawara 2026")])
-    assert len(published_table(both, "t", "p", ReportModels({})).rows) == 2
 
 
 def test_what_did_not_run_is_not_asked_and_never_zero(pages):
