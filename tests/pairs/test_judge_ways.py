@@ -104,7 +104,7 @@ def _t(degrees):
 
 @pytest.mark.pipeline
 def test_intervals_of_kappa_hold_in_nineteen_of_twenty_samples():
-    rng, inside, tried = np.random.default_rng(0), 0, 300
+    rng, inside, tried = np.random.default_rng(0), 0, 200
 
     # Verdicts of a frame are alike: each frame has a difficulty that both ways share.
     def draw(frames):
