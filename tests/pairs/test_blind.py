@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from conftest import ROOT
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
+from cxprobe.lm.params import Member, NgramFeatures, NgramModel, PairClassifier, UnigramModel
 from cxprobe.lm.texts import Pair, read_pair_answers, token_scores_of
 from cxprobe.pairs.blind import learn_preferences, measure_blindly, preferences_of
 
@@ -145,17 +145,3 @@ def test_the_margins_are_those_of_a_logistic_regression_by_hand():
         expected[test] = model.predict_proba(both[test])[:, 1]
     np.testing.assert_allclose(learnt(pairs), expected[: len(pairs)] - 0.5, atol=2e-3)
     assert 20 < Counter(np.sign(learnt(pairs)))[1] < 60
-
-
-def test_a_rule_and_a_classifier_are_measured_by_their_preferences(tmp_path):
-    pairs = [*by_the_verb(6), made("Ann ran.", " It was.", " Was it.", 0)]
-    rule = preferences_of("first_mentioned", PAIRS)["margin"].tolist()
-    assert rule == [1.0, 0.0]
-    for spec, asked, decided, margins in (
-        (Rule(kind="first_mentioned"), PAIRS, 1, rule),
-        (BAG, pairs, 12, learnt(pairs)),
-    ):
-        counts = measure_blindly(Member("one", spec, "panel"), asked, tmp_path / spec.kind, seed=1)
-        assert counts == {"decided": decided}
-        assert read_pair_answers(tmp_path / spec.kind)["margin"].tolist() == margins
-        assert read_model_facts(tmp_path / spec.kind).kind == "blind"

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, metrics_of, tokens
+from judged_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, tokens
 from judged_pairs import own as how_to_judge
 
 from cxprobe.errors import DataError
@@ -107,20 +107,6 @@ def test_tables_of_several_models_are_those_of_each():
         for model, own in parts.items():
             found = table[table["model"] == model].drop(columns="model").reset_index(drop=True)
             pd.testing.assert_frame_equal(found, pair_tables(own, [])[name])
-
-
-def test_the_metrics_of_a_run_begin_with_the_accuracy_of_real_words():
-    judged = judged_toy()
-    metrics = metrics_of(judged)
-    assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
-    real = judged.where("words", "real").items
-    assert metrics["accuracy"] == real["accuracy"].mean()
-    assert metrics["n"] == 64
-    assert metrics["variant.A"] == real.loc[real["variant"] == "A", "accuracy"].mean()
-    sums = judged.where("words", "real").where("score", "sum").scores
-    assert metrics["score.sum"] == sums.loc[sums["scheme"] == "pll", "accuracy"].mean()
-    by_order = real.groupby("order")["accuracy"].mean()
-    assert metrics["bias_order"] == pytest.approx(abs(by_order["original"] - by_order["switched"]))
 
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])

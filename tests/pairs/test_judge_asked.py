@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_pairs import metrics_of, of_benchmark, own
+from judged_pairs import metrics_of, own
 
 from cxprobe.pairs.judge import JudgedPairs, biases_of
-from cxprobe.pairs.params import Benchmark
 from cxprobe.pairs.replies import (
     asked_metrics,
     asked_rates,
@@ -126,29 +125,3 @@ def test_biases_leave_out_items_that_were_decided_in_one_way_only():
     by_way = biases_of(found, ["construction", "noun_type"]).set_index("compares")
     assert by_way["n"].to_dict() == {"order": 11, "variant": 11}
     assert by_way["bias"].to_dict() == {"order": 0.0, "variant": 0.0}
-
-
-def benchmark(**changes) -> Benchmark:
-    every = {"format": "pairs", "files": "*", "by": ["phenomenon"], "score": "sum"}
-    return Benchmark(**every | changes)
-
-
-OTHERS = pd.DataFrame(
-    [
-        ("a", "", "She sings.", "She sing.", "agreement"),
-        ("b", "", "He ran.", "He run.", "tense"),
-        ("c", "", "We go.", "We goes.", "agreement"),
-    ],
-    columns=["id", "context", "good", "bad", "phenomenon"],
-).assign(item=list("abc"), cluster_item=list("abc"), answer="a column of its own")
-
-
-def test_the_pairs_of_others_are_judged_by_replies_too():
-    replies = asked_about(OTHERS, lambda gold, id_: {"a": gold, "b": "A", "c": "neither"}[id_])
-    found = judge(OTHERS, replies, of_benchmark(benchmark()))
-    assert found.judged.items[["id", "accuracy"]].to_numpy().tolist() == [["a", 1.0], ["b", 0.5]]
-    rates = asked_rates(found.replies, ["phenomenon"])
-    assert rates[["phenomenon", "consistency", "left_out"]].to_numpy().tolist() == [
-        ["agreement", 1.0, 1],
-        ["tense", 0.0, 0],
-    ]

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 
 from cxprobe.pairs.ways import (
     agreement_of_ways,
     kappa_with_interval,
     rates_of_ways,
-    verdict_table,
     verdicts,
     ways_headline,
     ways_metrics,
@@ -43,18 +43,6 @@ def test_the_layer_that_decides_is_the_best_one_on_other_frames():
         assert items.loc[place, "recognised"] == float(layers[1 + items.loc[place, "layer"]][place] > 0.5)
     assert items["words"].tolist() == [0.5] * 12
     assert items["said"].isna().all()
-
-
-def test_rates_of_a_way_that_was_not_tried_have_no_rows_and_ties_are_half():
-    items = verdicts(predicted([[0.5] * 12, [0.9] * 12]), expected([1.0, 0.0, 0.5] * 4), None)
-    long = verdict_table(items)
-    assert long["way"].value_counts().to_dict() == {"words": 12, "recognised": 12, "expected": 12}
-    assert set(long["verdict"]) == {0.0, 0.5, 1.0}
-    rates = rates_of_ways(items, ["construction"]).set_index("way")
-    assert set(rates.index) == {"words", "recognised", "expected"}
-    assert rates.loc["words", ["accuracy", "ties", "n"]].tolist() == [0.5, 12, 12]
-    assert rates.loc["expected", "accuracy"] == pytest.approx(0.5)
-    assert rates.loc["recognised", "accuracy"] == 1.0
 
 
 def test_agreement_counts_what_both_decide_and_leaves_ties_out():
@@ -93,13 +81,7 @@ def test_the_interval_is_that_of_the_jackknife_over_clusters(rows):
     assert kappa - 1e-12 <= high <= 1
     if low > -1 and high < 1:  # the half width is a multiple of the jackknife's standard error
         error = np.sqrt((len(values) - 1) ** 2 / len(values) * np.var(values, ddof=1))
-        assert high - low == pytest.approx(2 * error * _t(len(values) - 1), abs=1e-9)
-
-
-def _t(degrees):
-    from scipy.stats import t
-
-    return t.ppf(0.975, degrees)
+        assert high - low == pytest.approx(2 * error * t.ppf(0.975, len(values) - 1), abs=1e-9)
 
 
 @pytest.mark.pipeline

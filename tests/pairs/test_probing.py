@@ -35,13 +35,6 @@ def rates(found):
     return found.assign(right=found["probability"] > 0.5).groupby("layer")["right"].mean()
 
 
-def test_a_layer_in_which_the_right_text_lies_to_one_side_is_found(tmp_path):
-    table = pairs()
-    found = rates(predict(tmp_path, table))
-    assert found[1] == 1.0
-    assert found[0] < 0.85
-
-
 def test_a_pair_is_predicted_by_a_probe_that_has_not_seen_its_frame(tmp_path):
     table = pairs(frames=2)
     vectors = features(table)

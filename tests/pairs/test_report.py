@@ -9,7 +9,6 @@ from cxprobe.pairs.report import (
     accuracies_of_meaning,
     pairs_in_groups,
     rates_of_groups,
-    with_both_orders,
     with_series,
 )
 
@@ -40,28 +39,6 @@ def test_accuracies_of_meaning_leave_out_form_pseudowords_unbalanced_cells_and_w
     ]
     assert found[MEANING, "l1"] == own.loc[own["tests"] == "meaning", "accuracy"].mean()
     assert found["conative", "l1"] == own.loc[own["construction"] == "conative", "accuracy"].mean()
-
-
-def rates(**columns):
-    return pd.DataFrame(
-        [{"model": model, "construction": "let-alone", "tests": "meaning", "words": "real"} for model in ("a", "b")]
-    ).assign(accuracy=0.5, low=0.4, high=0.6, n=40, **columns)
-
-
-def test_accuracies_have_what_is_right_in_both_orders_beside_them_and_nothing_where_there_is_one_order():
-    accuracies = pd.concat([rates(), rates(construction="conative")], ignore_index=True)
-    numbers = rates().drop(columns="accuracy")
-    orders = {
-        "both": numbers.assign(both=0.125, low=0.1, high=0.2, n=20),
-        "margins": numbers.assign(effect="meaning", margin=0.3, low=-0.1, high=0.7, standardised=0.2, n=8).head(1),
-        "every_variant": numbers.head(0).assign(every_variant=0.0),
-    }
-    found = with_both_orders(accuracies, orders).set_index(["construction", "model"])
-    assert len(found) == 4
-    assert found.loc[("let-alone", "a"), ["both", "both_low", "both_high", "both_n"]].tolist() == [0.125, 0.1, 0.2, 20]
-    assert found.loc[("let-alone", "a"), ["margin", "standardised", "frames"]].tolist() == [0.3, 0.2, 8]
-    assert found.loc["conative", ["both", "margin"]].isna().all(axis=None)
-    assert found["accuracy"].notna().all()
 
 
 def sources():

@@ -11,7 +11,6 @@ from cxprobe.recognition.judge import (
     credit_predictions,
     curves_by_layer,
     judge_predictions,
-    judged_items,
     metrics_of,
 )
 from cxprobe.stats import estimate_difference
@@ -165,22 +164,3 @@ def test_models_are_judged_at_once_as_each_is_alone():
     for model, alone in (("toy", first), ("other", second)):
         for found, expected in zip(both.of(model), judge_toy(alone), strict=True):
             pd.testing.assert_frame_equal(found.reset_index(drop=True), expected.reset_index(drop=True))
-
-
-def test_models_are_compared_at_the_layer_that_each_is_judged_by():
-    origin = {"construction": "one", "source": "mined"}
-    items = pd.DataFrame(
-        [
-            (model, layer, feature, "s1", "t", float(layer == judged))
-            for model, layers, judged in (("a", 3, 1), ("letters", 1, 0))
-            for layer in range(layers)
-            for feature in ("length", "start")
-        ],
-        columns=["model", "layer", "feature", "id", "cluster_template", "accuracy"],
-    ).assign(**origin)
-    summary = pd.DataFrame({"model": ["a", "letters"], "layer": [1, 0], "n": 2}).assign(**origin)
-    found = judged_items(items, summary)
-    assert found["accuracy"].tolist() == [1.0] * 4
-    assert set(found.groupby("model")["id"].agg(tuple)) == {("length s1", "start s1")}
-    assert set(found["cluster_sentence"]) == {"s1"}
-    assert set(found["cluster_template"]) == {"t"}

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from cxprobe.lm.params import Member, ModelSpec, NgramFeatures, Rule
-from cxprobe.report.cards import card_table, word_table
+from cxprobe.report.cards import card_table
 
 BLIND = {
     "character-ngrams": NgramFeatures(kind="character_ngrams", lengths=[2, 6]),
@@ -46,26 +46,3 @@ def test_the_limit_is_the_same_share_of_the_way_from_chance_to_all():
     )
     assert table["limit"].tolist() == pytest.approx([0.6, 1 / 3 + 0.2 * 2 / 3])
     assert table["solved"].tolist() == [False, True]
-
-
-TEXTS = pd.DataFrame(
-    [
-        ("pairs", "No one left.", "right", "one"),
-        ("pairs", "No cat, ever, left.", "right", "two"),
-        ("pairs", "The cat has ever left.", "wrong", "one"),
-        ("other", "Don't go.", "right", "one"),
-    ],
-    columns=["dataset", "text", "label", "template"],
-)
-
-
-def test_the_words_that_are_most_unlike_between_labels_come_first():
-    table = word_table(TEXTS[TEXTS["dataset"] == "pairs"], most=3)
-    assert table[["word", "label", "count", "share"]].to_numpy().tolist() == [
-        ["no", "right", 2, 1.0],
-        ["no", "wrong", 0, 0.0],
-        ["has", "right", 0, 0.0],
-        ["has", "wrong", 1, 1.0],
-        ["the", "right", 0, 0.0],
-        ["the", "wrong", 1, 1.0],
-    ]

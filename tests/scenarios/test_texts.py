@@ -36,26 +36,6 @@ def test_the_tests_of_the_correlative_are_those_of_the_paper(taller_stronger):
     ]
 
 
-def test_calibrations_vary_what_they_should_and_nothing_else(taller_stronger):
-    assert [len(set(taller_stronger[name, ""])) for name in ("S5", "S6", "S7", "PMI", "contextual")] == [5, 5, 5, 1, 3]
-    rules = S1.split(" Anna is taller")[0]
-    for text in taller_stronger["S6", ""]:
-        start = f"{rules} Anna is taller than Paul. Therefore, "
-        assert text.startswith(start)
-        asked = text.removeprefix(start)
-        assert "Anna" not in asked
-        assert "Paul" not in asked
-        assert " is [MASK] than " in asked
-    for text in taller_stronger["S7", ""]:
-        assert text.startswith(f"{rules} Anna is ")
-        assert text.endswith(" than Paul. Therefore, Anna is [MASK] than Paul.")
-        other = text.removeprefix(f"{rules} Anna is ").split()[0]
-        assert other not in ("taller", "shorter", "stronger", "weaker")
-    for text in taller_stronger["S5", ""]:
-        names = text.split(" is taller than ")
-        assert names[1] == f"{names[1].split('.')[0]}. Therefore, {names[0]} is [MASK] than {names[1].split('.')[0]}."
-
-
 @pytest.mark.parametrize("test", ["S2", "S3", "S4"])
 def test_a_test_is_calibrated_in_its_own_order_and_words_with_the_draws_of_the_base_test(taller_stronger, test):
     (text,) = taller_stronger[test, ""]
