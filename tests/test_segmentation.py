@@ -37,7 +37,7 @@ def test_the_sentences_hold_every_word_of_the_document_in_order(document):
     assert all(joined(sentence) == " ".join(sentence.split()) for sentence in cut(document))
 
 
-@settings(max_examples=1000)
+@settings(max_examples=200)
 @example("", "!.A. The", "")  # a single letter right after an end
 @given(TEXTS, TEXTS, TEXTS)
 def test_what_stays_in_one_sentence_passes_the_expression_for_documents(before, between, behind):
@@ -45,11 +45,6 @@ def test_what_stays_in_one_sentence_passes_the_expression_for_documents(before, 
     together = any("X1X" in sentence and "Y2Y" in sentence for sentence in cut(document))
     passes = pc.match_substring_regex(pa.array([document]), f"X1X{WITHIN_A_SENTENCE}Y2Y")[0].as_py()
     assert passes or not together
-
-
-def test_the_expression_for_documents_does_not_pass_most_ends_of_sentences():
-    documents = pa.array(["the X1X house. The Y2Y one", "the X1X house?” “The Y2Y one", "X1X\nY2Y"])
-    assert not any(pc.match_substring_regex(documents, f"X1X{WITHIN_A_SENTENCE}Y2Y").to_pylist())
 
 
 @pytest.mark.parametrize("unit", ["...", '".', ". (", "_*", "  "])

@@ -26,7 +26,6 @@ from cxprobe.stats import (
     holm,
     mean_by,
     rate_by,
-    with_tie_rate,
 )
 
 
@@ -126,8 +125,8 @@ def test_the_page_shows_how_often_intervals_cover_the_true_rate():
     assert "\n".join(lines) in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("frames", [8, 20, 48, 100])
-@pytest.mark.parametrize("rate", [0.5, 0.55, 0.8])
+@pytest.mark.parametrize("frames", [8, 48])
+@pytest.mark.parametrize("rate", [0.5, 0.8])
 def test_interval_over_units_of_a_model_that_prefers_a_name_is_about_that_of_a_t_test_of_their_means(rate, frames):
     credits, units, samples = drawn("switched", frames, 0.0, rate, 300, np.random.default_rng(7))
     table = pd.DataFrame({"accuracy": credits, "sample": samples, "unit": units[:, 0], "cluster_name": "all"})
@@ -201,11 +200,6 @@ def test_a_table_without_clusters_is_refused():
         clusters_of(pd.DataFrame({"credit": [1.0]}))
 
 
-def test_no_items_are_no_rate():
-    with pytest.raises(DataError, match="got 0 items"):
-        estimate_rate(np.array([]), np.empty((0, 1), dtype=object))
-
-
 def test_a_tie_is_half():
     probabilities = np.array([0.5, 0.5, 0.9, 0.2])
     assert credit(probabilities, np.array([True, False, True, True])).tolist() == [0.5, 0.5, 1.0, 0.0]
@@ -216,37 +210,10 @@ def test_a_margin_decides_strictly_unless_a_tie_is_wider():
     assert credits_of_margins(np.array([2.0, -0.1, 0.1, -0.2]), tie=0.1).tolist() == [1, 0.5, 0.5, 0]
 
 
-@given(st.lists(st.tuples(*[st.floats(-1e6, 0)] * 2), min_size=1))
-def test_exchanging_the_members_gives_the_other_credit(pairs):
-    one, other = np.array(pairs).T
-    there, back = credits_of_margins(one - other), credits_of_margins(other - one)
-    np.testing.assert_array_equal(there + back, 1)
-    np.testing.assert_array_equal(there, [0.5 if a == b else float(a > b) for a, b in pairs])
-
-
 @pytest.mark.parametrize("broken", [np.nan, np.inf])
 def test_a_margin_that_is_not_finite_names_its_row(broken):
     with pytest.raises(DataError, match=f"the margin at row 1 is {broken}"):
         credits_of_margins(np.array([1.0, broken, 2.0]))
-
-
-def credited(seed: int = 0) -> pd.DataFrame:
-    """Return items in two noun types and two orders, of which some tie."""
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame({"noun_type": ["female", "male"] * 80, "order": (["original"] * 2 + ["switched"] * 2) * 40})
-    return table.assign(cluster_frame=rng.integers(0, 8, size=160), accuracy=rng.choice([0.0, 0.5, 1.0], size=160))
-
-
-def test_a_rate_is_that_of_each_group_with_its_clustered_interval():
-    table = credited()
-    result = with_tie_rate(rate_by(table, "accuracy", ["noun_type", "order"])).set_index(["noun_type", "order"])
-    for key, group in table.groupby(["noun_type", "order"]):
-        credits = group["accuracy"].to_numpy()
-        expected = estimate_rate(credits, group[["cluster_frame"]].to_numpy(object))
-        row = result.loc[key]
-        assert (row["accuracy"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
-        assert row["ties"] == (credits == 0.5).sum()
-        assert row["tie_rate"] == (credits == 0.5).mean()
 
 
 def interval_by_definition(credits: list[float], clusters: list[list[str]]) -> tuple[float, float]:
@@ -316,22 +283,6 @@ def test_groups_estimated_at_once_have_the_intervals_of_the_definition(rows):
         assert estimate_rate(credits, clusters[members]).low == pytest.approx(row.low, abs=1e-12)
 
 
-def test_a_row_without_a_key_is_in_no_group_and_no_rows_are_no_groups():
-    table = credited().assign(noun_type=lambda own: own["noun_type"].where(own["noun_type"] == "male"))
-    assert rate_by(table, "accuracy", ["noun_type"])[["noun_type", "n"]].values.tolist() == [["male", 80]]
-    assert rate_by(table[:0], "accuracy", ["noun_type"]).empty
-
-
-def test_a_column_may_name_the_groups_twice_and_rows_may_come_in_any_order():
-    table = credited()
-    shuffled = table.sample(frac=1, random_state=0)
-    once = rate_by(table, "accuracy", ["noun_type", "order"]).set_index(["noun_type", "order"])
-    twice = rate_by(shuffled, "accuracy", ["noun_type", "order", "order"])
-    assert twice.columns.tolist()[:3] == ["noun_type", "order", "order"]
-    rates = twice.set_axis(["noun_type", "order", "again", *once.columns], axis=1).set_index(["noun_type", "order"])
-    pd.testing.assert_frame_equal(rates.loc[once.index, list(once.columns)], once)
-
-
 def test_difference_interval_covers_the_true_difference_as_often_as_it_says():
     rng = np.random.default_rng(2)
     covered = 0
@@ -343,15 +294,6 @@ def test_difference_interval_covers_the_true_difference_as_often_as_it_says():
         difference = estimate_difference(first, second, np.repeat(names(40), 8, axis=0))
         covered += difference.low <= 0.2 <= difference.high
     assert 0.92 <= covered / 400 <= 0.99
-
-
-def test_difference_of_a_rate_with_itself_is_nothing_and_the_interval_mirrors():
-    rng = np.random.default_rng(4)
-    credits, others = rng.binomial(1, 0.6, 50).astype(float), rng.binomial(1, 0.3, 50).astype(float)
-    same = estimate_difference(credits, credits, names(50))
-    assert (same.value, same.low, same.high) == pytest.approx((0, 0, 0), abs=0.08)
-    there, back = estimate_difference(credits, others, names(50)), estimate_difference(others, credits, names(50))
-    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
 
 
 @given(
@@ -422,22 +364,6 @@ def test_the_p_value_of_equal_clusters_is_that_of_the_t_test_of_their_means_and_
     assert (paired.n, paired.groups) == (90, 15)
 
 
-def test_two_models_that_agree_on_all_items_differ_in_nothing():
-    credits = np.array([1.0, 0.0, 0.5] * 10)
-    paired = compare_paired(credits, credits, names(30))
-    assert (paired.value, paired.p) == (0, 1)
-    assert paired.low < 0 < paired.high
-    assert 0.2 < paired.detectable() < 0.35  # and yet the items could not have shown just any difference
-
-
-def test_where_all_items_differ_alike_a_sign_test_of_the_clusters_decides():
-    clusters = np.repeat(names(7), 5, axis=0)
-    paired = compare_paired(np.ones(35), np.zeros(35), clusters)
-    assert paired.p == binomtest(7, 7).pvalue == 2**-6
-    assert 0 < paired.low < paired.high == 1
-    assert p_of(np.zeros(35), np.ones(35), clusters) == paired.p
-
-
 @pytest.mark.parametrize("different", [1, 3, 5])
 def test_a_handful_of_items_decides_nothing(different):
     first, second = np.ones(300), np.ones(300)
@@ -448,21 +374,6 @@ def test_a_handful_of_items_decides_nothing(different):
     ratio = paired.value / paired.error
     if different == 5:  # what Student's t alone would have said
         assert 2 * t.sf(ratio, 299) < 0.05
-
-
-def test_one_cluster_tells_nothing_about_others():
-    one = np.full((9, 1), "premise", dtype=object)
-    paired = compare_paired(np.ones(9), np.zeros(9), one)
-    assert np.isnan(paired.p)
-    assert np.isnan(detectable(np.ones(9), np.zeros(9), one))
-    assert paired.low <= 0 < paired.value == 1
-
-
-def test_five_clusters_could_show_no_difference_and_six_could():
-    rng = np.random.default_rng(9)
-    first, second = rng.binomial(1, [[0.8], [0.5]], size=(2, 60)).astype(float)
-    assert np.isnan(detectable(first, second, np.resize(names(5), (60, 1))))
-    assert detectable(first, second, np.resize(names(6), (60, 1))) > 0
 
 
 @given(
@@ -492,7 +403,7 @@ def planted(rng, difference, clusters=30, size=8):
 
 def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of_all_samples():
     rng = np.random.default_rng(10)
-    repetitions = 800
+    repetitions = 400
     found = sum(p_of(*planted(rng, 0)) < 0.05 for _ in range(repetitions))
     assert found <= repetitions * 0.05 + 3 * np.sqrt(repetitions * 0.05 * 0.95)
     # As if items were independent, they are told apart more often than that.
@@ -504,26 +415,13 @@ def test_models_that_do_not_differ_are_told_apart_in_no_more_than_a_twentieth_of
     assert naive > found
 
 
-@pytest.mark.parametrize(("clusters", "power", "tests"), [(30, 0.8, 1), (30, 0.9, 1), (48, 0.8, 1), (48, 0.8, 9)])
+@pytest.mark.parametrize(("clusters", "power", "tests"), [(30, 0.8, 1), (48, 0.8, 9)])
 def test_a_planted_difference_of_the_detectable_size_is_found_at_the_promised_power(clusters, power, tests):
     rng = np.random.default_rng(11)
     repetitions = 600
     size = np.mean([detectable(*planted(rng, 0, clusters), power, tests) for _ in range(100)])
     found = [p_of(*planted(rng, size, clusters)) < 0.05 / tests for _ in range(repetitions)]
     assert np.mean(found) == pytest.approx(power, abs=3 * np.sqrt(power * (1 - power) / repetitions))
-
-
-def test_a_difference_of_items_that_nearly_all_agree_is_found_at_the_promised_power():
-    rng = np.random.default_rng(12)
-    size = detectable(np.ones(200), np.ones(200), names(200))
-    found = [p_of(np.ones(200), rng.binomial(1, 1 - size, 200), names(200)) < 0.05 for _ in range(600)]
-    assert np.mean(found) == pytest.approx(0.8, abs=0.05)
-
-
-def test_units_that_differ_by_half_can_show_half_the_difference():
-    differ = np.random.default_rng(16).binomial(1, 0.1, 40)
-    wholes, halves = (detectable(np.ones(40), 1 - size * differ, names(40), tests=60) for size in (1.0, 0.5))
-    assert halves == pytest.approx(wholes / 2)
 
 
 def test_the_detectable_difference_is_that_many_standard_errors():
@@ -558,15 +456,6 @@ def test_holm_finds_anything_among_true_hypotheses_in_no_more_than_a_twentieth_o
     assert (tables < 0.05).any(axis=1).mean() > 0.4  # uncorrected
 
 
-def test_a_published_rate_of_few_items_differs_less_easily_than_one_of_many():
-    rate = estimate_rate(np.repeat([1.0, 0.0], [80, 20]), names(100))
-    assert not rate.low <= 0.7 <= rate.high
-    assert differs_from_published(rate, 0.7, None)
-    assert differs_from_published(rate, 0.7, 100_000)
-    assert not differs_from_published(rate, 0.7, 100)
-    assert not differs_from_published(rate, float("nan"), 100)
-
-
 def test_the_difference_from_a_published_rate_is_newcombes_interval():
     # Newcombe 1998, Table II, (a): 56/70 against 48/80 has the interval 0.0524 to 0.3339.
     published = 48 / 80
@@ -594,19 +483,3 @@ def test_an_interval_says_what_it_rests_on_and_which_wordings_are_too_few_to_cou
         {"group": "two", "clusters": 3, "left_out": ""},
         {"group": "three", "clusters": 4, "left_out": "wording"},
     ]
-
-
-def test_two_wordings_leave_an_interval_as_it_is_and_twelve_widen_it():
-    items = pd.DataFrame({"cluster_frame": [f"f{number % 40}" for number in range(240)], "every": ""})
-
-    def width(wordings):
-        right = [number % wordings < wordings / 2 for number in range(240)]
-        clustered = items.assign(cluster_wording=[f"w{number % wordings}" for number in range(240)])
-        rates = [
-            rate_by(one.assign(right=np.array(right, dtype=float)), "right", ["every"]) for one in (items, clustered)
-        ]
-        one, other = ((rate["high"] - rate["low"]).item() for rate in rates)
-        return other / one
-
-    assert width(2) == 1
-    assert width(12) > 2

@@ -1,6 +1,7 @@
 """Tags by a spaCy pipeline: each sentence once, by the pipeline that params name."""
 
 import hashlib
+from functools import cache
 
 import pytest
 import spacy
@@ -14,6 +15,8 @@ from cxprobe.project.params import load_params
 from cxprobe.segmentation import Span
 from cxprobe.tagging import open_tagger
 
+load = cache(spacy.load)
+
 
 def hash_by_hand(folder) -> str:
     """Return the SHA-256 of what `find -type f | sort | xargs sha256sum` prints in a folder."""
@@ -23,7 +26,7 @@ def hash_by_hand(folder) -> str:
 
 
 def test_the_tags_of_a_text_are_those_that_spacy_gives_to_its_sentences(toy_tagger):
-    nlp = spacy.load(toy_tagger)
+    nlp = load(toy_tagger)
     texts = ["The old cat sings.", "The older cat. It runs slowly, ever so slowly!", "The old cat sings. Now.", ""]
     cut = [[texts[0]], ["The older cat.", "It runs slowly, ever so slowly!"], [texts[0], "Now."], []]
     expected = [" ".join(token.tag_ for one in own for token in nlp(one)) for own in cut]
@@ -35,7 +38,7 @@ def test_the_tags_of_a_text_are_those_that_spacy_gives_to_its_sentences(toy_tagg
 @given(data=st.data())
 def test_the_tags_of_a_span_are_those_of_its_words_in_the_whole_text(toy_tagger, data):
     """The oracle looks at every character of every word."""
-    nlp = spacy.load(toy_tagger)
+    nlp = load(toy_tagger)
     text = "The older cat. It runs slowly, ever so slowly!"
     start = data.draw(st.integers(0, len(text) - 1))
     span = Span(start, data.draw(st.integers(start + 1, len(text))))
@@ -54,11 +57,6 @@ def test_a_sentence_is_tagged_once_however_many_texts_and_models_ask_for_it(toy_
     first = tagger.tags_of(["A fox. A hen.", "A hen.", "A hen. A fox."])
     assert tagger.tags_of(["A hen.", "A cow.", "A fox. A hen."]) == [first[1], first[1], first[0]]
     assert tagged == [["A fox.", "A hen."], ["A cow."]]
-
-
-def test_a_pipeline_with_another_hash_is_refused(toy_tagger):
-    with pytest.raises(ModelError, match=f"SHA-256 {hash_by_hand(toy_tagger)}, params say {'0' * 64}.*take the right"):
-        open_tagger(str(toy_tagger), "0" * 64)
 
 
 def test_a_pipeline_that_is_not_there_or_sets_no_tags_is_refused(tmp_path):

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 
 import cxprobe
-from cxprobe.api import _permuted
-from cxprobe.errors import DataError, ProbeError
+from cxprobe.errors import ProbeError
 
 pytestmark = pytest.mark.pipeline
 
@@ -43,43 +40,12 @@ def test_the_layer_that_knows_is_above_its_control_and_the_other_is_not():
     assert found.loc[0, "low"] < found.loc[0, "permuted_high"]
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=40), st.integers(0, 99))
-def test_permuted_labels_are_the_same_labels_in_another_order(rows, seed):
-    labels = np.array([label for label, _ in rows])
-    groups = np.array([str(group) for _, group in rows], dtype=object)
-    permuted = _permuted(labels, groups, seed)
-    pure = all(len(set(labels[groups == group])) == 1 for group in groups)
-    if pure:  # each group keeps one label, and as many groups have it
-        of_group = {group: set(permuted[groups == group]) for group in groups}
-        assert all(len(own) == 1 for own in of_group.values())
-        before = sum(labels[groups == group].all() for group in of_group)
-        assert sum(own == {True} for own in of_group.values()) == before
-    else:
-        assert permuted.sum() == labels.sum()
-
-
 def test_words_that_tell_the_label_in_each_part_alone_do_not_help_across_parts():
     labels, parts = np.arange(80) % 2 == 0, np.arange(80) // 40
     features = np.zeros((1, 80, 2), dtype=np.float32)
     features[0, np.arange(80), parts] = np.where(labels, 1, -1)  # each part has words of its own
     by_group, by_part = cxprobe.probe(features, labels), cxprobe.probe(features, labels, parts=parts)
     assert (by_group["accuracy"].item(), by_part["accuracy"].item()) == (1, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda f, y, g: (f[0, 0], y, g), "must be \\(layers, sentences, dimensions\\)"),
-        (lambda f, y, g: (f, y[:-1], g), "79 labels, 80 groups, 80 parts and 80 sentences"),
-        (lambda f, y, g: (f, y, g[:-1]), "80 labels, 79 groups, 79 parts and 80 sentences"),
-        (lambda f, y, g: (f, ["a"] * 80, g), "labels has 1 values"),
-        (lambda f, y, g: (f * np.nan, y, g), "not finite"),
-        (lambda f, y, g: (f, y, ["one"] * 80), "each label needs at least two groups"),
-    ],
-)
-def test_what_cannot_be_probed_is_refused(change, message):
-    with pytest.raises(DataError, match=message):
-        cxprobe.probe(*change(*vectors()))
 
 
 def test_layers_that_converge_are_kept_where_another_does_not():

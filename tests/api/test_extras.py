@@ -97,14 +97,7 @@ def test_every_package_that_is_imported_is_a_dependency_or_in_the_extra_that_mes
             assert distributions & named(PROJECT["optional-dependencies"][extra]), module
 
 
-def test_the_five_lines_of_the_readme_work_without_extras(run_bare, tmp_path):
-    done = run_bare(tmp_path, FIVE_LINES + "print(len(table))")
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 0
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_commands_for_texts_work_without_extras(run_bare, tmp_path):
+def test_the_five_lines_of_the_readme_and_the_commands_for_texts_work_without_extras(run_bare, tmp_path):
     (tmp_path / "texts.txt").write_text("The more, the merrier.\n")
     (tmp_path / "pairs.tsv").write_text("good\tbad\nTwo dogs sleep.\tTwo dogs sleeps.\nShe runs.\tShe run.\n")
     outputs = {
@@ -114,7 +107,7 @@ def test_the_commands_for_texts_work_without_extras(run_bare, tmp_path):
         "features": ["texts.txt", "mini-mlm", "features.npy"],
     }
     commands = [[name, file, "--model", model, "--output", out] for name, (file, model, out) in outputs.items()]
-    done = run_bare(tmp_path, COMMANDS, json.dumps([*commands, ["schema"]]))
+    done = run_bare(tmp_path, FIVE_LINES + COMMANDS, json.dumps(commands))
     assert done.returncode == 0, done.stderr
     assert all((tmp_path / out).stat().st_size > 0 for *_, out in outputs.values())
 
@@ -127,17 +120,3 @@ def test_a_command_that_needs_an_extra_says_which(words, package, run_bare, tmp_
     done = run_bare(tmp_path, COMMANDS, json.dumps([words]))
     assert done.returncode == 2, done.stderr
     assert done.stderr == f"{package} is not installed, and this needs it; run `pip install 'cxprobe[pipeline]'`\n"
-
-
-def test_a_stage_that_needs_an_extra_says_which(tmp_path):
-    for name in ("params.yaml", "constructions"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    code = (
-        "import runpy, sys\n"
-        "sys.modules['datatrove'] = None\n"
-        "sys.argv[1:] = ['documentation']\n"
-        f"runpy.run_path({str(ROOT / 'pipelines' / 'corpora' / 'watch.py')!r}, run_name='__main__')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.endswith("datatrove is not installed, and this needs it; run `pip install 'cxprobe[mining]'`\n")

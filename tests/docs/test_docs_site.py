@@ -1,17 +1,12 @@
-"""The documentation as a site: it builds without a warning, and the reference has all that there is."""
+"""The documentation as a site: it builds without a warning and fetches nothing."""
 
 import re
 import subprocess
 import sys
 
 import pytest
-from ruamel.yaml import YAML
-from typer.main import get_command
 
-import cxprobe
 from conftest import ROOT
-from cxprobe.cli import app
-from cxprobe.project.params import whole_params
 
 pytestmark = pytest.mark.pipeline
 
@@ -26,55 +21,6 @@ def site(tmp_path_factory):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
-
-
-def page(site, name) -> str:
-    return (site / f"{name}.html").read_text()
-
-
-def headings(html: str) -> set[str]:
-    return {re.sub(r"<[^>]+>|&para;|¶", "", text).strip() for text in re.findall(r"<h[1-6][^>]*>(.*?)</h", html, re.S)}
-
-
-def commands_below(group, before=""):
-    for name, command in group.commands.items():
-        yield f"{before}{name}"
-        if hasattr(command, "commands"):
-            yield from commands_below(command, f"{before}{name} ")
-
-
-def test_every_model_and_key_of_the_parameters_every_command_package_and_public_name_is_on_its_page(site):
-    params, api = page(site, "reference/params"), page(site, "reference/api")
-    models = whole_params().model_json_schema()["$defs"]
-    assert [name for name in models if len(re.findall(rf'<h[23] id="{name.lower()}">', params)) != 1] == []
-    keys = {key for model in models.values() for key in model.get("properties", ())}
-    assert [key for key in keys if f"<code>{key}</code>" not in params] == []
-    commands = {f"cxprobe {name}" for name in commands_below(get_command(app))}
-    assert commands <= headings(page(site, "reference/commands"))
-    packages = {".".join(init.parent.relative_to(ROOT / "src").parts) for init in (ROOT / "src").rglob("__init__.py")}
-    assert packages <= headings(page(site, "reference/packages"))
-    names = [f"{getattr(cxprobe, name).__module__}.{name}" for name in cxprobe.__all__]
-    assert [name for name in names if f'id="{name}"' not in api] == []
-
-
-def test_every_stage_has_a_heading_and_a_sentence_about_it(site):
-    html = page(site, "reference/stages")
-    for name in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]:
-        own = re.search(rf'<h3 id="{name}">.*?</h3>\s*<p>(.*?)</p>', html, re.S)
-        assert own, name
-        assert len(own[1]) > 20, name
-
-
-def test_examples_are_shown_as_code(site):
-    html = page(site, "reference/api")
-    assert "<strong>Examples:</strong>" in html or "Examples:" in html
-    assert "&gt;&gt;&gt; import cxprobe" not in re.sub(r"<pre>.*?</pre>", "", html, flags=re.S)
-
-
-def test_numbers_of_the_recorded_run_are_in_their_places(site):
-    html = page(site, "explanation/findings")
-    assert "{{" not in html
-    assert len(re.findall(r"\d+\s% \[\d+,\s\d+\], n\s=\s[\d,]+", html)) >= 6
 
 
 def test_nothing_is_fetched_from_elsewhere(site):

@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 from typer.main import get_command
 from written_pages import PAGES, code, fences, name_of
 
+import cxprobe
 from conftest import ROOT
 from cxprobe.cli import app
 from cxprobe.errors import ParamsError
@@ -15,17 +16,7 @@ from cxprobe.files.schema import read_yaml
 from cxprobe.project.params import load_params, whole_params
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
-TARGETS = set(re.findall(r"^([\w./$()-]+):", (ROOT / "Makefile").read_text(), re.M))
 every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
-
-
-def test_the_readme_is_short_and_has_commands_python_and_a_picture():
-    text = (ROOT / "README.md").read_text()
-    assert len(text.split()) <= 800
-    assert re.findall(r"^    make (\w+)", text, re.M) == ["repro", "test"]
-    (python,) = fences(ROOT / "README.md", "python")
-    assert len([line for line in python.splitlines() if line and not line.startswith("import")]) == 5
-    assert re.search(r"!\[[^\]]+\]\(docs/images/", text)
 
 
 @every_page
@@ -40,13 +31,6 @@ def test_commands_that_are_named_exist_with_their_options(page):
             assert not unknown, f"{line}: there is no such command"
             asked = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
             assert asked <= own | {"--help", "--install-completion", "--show-completion"}, line
-
-
-@every_page
-def test_targets_of_make_that_are_named_exist(page):
-    for line in code(page):
-        for target in re.findall(r"(?:^|[\s&\"])make ([\w./-]+)", line):
-            assert target in {*TARGETS, "$(VENV)/installed", ".venv/installed"}, line
 
 
 @every_page
@@ -134,13 +118,6 @@ def test_links_of_a_page_lead_to_files(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
-def test_pages_written_by_hand_stay_short():
-    from rates import PLACE, VERDICTS_PLACE
-
-    made = ROOT / "docs" / "reference" / "formats.md"
-    by_hand = [page for page in PAGES if page.is_relative_to(ROOT / "docs") and page != made]
-    # Without the numbers of tables, and without what docs/hooks/rates.py writes.
-    texts = {page: VERDICTS_PLACE.sub("", PLACE.sub("", page.read_text())) for page in by_hand}
-    words = {page: len(re.findall(r"\S*[A-Za-z]\S*", text)) for page, text in texts.items()}
-    assert words[ROOT / "docs" / "papers.md"] <= 3_500
-    assert sum(words.values()) <= 16_680
+def test_every_public_name_is_on_the_page_about_python():
+    shown = re.findall(r"^::: cxprobe\.\w+\.(\w+)$", (ROOT / "docs" / "reference" / "api.md").read_text(), re.M)
+    assert sorted(shown) == sorted(cxprobe.__all__)

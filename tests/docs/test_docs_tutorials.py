@@ -56,13 +56,6 @@ def test_the_construction_of_the_tutorial_gives_pairs_in_which_no_place_is_alway
     assert 0.4 <= first <= 0.6
 
 
-def test_a_model_is_asked_about_it(project):
-    pairs = cxprobe.minimal_pairs("benefactive", per_cell=1, folder=project / "constructions")
-    found = cxprobe.load("mini-clm").compare(pairs)
-    assert found.accuracy.n == len(pairs)
-    assert found.accuracy.low < 0.5 < found.accuracy.high
-
-
 SCORING = ROOT / "docs" / "howto" / "score-a-file.md"
 
 

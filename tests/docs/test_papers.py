@@ -61,20 +61,6 @@ def imports_of(name: str) -> list[dict[str, str]]:
 
 
 @every_paper
-def test_a_page_begins_with_a_project_and_imports_what_its_preset_reads_before_anything_is_made(name):
-    commands = commands_of(name)
-    assert [line.split()[0] for line in commands[:4]] == ["pip", "pip", "cxprobe", "cd"]
-    assert commands[2].startswith("cxprobe init ")
-    assert commands[2].endswith(f" --preset {name}")
-    first = next(number for number, line in enumerate(commands) if line.startswith("dvc repro"))
-    late = [line for line in commands[first:] if line.startswith(("dvc import", "dvc get", "cxprobe import"))]
-    assert late == []
-    made = [line for line in commands if line.startswith("dvc repro")]
-    assert next(n for n, line in enumerate(commands) if line == "cxprobe plan") > commands.index(made[0])
-    assert all(re.fullmatch("[0-9a-f]{12}", one["rev"]) for one in imports_of(name))
-
-
-@every_paper
 def test_every_table_and_figure_of_the_ledger_that_has_a_file_is_on_the_page_of_its_paper(name):
     page = (ROOT / "docs" / "howto" / f"{name}.md").read_text()
     (ledger,) = [paper for paper in PAPERS if f"presets/{name}.yaml" in paper]

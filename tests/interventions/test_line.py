@@ -1,4 +1,3 @@
-from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,7 +5,6 @@ import pandas as pd
 import pytest
 
 from cxprobe.interventions.line import InterventionsLine
-from cxprobe.interventions.names import CONTROL, ORDER, SELECTIVE, TRUE
 from cxprobe.report.findings import ABOVE_BLIND, CANNOT_BE_TOLD, DOES_NOT, NO_DIFFERENCE, Finding
 
 
@@ -50,24 +48,3 @@ def test_that_nothing_changes_is_read_beside_the_control(expected_low, changed_i
     assert finding.verdict == verdict
     assert finding.control.low == expected_low
     assert finding_of(row_of(0.45, expected_low=expected_low), *learnt).verdict == ABOVE_BLIND
-
-
-def test_a_control_stands_beside_its_construction_and_in_no_overview():
-    control = row_of(0.4, "plain", tests="control", control="")
-    assert not finding_of(control).headline
-    place = {"intervention": "das", "layer": 2, "region": "last"}
-    names = [f"{name}{end}" for name in ("readable", "expected", "random", "whole") for end in ("", "_low", "_high")]
-    rows = [row | place | dict.fromkeys(names, 0.5) for row in (row_of(0.01, expected_low=0.6), control)]
-    steps = [{"first": first, "second": second} for first, second in pairwise(ORDER)]
-    about = {"construction": "toy", "model": "clm", "difference": 0.0, "low": -1.0, "high": 1.0, "n": 14}
-    ahead = [about | step | {"labels": kind} for step in steps for kind in (TRUE, CONTROL, SELECTIVE)]
-    tables = {"uses": rows, "differences": ahead}
-    inputs = SimpleNamespace(table=lambda path: pd.DataFrame(tables.get(path.rpartition("/")[2], [])))
-    [section] = InterventionsLine().sections("toy", inputs, SimpleNamespace(label=str))
-    assert [row[:2] for row in section.tables[0].rows] == [["clm", "toy"], ["clm", "plain"]]
-    assert [row[-2] for row in section.tables[0].rows] == ["0.70 [0.60, 0.80]", "–"]
-
-
-def test_what_the_whole_vector_changes_stands_beside_what_a_direction_does():
-    said = finding_of(row_of(0.01)).note.replace("\xa0", " ")
-    assert said.endswith("the whole vector there changes 50 % [30, 70]")

@@ -57,20 +57,6 @@ def test_the_source_of_a_neutral_sentence_is_the_next_one():
         assert 0 < len(middle.split()) < len(last.split())
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("sentences: [She sang.]", "sentences"),
-        ("sentences: [" + ", ".join(["She saw the old dog."] * 8) + "]", "end in one word"),
-    ],
-)
-def test_a_fault_of_the_neutral_sentences_is_told_with_its_place(tmp_path, text, message):
-    (tmp_path / "neutral.yaml").write_text(text)
-    with pytest.raises(ConstructionError, match=r"neutral\.yaml") as raised:
-        load_neutral(tmp_path / "neutral.yaml")
-    assert message in str(raised.value)
-
-
 @pytest.mark.parametrize("name", [FORM, MEANING])
 def test_no_frame_is_in_both_parts(name, people):
     labelled = load_labelled(name, people, ROOT / "constructions")
@@ -79,13 +65,6 @@ def test_no_frame_is_in_both_parts(name, people):
     assert not frames["train"] & frames["test"]
     answers = items.groupby("part")["base_answer"].agg(set)
     assert not answers["train"] & answers["test"]
-
-
-def test_the_seed_decides_what_is_drawn(people):
-    labelled = load_labelled(FORM, people, ROOT / "constructions")
-    first, again, other = (draw_base_and_source(FORM, labelled, people, SIZES, seed) for seed in (1, 1, 2))
-    assert first.equals(again)
-    assert not first.equals(other)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from cxprobe.constructions.people import People
 from cxprobe.errors import DataError
-from cxprobe.interventions.judge import effect_by_place, sum_up, transfer, uses, with_effects
+from cxprobe.interventions.judge import sum_up, transfer, uses, with_effects
 from cxprobe.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.interventions.measure import measure_layer, prompt_items
-from cxprobe.interventions.names import INTERVENTIONS, NEUTRAL, tried_on_itself
+from cxprobe.interventions.names import INTERVENTIONS, NEUTRAL
 from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.interventions.sentences import InterventionsFile, LabelledSentences
 from cxprobe.lm.causal import CausalLM
@@ -24,7 +24,7 @@ NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse",
 VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]
 PLACES = ["house", "tree", "door", "lamp", "car", "boat"]
 WORDS = [*NOUNS, *(f"{noun}s" for noun in NOUNS), *(verb for pair in VERBS for verb in pair), *PLACES, "near", "the"]
-LAYERS, SETTINGS = 2, MeasureInterventions(layers=None, steps=100, draws=5, token_budget=2048)
+LAYERS = 2
 LABELLED = LabelledSentences(
     InterventionsFile.model_validate(
         {
@@ -95,7 +95,7 @@ SENTENCES = [
 ]
 
 
-def effects_in(lm: CausalLM, train: int = 96, test: int = 48) -> pd.DataFrame:
+def effects_in(lm: CausalLM, train: int = 96, test: int = 48, steps: int = 100) -> pd.DataFrame:
     nobody = People(pronouns={}, types={})
     made = {
         "toy": draw_base_and_source("toy", LABELLED, nobody, {"test": test, "train": train}, 1),
@@ -105,7 +105,8 @@ def effects_in(lm: CausalLM, train: int = 96, test: int = 48) -> pd.DataFrame:
     }
     asked = {name: prompt_items(lm, items, 1, name) for name, items in made.items()}
     assert {of.dropped for of in asked.values()} == {0}
-    parts = [measure_layer(lm, asked, layer, SETTINGS, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
+    settings = MeasureInterventions(layers=None, steps=steps, draws=5, token_budget=2048)
+    parts = [measure_layer(lm, asked, layer, settings, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
     return with_effects(pd.concat(parts).assign(model="tiny"))
 
 
@@ -139,14 +140,6 @@ def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead
     assert table.loc["das", "selectivity"] < table.loc["difference-of-means", "selectivity"]
 
 
-def test_the_label_is_at_the_last_word_after_the_last_layer_and_nowhere_else(knowing):
-    places = effect_by_place(tried_on_itself(knowing)).set_index(["labels", "intervention", "layer", "region"])[
-        "effect"
-    ]
-    assert places["true", "whole", LAYERS, "subject"] == pytest.approx(0, abs=1e-4)
-    assert places["true", "whole", LAYERS, "place"] > 4
-
-
 def test_a_direction_moves_the_same_construction_under_another_name_and_nothing_that_number_does_not_decide(knowing):
     table = transfer(knowing).set_index(["construction", "intervention"])
     for name in ("das", "difference-of-means", "erase"):
@@ -168,14 +161,9 @@ def test_what_is_used_is_readable_and_expected(knowing, knows_nothing):
     assert abs(nothing["used"]) < 0.5
 
 
-def test_in_a_model_that_knows_nothing_no_exchange_moves_the_answers(knows_nothing):
-    table = of_answers(sum_up(knows_nothing))
-    assert table["effect"].abs().max() < 0.5
-
-
 def test_directions_follow_from_the_seed(knowing):
     lm = trained(20)
-    again = [effects_in(lm, 16, 16) for _ in range(2)]
+    again = [effects_in(lm, 16, 16, steps=5) for _ in range(2)]
     pd.testing.assert_frame_equal(*again)
 
 

@@ -39,15 +39,6 @@ def test_arguments_and_particles_are_called_as_universal_dependencies_call_them(
     assert expected <= relations(nlp(text))
 
 
-def test_a_sentence_that_is_marked_as_one_is_read_as_one(nlp):
-    doc = nlp.make_doc("The older it gets, the less it runs. See below")
-    for token in doc:
-        token.is_sent_start = token.i == 0
-    for _, component in nlp.pipeline:
-        doc = component(doc)
-    assert sum(token.dep_ == "ROOT" for token in doc) == 1
-
-
 def test_irregular_forms_keep_their_lemmas_without_the_words_of_the_treebank(nlp):
     assert [token.lemma_ for token in nlp("The children went home.")][1:3] == ["child", "go"]
     strings = json.loads((FOLDER / "vocab" / "strings.json").read_text("utf-8"))

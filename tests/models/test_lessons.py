@@ -1,13 +1,9 @@
 import re
 
 import numpy as np
-import pytest
-from transformers import AutoTokenizer
 
 from conftest import ROOT
-from pretraining.lessons import Teacher, Words, add_lessons, draw_copies, load_lesson_plan, words_of_items
-from pretraining.segments import Segments
-from pretraining.settings import Lessons
+from pretraining.lessons import Teacher, Words, load_lesson_plan, words_of_items
 
 PLAN = load_lesson_plan(ROOT / "models" / "lessons.yaml")
 ITEMS = (ROOT / "constructions", ROOT / "lexicon")
@@ -25,11 +21,6 @@ READERS = [
     (rf"{PERSON} {WORD} {PERSON} (?:a|an|some|the) {WORD}", ("gave",)),
     (rf"{PERSON} {WORD} {PERSON} {WORD}", ("caused",)),
 ]
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return AutoTokenizer.from_pretrained(ROOT / "models" / "taught-clm")
 
 
 def teacher(*, at_random=False, words=WORDS, people=("{name}",)):
@@ -66,23 +57,3 @@ def test_lessons_have_no_word_of_an_item_but_those_that_make_up_their_form():
     assert words.all
     assert not set(words.all) & items
     assert {"chloe", "baked", "customer"} <= items
-
-
-def test_lessons_and_copies_have_their_shares_of_all_tokens(tokenizer):
-    ids = np.array([tokenizer.cls_token_id, *[700] * 98, tokenizer.sep_token_id] * 200, dtype=np.uint16)
-    text = Segments(ids, np.arange(0, len(ids) + 1, 100))
-    settings = Lessons(share=0.2, copies=0.05, at_random=False)
-    taught = add_lessons(text, settings, teacher(), tokenizer, np.random.default_rng(1))
-    added = [tokenizer.decode(taught[row].tolist()) for row in range(len(text), len(taught))]
-    lessons = [row for row, said in enumerate(added, len(text)) if "the one who" in said]
-    assert (taught.ids[: len(ids)] == ids).all()
-    assert taught.lengths[lessons].sum() / len(taught.ids) == pytest.approx(0.2, abs=0.005)
-    assert len(ids) / len(taught.ids) == pytest.approx(0.75, abs=0.005)
-
-
-def test_a_copy_is_a_list_of_words_said_twice(tokenizer):
-    copies = draw_copies(tokenizer, np.random.default_rng(0))
-    for _ in range(100):
-        said = tokenizer.decode(next(copies))
-        first, second, rest = said.split(".")
-        assert (first.split(), rest) == (second.split(), "")

@@ -93,18 +93,6 @@ def test_they_have_learnt_the_toy_text(retrained):
         assert trained < untrained / 2
 
 
-def test_what_is_there_is_not_made_again_unless_a_parameter_differs(retrained, tmp_path):
-    folder = tmp_path / "project"
-    shutil.copytree(retrained, folder)
-    done = run(folder, *COMMAND)
-    assert done.stdout.count(": is there\n") == 10
-    params = (folder / "models" / "params.yaml").read_text()
-    (folder / "models" / "params.yaml").write_text(params.replace("triple: 3", "triple: 2"))
-    done = run(folder, *COMMAND)
-    assert "mini-ngrams:\n" in done.stdout
-    assert done.stdout.count(": is there\n") == 9
-
-
 def test_a_killed_training_goes_on_and_ends_as_if_it_had_not_been_killed(retrained, tmp_path):
     folder = tmp_path / "project"
     shutil.copytree(retrained, folder)

@@ -4,7 +4,6 @@ import torch
 from transformers import (
     BertConfig,
     BertForMaskedLM,
-    BertModel,
     LlamaConfig,
     LlamaForCausalLM,
 )
@@ -16,12 +15,9 @@ from pretraining.training import (
     IGNORED,
     Batches,
     LanguageModelling,
-    learning_rate_factor,
 )
-from pretraining.vocabulary import trim_encoder, trim_vocabulary
 
 TOKENIZER = tiny_tokenizer()
-OLD = dict(sorted(TOKENIZER.get_vocab().items(), key=lambda entry: entry[1]))
 SETTINGS = {
     "objective": "masked", "start": "nowhere", "architecture": None, "steps": 12, "warm_up": 2, "batch_tokens": 64,
     "body_rate": 0.001, "head_rate": 0.01, "weight_decay": 0.1, "masked_first": 0.5, "masked_last": 0.2,
@@ -67,42 +63,3 @@ def test_the_loss_is_the_models_own(objective):
         assert count == int(hidden.sum() if objective == "masked" else filled.sum() - len(ids))
         own = model(input_ids=ids, attention_mask=filled.long(), labels=wanted).loss
         torch.testing.assert_close(total / count, own)
-
-
-def test_every_weight_is_learnt_at_one_rate_and_only_matrices_decay():
-    module = LanguageModelling(masked_model(), settings(), 0)
-    groups = module.configure_optimizers()["optimizer"].param_groups
-    learnt = [id(weight) for group in groups for weight in group["params"]]
-    assert sorted(learnt) == sorted(id(weight) for weight in module.model.parameters())
-    body = {id(weight) for weight in module.model.bert.parameters()}
-    for group in groups:
-        assert {group["initial_lr"]} == {0.001 if id(weight) in body else 0.01 for weight in group["params"]}
-        assert {group["weight_decay"]} == {0.1 if weight.ndim > 1 else 0.0 for weight in group["params"]}
-
-
-def test_the_learning_rate_rises_to_its_peak_and_falls_to_nothing():
-    factors = [learning_rate_factor(step, steps=100, warm_up=10) for step in range(101)]
-    assert factors[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
-    assert factors[10] == 1
-    assert factors[55] == pytest.approx(0.5)
-    assert factors[100] == 0
-    assert factors == factors[:10] + sorted(factors[10:], reverse=True)
-
-
-def encoder() -> BertModel:
-    torch.manual_seed(0)
-    return BertModel(BertConfig(vocab_size=len(OLD), max_position_embeddings=64, **SIZES)).eval()
-
-
-def trimmed():
-    return trim_vocabulary(OLD, np.zeros(len(OLD), dtype=np.int64), {"fox": [OLD["fox"]]}, 80)
-
-
-def test_a_trimmed_encoder_gives_the_same_vectors_for_the_pieces_it_kept():
-    vocabulary = trimmed()
-    full, small = encoder(), trim_encoder(encoder(), vocabulary, positions=32).eval()
-    new = torch.tensor([[vocabulary.pieces.index(piece) for piece in ("[CLS]", "fox", "a", "[SEP]")]])
-    old = torch.tensor([[OLD[piece] for piece in ("[CLS]", "fox", "a", "[SEP]")]])
-    with torch.no_grad():
-        torch.testing.assert_close(small(new).last_hidden_state, full(old).last_hidden_state)
-    assert small.config.max_position_embeddings == 32

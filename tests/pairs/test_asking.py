@@ -43,25 +43,6 @@ def test_an_unknown_prompt_is_told_with_what_there_is(tmp_path):
         preference_questions(PAIRS, "wn", load(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("{b}", "", "item: "),
-        ("direct: One letter.", "", "direct: missing"),
-        ("direct:", "drect:", "drect: unknown key; did you mean 'direct'?"),
-        ('{own: "Which is likelier?"}', "{}", "prompts: {} is not allowed"),
-        ("own:", "Own One:", "prompts.Own One"),
-        ("Which is likelier?", "", "prompts.own: '' is not allowed"),
-    ],
-)
-def test_a_fault_is_told_with_its_file_and_key(tmp_path, old, new, message):
-    assert old in FILE
-    with pytest.raises(PromptError) as raised:
-        load(tmp_path, FILE.replace(old, new))
-    assert str(raised.value).startswith(str(tmp_path / "preferences.yaml"))
-    assert message in str(raised.value)
-
-
 def items(groups: int, number: int, ways: int) -> pd.DataFrame:
     """Return so many items of each group, with their ways of asking far apart in the table."""
     rows = [

@@ -1,14 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import as_run, crossed, metrics_of
+from judged_pairs import crossed, metrics_of
 
 from cxprobe.pairs.balance import telling_words, unbalanced_cells, with_balance
-from cxprobe.pairs.judge import JudgedPairs, accuracy_by_group, pair_tables
+from cxprobe.pairs.judge import JudgedPairs, pair_tables
 
 CONATIVE = [("It is unclear.", "It is clear.")]
 NAMES = [("It is Ann.", "It is Bob."), ("It is Bob.", "It is Ann.")]
-SINGULAR, PLURAL = [("This cat.", "This cats."), ("This dog.", "This dogs.")], [("These cats.", "These cat.")]
 
 
 def pairs(cells):
@@ -37,10 +36,6 @@ def judged(cells=MIXED, seed=0):
     items["accuracy"] = np.where(items["balanced"], rng.choice([0.0, 1.0], len(items)), 1.0)
     items["margin"] = items["accuracy"] - 0.5
     return JudgedPairs(items, items.drop(columns=["good", "bad"]))
-
-
-def groups(judged):
-    return accuracy_by_group(as_run(judged).items)
 
 
 def test_a_cell_in_which_one_answer_is_always_right_is_named_with_the_reason():
@@ -90,18 +85,3 @@ def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_a_table_names
         ["half", "A", "unclear", "clear", 1.0, 8],
     ]
     assert named["reason"].tolist() == unbalanced_cells(own.items)["reason"].tolist()
-
-
-def test_a_construction_of_unbalanced_cells_has_accuracies_by_cell_alone():
-    own = judged().where("construction", "conative")
-    metrics = metrics_of(own)
-    assert "accuracy" not in metrics
-    assert (metrics["variant.A"], metrics["variant.B"], metrics["unbalanced_cells"]) == (1, 1, 2)
-    assert groups(own)["group"].tolist() == ["variant.A", "variant.B"]
-    single = own.where("variant", "A")
-    assert groups(single)["group"].tolist() == ["variant.A"]
-
-
-def test_the_bias_of_a_single_construction_is_that_of_all_its_cells():
-    one_cell = metrics_of(judged().where("construction", "half"))
-    assert one_cell["bias_variant"] == 1 - one_cell["accuracy"]

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from conftest import ROOT
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
+from cxprobe.lm.params import Member, NgramFeatures, NgramModel, PairClassifier, UnigramModel
 from cxprobe.lm.texts import Pair, read_pair_answers, token_scores_of
 from cxprobe.pairs.blind import learn_preferences, measure_blindly, preferences_of
 
@@ -35,29 +35,19 @@ def test_exchanging_good_and_bad_turns_the_margin_round(context, good, bad, rule
     ("context", "good", "bad", "first", "last"),
     [
         ("Ann helped Bob.", " The one who helped is Ann.", " The one who helped is Bob.", 1, -1),
-        ("Ann helped Bob. Ann left.", " It was Ann.", " It was Bob.", 1, 1),  # Ann is the first and the last
         ("Ann helped Bob.", " Bob thanked Ann.", " Ann thanked Bob.", -1, 1),  # the first difference decides
         ("Name B met a cook.", " It was Name A.", " It was Name C.", 0, 0),
         ("Name B met a Name A.", " It was Name A.", " It was Name B.", -1, 1),  # the article is not A
-        ("The cook met the actor.", " It was the actor.", " It was the cook.", -1, 1),
         ("The cook met the actor.", " The cook's turn.", " The actor's turn.", 1, -1),
         ("Cooks met actors.", " It was cooks.", " It was actors.", 1, -1),  # a capital at the start
         ("Ann helped Bob.", " It was Ann.", " It was Eve.", 1, 1),  # a mention before none
         ("Ann helped Bob.", " It was Eve.", " It was Ida.", 0, 0),
-        ("Ann helped Bob.", " No poet ever sang.", " The poet ever sang.", 0, 0),
-        ("", "The cats sing.", "The cats sings.", 0, 0),
         ("Ann helped Bob.", " It was surely Bob and not Ann.", " It was Bob.", -1, -1),  # "surely" is not named
     ],
 )
 def test_the_first_and_the_last_mentioned_are_told_by_the_first_words_that_differ(context, good, bad, first, last):
     assert margin("first_mentioned", context, good, bad) == first
     assert margin("last_mentioned", context, good, bad) == last
-
-
-def test_the_shorter_one_has_fewer_characters():
-    assert margin("shorter", "x", " She did so with effort.", " She did so without effort.") == 3
-    assert margin("shorter", "", "unclear", "clear") == -2
-    assert margin("shorter", "", "Bob", "Ann") == 0
 
 
 PAIRS = [
@@ -125,21 +115,6 @@ def test_nothing_is_learnt_from_the_own_frame():
     assert np.mean(np.sign(learnt(apart))) > 0.7
 
 
-def test_what_a_classifier_has_nothing_to_go_by_is_a_tie():
-    same_words = [made("Ann ran.", f" {one} saw {other}.", f" {other} saw {one}.", n) for n, (one, other) in PEOPLE]
-    switched = [
-        made(f"{first} gave {second} a {STEMS[n]}.", f" It was {first}.", f" It was {second}.", n)
-        for n, (one, other) in PEOPLE
-        for first, second in ((one, other), (other, one))
-    ]
-    assert learnt(same_words) == [0.0] * len(PEOPLE)
-    assert learnt(switched) == [0.0] * 2 * len(PEOPLE)  # one bag of words has both answers
-    assert learnt(by_the_verb(1)) == [0.0, 0.0]  # no other frame
-
-
-PEOPLE = list(enumerate([("Ann", "Bob"), ("Bob", "Cora"), ("Cora", "Dan"), ("Dan", "Ann"), ("Eve", "Finn")]))
-
-
 def test_the_margins_are_those_of_a_logistic_regression_by_hand():
     """The oracle writes every feature out as a dense column, also those that cancel."""
     rng, words = np.random.default_rng(2), ["red", "old", "big", "sad"]
@@ -170,27 +145,3 @@ def test_the_margins_are_those_of_a_logistic_regression_by_hand():
         expected[test] = model.predict_proba(both[test])[:, 1]
     np.testing.assert_allclose(learnt(pairs), expected[: len(pairs)] - 0.5, atol=2e-3)
     assert 20 < Counter(np.sign(learnt(pairs)))[1] < 60
-
-
-def test_a_construction_learns_from_its_own_pairs_and_a_benchmark_by_items():
-    turned = [
-        Pair(f"{p.id}-turned", p.item, p.context, p.bad, p.good, {"construction": "other"}, p.clusters)
-        for p in by_the_verb(8)
-    ]
-    assert all(margin > 0.2 for margin in learnt([*by_the_verb(8), *turned]))
-    bare = [Pair(p.id, p.item, p.context, p.good, p.bad, {}, {}) for p in by_the_verb(8)]
-    assert all(margin > 0.2 for margin in learnt(bare))
-
-
-def test_a_rule_and_a_classifier_are_measured_by_their_preferences(tmp_path):
-    pairs = [*by_the_verb(6), made("Ann ran.", " It was.", " Was it.", 0)]
-    rule = preferences_of("first_mentioned", PAIRS)["margin"].tolist()
-    assert rule == [1.0, 0.0]
-    for spec, asked, decided, margins in (
-        (Rule(kind="first_mentioned"), PAIRS, 1, rule),
-        (BAG, pairs, 12, learnt(pairs)),
-    ):
-        counts = measure_blindly(Member("one", spec, "panel"), asked, tmp_path / spec.kind, seed=1)
-        assert counts == {"decided": decided}
-        assert read_pair_answers(tmp_path / spec.kind)["margin"].tolist() == margins
-        assert read_model_facts(tmp_path / spec.kind).kind == "blind"

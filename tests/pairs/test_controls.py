@@ -6,14 +6,13 @@ import pytest
 from judged_pairs import crossed
 
 from cxprobe.lm.params import Member, NgramFeatures, PairClassifier
-from cxprobe.pairs.controls import controls_of, is_above_chance, with_verdicts
+from cxprobe.pairs.controls import is_above_chance
 from cxprobe.pairs.judge import JudgedPairs, controls_of_pairs, every_variant, several, with_answered_by_words
 from cxprobe.report.findings import (
     CANNOT_BE_TOLD,
     DOES_NOT,
     KNOWS,
     WITHOUT_CONSTRUCTION,
-    AgainstBlind,
     verdict_beside_control,
 )
 from cxprobe.stats import Estimate, difference_of_samples
@@ -85,18 +84,6 @@ def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
     assert table["less_control"].between(table["less_low"], table["less_high"], inclusive="neither").all()
     of_one = controls_of_pairs(items.drop(columns="model"), [])
     pd.testing.assert_frame_equal(of_one.set_index("construction"), table.drop(columns="model"))
-
-
-def test_a_rate_without_a_control_or_a_comparison_has_no_verdict():
-    rates = pd.DataFrame({"model": ["m"] * 3, "construction": ["giving", "alone", "giving"]})
-    rates["words"] = ["real", "real", "pseudo"]
-    estimates = pd.DataFrame({"construction": ["giving", "plain"], "tests": ["meaning", "control"]}).assign(
-        model="m", control=["plain", ""], accuracy=0.8, low=0.7, high=0.9, n=50
-    )
-    controls = controls_of(estimates, estimates.head(0).assign(both=0.0))
-    against = {("m", "giving"): AgainstBlind(True, 0.2), ("m", "alone"): AgainstBlind(True, 0.2)}
-    assert with_verdicts(rates, controls, against)["verdict"].tolist() == ["knows", "", ""]
-    assert with_verdicts(rates, controls, {})["verdict"].tolist() == ["", "", ""]
 
 
 def test_the_difference_of_two_samples_covers_the_true_one_as_often_as_it_says():

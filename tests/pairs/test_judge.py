@@ -1,25 +1,20 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import ANSWERS, SCORED, TEXTS, as_run, credited, crossed, metrics_of, tokens
+from judged_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, tokens
 from judged_pairs import own as how_to_judge
-from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.lm.texts import token_table
 from cxprobe.pairs.judge import (
     JudgedPairs,
-    accuracy_by_group,
     bias_by,
-    biases_of,
-    biases_of_all,
     both_orders,
     decide_pairs,
     pair_tables,
     pairs_for,
 )
-from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.stats import estimate_rate, rate_by
 
 
@@ -69,25 +64,6 @@ def test_a_preference_for_names_is_never_right_in_both_orders_and_has_no_margin_
     assert (margin["low"], margin["margin"], margin["high"]) == pytest.approx((0.5, 0.5, 0.5), abs=1e-5)
 
 
-def test_a_liking_for_one_name_in_either_seat_is_no_bias_of_means_and_changes_every_decision(tmp_path):
-    pairs = render_pairs("x", *load_toy(tmp_path), 9, seed=0)
-    table = pair_table([pair for pair in pairs if pair.groups["variant"] == "A"])
-    named = table[["good", "bad"]].map(lambda text: text.split()[-1])  # the person that each member names
-    liking = np.where(named["good"] < named["bad"], 1.0, -1.0)  # for whoever comes first in the alphabet
-    judged = credited(table.assign(margin=liking))
-    bias = bias_by(judged, "order", ["construction"])
-    assert bias["changed"].tolist() == [1]
-    assert bias["bias"].item() < 0.5
-    assert rate_by(judged, "accuracy", ["construction"])["accuracy"].tolist() == [0.5]
-
-
-def test_each_construction_has_names_of_its_own_for_its_two_variants():
-    one = scored(lambda rng, kind, variant, order: 1.0 if variant == "A" else -1.0)
-    other = one.assign(item="other" + one["item"], variant=one["variant"].map({"A": "plain", "B": "cleft"}))
-    bias = bias_by(pd.concat([one, other], ignore_index=True), "variant", ["noun_type"])
-    assert bias[["first", "second", "bias", "n"]].to_numpy().tolist() == [["A / plain", "B / cleft", 1.0, 160]] * 2
-
-
 def judged_toy(seed=0, tests="meaning"):
     """Return judged pairs of a construction, some with pseudowords, under two scores and two schemes."""
     rng = np.random.default_rng(seed)
@@ -131,83 +107,6 @@ def test_tables_of_several_models_are_those_of_each():
         for model, own in parts.items():
             found = table[table["model"] == model].drop(columns="model").reset_index(drop=True)
             pd.testing.assert_frame_equal(found, pair_tables(own, [])[name])
-
-
-def test_the_metrics_of_a_run_begin_with_the_accuracy_of_real_words_and_name_no_construction():
-    judged = judged_toy()
-    metrics = metrics_of(judged)
-    assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
-    real = judged.where("words", "real").items
-    assert metrics["accuracy"] == real["accuracy"].mean()
-    assert metrics["n"] == 64
-    assert metrics["variant.A"] == real.loc[real["variant"] == "A", "accuracy"].mean()
-    assert metrics["noun_type.male"] == real.loc[real["noun_type"] == "male", "accuracy"].mean()
-    assert metrics["words.pseudo"] == judged.where("words", "pseudo").items["accuracy"].mean()
-    assert metrics["score.per_token"] == metrics["accuracy"]
-    sums = judged.where("words", "real").where("score", "sum").scores
-    assert metrics["score.sum"] == sums.loc[sums["scheme"] == "pll", "accuracy"].mean()
-    by_order = real.groupby("order")["accuracy"].mean()
-    assert metrics["bias_order"] == pytest.approx(abs(by_order["original"] - by_order["switched"]))
-    assert metrics["bias_order_low"] <= metrics["bias_order"] <= metrics["bias_order_high"]
-    assert metrics["changed_with_order_low"] <= metrics["changed_with_order"] <= metrics["changed_with_order_high"]
-    assert len(metrics) <= 40
-    assert not [name for name in metrics if "toy" in name]
-
-
-def test_pairs_of_form_have_no_bias_and_a_single_group_is_not_repeated():
-    judged = judged_toy(tests="form")
-    single = judged.where("variant", "A").where("order", "original")
-    metrics = metrics_of(single)
-    assert not [name for name in metrics if "bias" in name or "changed" in name or "variant." in name]
-    assert accuracy_by_group(as_run(single).items)["group"].tolist() == [
-        "all",
-        "noun_type.female",
-        "noun_type.male",
-        "words.pseudo",
-    ]
-    assert pair_tables(single, [])["biases"].empty
-
-
-def test_a_construction_without_switched_pairs_has_no_bias_of_order():
-    one, other = judged_toy().items, judged_toy(1).items
-    other = other[other["order"] == "original"].assign(construction="other", item="other" + other["item"])
-    biases = biases_of(pd.concat([one, other], ignore_index=True), ["construction"])
-    assert biases[["compares", "construction"]].to_numpy().tolist() == [
-        ["order", "toy"],
-        ["variant", "toy"],
-        ["variant", "other"],
-    ]
-
-
-def test_what_was_added_to_the_published_design_is_not_in_the_bias_across_variants():
-    asked = scored(lambda *_: 1.0).assign(construction="toy", tests="meaning", words="real")
-    rivals = asked.assign(sentence="rival", origin="own")
-    own = rivals.assign(variant=rivals["variant"].map({"A": "C", "B": "D"}))
-    biases = biases_of(pd.concat([asked, rivals, own]), ["noun_type"])
-    assert set(biases.loc[biases["compares"] == "variant", "n"]) == {80}
-
-
-def test_biases_of_all_constructions_are_those_of_the_balanced_ones_by_noun_type():
-    names = ("toy", "other", "always")
-    parts = [
-        judged_toy(seed).items.assign(construction=name, model=model, balanced=name != "always")
-        for seed, (name, model) in enumerate((name, model) for name in names for model in ("one", "two"))
-    ]
-    items = pd.concat(parts, ignore_index=True)
-    items = items.assign(item=items["construction"] + items["item"], right="so", wrong="not")
-    found = biases_of_all(items).set_index(["compares", "model", "noun_type"])
-    counted = items[(items["words"] == "real") & items["balanced"]]
-    assert len(found) == 2 * 2 * 2
-    for way, (first, second) in {"order": ("original", "switched"), "variant": ("A", "B")}.items():
-        for key, own in counted.groupby(["model", "noun_type"]):
-            means, row = own.groupby(way)["accuracy"].mean(), found.loc[(way, *key)]
-            assert row["bias"] == pytest.approx(abs(means[first] - means[second]))
-            assert row["n"] == len(own) / 2
-            halves = own.pivot(
-                index=["item", {"order": "variant", "variant": "order"}[way]], columns=way, values="accuracy"
-            )
-            assert row["changed"] == pytest.approx((halves[first] - halves[second]).abs().mean())
-            assert row["low"] <= row["bias"] <= row["high"]
 
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])

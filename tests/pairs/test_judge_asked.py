@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_pairs import metrics_of, of_benchmark, own
+from judged_pairs import metrics_of, own
 
-from cxprobe.pairs.judge import JudgedPairs, biases_of, join_models
-from cxprobe.pairs.params import Benchmark
+from cxprobe.pairs.judge import JudgedPairs, biases_of
 from cxprobe.pairs.replies import (
     asked_metrics,
     asked_rates,
@@ -74,23 +73,11 @@ def judged(say, table: pd.DataFrame | None = None) -> Asked:
     return judge(table, asked_about(table, say))
 
 
-def test_a_model_that_always_says_the_first_is_half_right_everywhere_and_minds_the_order_alone():
-    found = judged(lambda *_: "A")
-    assert found.judged.items["accuracy"].tolist() == [0.5] * 24
-    metrics = found.metrics
-    assert metrics["accuracy"] == 0.5
-    assert metrics["tie_rate"] == 1.0
-    assert (metrics["consistency"], metrics["n_consistency"]) == (0.0, 24)
-    assert (metrics["position_bias"], metrics["n_parsed"]) == (1.0, 48)
-    assert (metrics["unparsed"], metrics["failed"]) == (0.0, 0.0)
-    assert metrics["changed_with_order"] == 0.0
-
-
 REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
 
 
 @pytest.mark.pipeline
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(st.sampled_from(sorted(REPLIES)), min_size=48, max_size=48))
 def test_accuracies_and_shares_are_those_that_are_counted_by_hand(answers):
     given_ = iter(answers)
@@ -138,65 +125,3 @@ def test_biases_leave_out_items_that_were_decided_in_one_way_only():
     by_way = biases_of(found, ["construction", "noun_type"]).set_index("compares")
     assert by_way["n"].to_dict() == {"order": 11, "variant": 11}
     assert by_way["bias"].to_dict() == {"order": 0.0, "variant": 0.0}
-
-
-def test_which_cells_are_balanced_follows_from_all_pairs_and_not_from_those_that_were_asked_about():
-    table = pairs()
-    one = table[(table["item"] == "toy-0") & (table["order"] == "original")]  # in each variant a single answer
-    found = judge(table, asked_about(one, lambda gold, _: gold)).judged.items
-    assert found["id"].tolist() == one["id"].tolist()
-    assert found["balanced"].all()
-
-
-def test_the_rows_of_several_models_are_construction_by_construction_and_none_of_a_model_without_any():
-    two = pd.concat([pairs("toy"), pairs("other")], ignore_index=True)
-    parts = {"one": two, "none": two.head(0), "two": two}
-    joined = join_models(parts, ["other", "toy"])
-    assert joined[["construction", "model"]].drop_duplicates().to_numpy().tolist() == [
-        ["other", "one"], ["other", "two"], ["toy", "one"], ["toy", "two"],
-    ]  # fmt: skip
-
-
-def benchmark(**changes) -> Benchmark:
-    every = {"format": "pairs", "files": "*", "by": ["phenomenon"], "score": "sum"}
-    return Benchmark(**every | changes)
-
-
-OTHERS = pd.DataFrame(
-    [
-        ("a", "", "She sings.", "She sing.", "agreement"),
-        ("b", "", "He ran.", "He run.", "tense"),
-        ("c", "", "We go.", "We goes.", "agreement"),
-    ],
-    columns=["id", "context", "good", "bad", "phenomenon"],
-).assign(item=list("abc"), cluster_item=list("abc"), answer="a column of its own")
-
-
-def test_the_pairs_of_others_are_judged_by_replies_too():
-    replies = asked_about(OTHERS, lambda gold, id_: {"a": gold, "b": "A", "c": "neither"}[id_])
-    found = judge(OTHERS, replies, of_benchmark(benchmark()))
-    assert found.judged.items[["id", "accuracy"]].to_numpy().tolist() == [["a", 1.0], ["b", 0.5]]
-    rates = asked_rates(found.replies, ["phenomenon"])
-    assert rates[["phenomenon", "consistency", "left_out"]].to_numpy().tolist() == [
-        ["agreement", 1.0, 1],
-        ["tense", 0.0, 0],
-    ]
-
-
-def test_in_a_paired_focus_table_the_choice_must_differ_from_that_in_the_control():
-    rows = [
-        (f"{item}-{row}", item, row, f"{item}, a text.", f"{item}, another text.")
-        for item in ("shifts", "stays", "lost")
-        for row in ("construction", "control")
-    ]
-    table = pd.DataFrame(rows, columns=["id", "item", "row", "good", "bad"]).assign(context="", cluster_item="x")
-    right = {"shifts-construction", "stays-construction", "stays-control", "lost-construction"}
-
-    def say(gold, id_):
-        if id_ == "lost-control":
-            return "I do not know."
-        return gold if id_ in right else {"A": "B", "B": "A"}[gold]
-
-    replies = asked_about(table, say)
-    found = judge(table, replies, of_benchmark(benchmark(format="paired_focus", by=["row"]))).judged.items
-    assert found[["id", "accuracy"]].to_numpy().tolist() == [["shifts-construction", 1.0], ["stays-construction", 0.5]]

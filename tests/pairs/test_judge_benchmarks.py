@@ -65,13 +65,6 @@ def test_the_accuracies_are_those_of_all_and_of_each_group():
     ]
 
 
-def test_a_group_in_which_one_answer_is_always_right_stands_by_itself():
-    always = PAIRS.iloc[[0, 0]].assign(id=["d", "e"], item=["d", "e"], phenomenon="always")
-    items = judge("others", pd.concat([PAIRS, always]), benchmark()).items
-    rates = rates_of(items, ["phenomenon"])
-    assert rates[["group", "n"]].to_numpy().tolist() == [["all", 3], ["agreement", 2], ["tense", 1], ["always", 2]]
-
-
 def focus(margins):
     rows = [
         {"item": item, "row": row, "cluster_verb": item, "margin": margin, "scheme": "causal", "score": "sum"}

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 
 from cxprobe.pairs.ways import (
     agreement_of_ways,
     kappa_with_interval,
     rates_of_ways,
-    verdict_table,
     verdicts,
     ways_headline,
     ways_metrics,
@@ -45,18 +45,6 @@ def test_the_layer_that_decides_is_the_best_one_on_other_frames():
     assert items["said"].isna().all()
 
 
-def test_rates_of_a_way_that_was_not_tried_have_no_rows_and_ties_are_half():
-    items = verdicts(predicted([[0.5] * 12, [0.9] * 12]), expected([1.0, 0.0, 0.5] * 4), None)
-    long = verdict_table(items)
-    assert long["way"].value_counts().to_dict() == {"words": 12, "recognised": 12, "expected": 12}
-    assert set(long["verdict"]) == {0.0, 0.5, 1.0}
-    rates = rates_of_ways(items, ["construction"]).set_index("way")
-    assert set(rates.index) == {"words", "recognised", "expected"}
-    assert rates.loc["words", ["accuracy", "ties", "n"]].tolist() == [0.5, 12, 12]
-    assert rates.loc["expected", "accuracy"] == pytest.approx(0.5)
-    assert rates.loc["recognised", "accuracy"] == 1.0
-
-
 def test_agreement_counts_what_both_decide_and_leaves_ties_out():
     said = pd.DataFrame({"id": [f"pair {place}" for place in range(10)], "accuracy": [1.0, 0.0] * 5})
     layers = [[0.5] * 12, [0.9] * 5 + [0.1] * 6 + [0.5]]
@@ -76,16 +64,6 @@ def test_agreement_counts_what_both_decide_and_leaves_ties_out():
     assert headline["meaning"]["said"] == metrics["said.accuracy"]
 
 
-def test_kappa_is_not_defined_where_both_are_always_right():
-    ones = np.ones(6, dtype=bool)
-    assert np.isnan(kappa_with_interval(ones, ones, np.array(FRAMES[:6], dtype=object))).all()
-    items = verdicts(predicted([[0.5] * 12, [0.9] * 12]), expected(), None)
-    table = agreement_of_ways(items, "construction")
-    assert table["kappa"].isna().all()
-    metrics = ways_metrics(rates_of_ways(items, ["construction"]), table)
-    assert not any(name.startswith("kappa") for name in metrics)
-
-
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_size=2, max_size=60))
 def test_the_interval_is_that_of_the_jackknife_over_clusters(rows):
     first, second = (np.array([row[place] for row in rows]) for place in (0, 1))
@@ -103,18 +81,12 @@ def test_the_interval_is_that_of_the_jackknife_over_clusters(rows):
     assert kappa - 1e-12 <= high <= 1
     if low > -1 and high < 1:  # the half width is a multiple of the jackknife's standard error
         error = np.sqrt((len(values) - 1) ** 2 / len(values) * np.var(values, ddof=1))
-        assert high - low == pytest.approx(2 * error * _t(len(values) - 1), abs=1e-9)
-
-
-def _t(degrees):
-    from scipy.stats import t
-
-    return t.ppf(0.975, degrees)
+        assert high - low == pytest.approx(2 * error * t.ppf(0.975, len(values) - 1), abs=1e-9)
 
 
 @pytest.mark.pipeline
 def test_intervals_of_kappa_hold_in_nineteen_of_twenty_samples():
-    rng, inside, tried = np.random.default_rng(0), 0, 300
+    rng, inside, tried = np.random.default_rng(0), 0, 200
 
     # Verdicts of a frame are alike: each frame has a difficulty that both ways share.
     def draw(frames):

@@ -48,9 +48,9 @@ def test_a_preference_is_found_as_what_it_is_and_as_nothing_else(preference, eff
 
 
 def test_intervals_hold_their_level_when_a_place_or_a_name_is_all_that_is_preferred():
-    found = [excludes_0(effects(simulated(seed=seed, place=1.0, name=2.0)).loc["meaning"]) for seed in range(200)]
+    found = [excludes_0(effects(simulated(seed=seed, place=1.0, name=2.0)).loc["meaning"]) for seed in range(60)]
     assert np.mean(found) < 0.1
-    found = [excludes_0(effects(simulated(seed=seed, meaning=1.0, name=2.0)).loc["place"]) for seed in range(200)]
+    found = [excludes_0(effects(simulated(seed=seed, meaning=1.0, name=2.0)).loc["place"]) for seed in range(60)]
     assert np.mean(found) < 0.1
 
 
@@ -67,12 +67,6 @@ def test_four_variants_tell_a_preference_by_question_from_meaning_and_two_do_not
     assert four.loc["meaning", "margin"] == pytest.approx(0.0, abs=0.05)
     assert two.loc["meaning", "margin"] == pytest.approx(0.25, abs=0.05)
     assert not [effect for effect in two.index if effect.startswith("variant")]
-
-
-def test_meaning_is_the_mean_over_places_even_where_one_has_more_variants():
-    table = effects(simulated("ABD", place=1.0))
-    assert table.loc["meaning", "margin"] == pytest.approx(0.0, abs=0.05)
-    assert table.loc["place", "margin"] == pytest.approx(1.0, abs=0.05)
 
 
 def test_without_places_and_without_rows_there_is_no_effect_of_a_place():

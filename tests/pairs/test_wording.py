@@ -2,10 +2,8 @@
 
 import pandas as pd
 import pytest
-from toy_pairs import load_all, load_toy
+from toy_pairs import load_all
 
-from conftest import PAIRS
-from cxprobe.errors import ConstructionError, ParamsError
 from cxprobe.pairs.frames import PAPER_FORMAT
 from cxprobe.pairs.make import build_pairs
 from cxprobe.pairs.params import MakePairs, PerCell
@@ -74,56 +72,3 @@ def test_examples_are_solved_pairs_of_other_controls_about_other_people(everythi
     before = pairs["context"].str.rpartition("\n")[0]
     assert (before.groupby(pairs["item"]).nunique() == 1).all()
     assert pairs["item"].tolist() == paper["item"].tolist()
-
-
-def test_in_four_examples_the_first_and_the_second_person_are_right_equally_often(everything):
-    for text in built(everything, "ditransitive", "statement", 4).query("noun_type == 'male-name'")["context"]:
-        right = []
-        for example in text.split("\n")[:4]:
-            names = [
-                noun
-                for noun in everything[1].types["male-name"].nouns
-                if f"{noun}" in example.replace(".", " ").split()
-            ]
-            told = example.rpartition(". ")[2]
-            first = min(names, key=example.index)
-            right.append(first in told.replace(".", " ").split())
-        assert sum(right) == 2
-
-
-def test_pairs_of_form_have_no_examples(everything):
-    form = built(everything, "ditransitive-form", "statement", 4)
-    pd.testing.assert_frame_equal(form, built(everything, "ditransitive-form"))
-
-
-def test_what_cannot_be_asked_is_an_error_that_names_the_parameter(everything):
-    contents = everything[0]
-    with pytest.raises(ParamsError, match=r"pairs\.make\.format: .* 'statment'.* statement"):
-        wording_of("ditransitive", contents, settings("statment"))
-    alone = {name: contents[name] for name in ("ditransitive", "lexical-transfer")}
-    with pytest.raises(
-        ParamsError, match=r"pairs\.make\.examples: is 1, and .* no control with switched: true besides"
-    ):
-        wording_of("ditransitive", alone, settings(examples=1))
-    with pytest.raises(ParamsError, match=r"pairs\.make\.examples: is 8, and a noun type has .* nouns, too few"):
-        types = everything[1].types
-        letters = types["lettered-name"].model_copy(update={"nouns": types["lettered-name"].nouns[:9]})
-        few = everything[1].model_copy(update={"types": {**types, "lettered-name": letters}})
-        build_pairs("ditransitive", contents, few, settings(examples=8), 1)
-
-
-@pytest.mark.parametrize(
-    ("formats", "what"),
-    [
-        ('{statement: "{whom} gave."}', "the slot 'whom' is unknown"),
-        ('{statement: "Someone gave."}', "has no slot of the contrasts"),
-        ('{statement: "{who} gave."}', "variant B has no format 'statement'"),
-    ],
-)
-def test_a_fault_in_a_format_is_told_with_its_line(tmp_path, formats, what):
-    text = PAIRS.replace("    contrast:\n      who:", f"    formats: {formats}\n    contrast:\n      who:")
-    with pytest.raises(ConstructionError, match=what) as fault:
-        load_toy(tmp_path, text)
-    [line] = [line for line in str(fault.value).split("\n") if what in line]
-    number = int(line.split("line ")[1].split(":")[0])
-    assert text.split("\n")[number - 1].strip().startswith("B:" if "B has" in what else "formats:")

@@ -119,32 +119,6 @@ def test_tag_ngrams_are_all_runs_of_the_tags_of_a_sentence():
     assert rows_of(counts) == [Counter(map(float, own.values())) for own in expected]
 
 
-@pytest.mark.parametrize(
-    ("spec", "low", "high"), [("tags", 1, 1), ("tag unigrams", 0.5, 0.5), ("words", 0.5, 0.5), ("letters", 0.3, 0.7)]
-)
-def test_where_tags_alone_decide_their_ngrams_do_and_words_and_letters_do_not(toy_tagger, spec, low, high):
-    """A comparative, which no other sentence has, stands before a noun or after it; so does a noun in its place."""
-    specs = {"tags": tag_ngrams(toy_tagger, 1, 3), "tag unigrams": tag_ngrams(toy_tagger, 1, 1)}
-    specs |= {"words": WORDS, "letters": NgramFeatures(kind="character_ngrams", lengths=[2, 3])}
-    rng, made = np.random.default_rng(1), set()
-    while len(made) < 320:
-        made.add("".join(rng.choice(list("bcdfgklmnpst"), size=5)))
-    stems = iter(sorted(made))
-    texts = [
-        f"{next(stems)}a {first} {second} {next(stems)}a"
-        for _ in range(40)
-        for own, other in [(f"{next(stems)}er", f"{next(stems)}a")]
-        for first, second in ((own, other), (other, own))
-    ]
-    labels = np.tile([True, False], 40)
-    counts = count_features(texts, specs[spec], "toy")
-    train, test = np.arange(40), np.arange(40, 80)
-    fitting = Fitting(1000, 0, "toy")
-    said = fit_and_predict(counts[train], labels[train], counts[test], Regularisation(1.0, False), fitting)
-    credits = np.where(np.isclose(said, 0.5, atol=1e-6), 0.5, (said > 0.5) == labels[test])
-    assert low <= credits.mean() <= high
-
-
 def test_sentences_without_anything_to_count_name_the_model_and_the_source():
     long = NgramFeatures(kind="word_ngrams", lengths=[5, 6])
     with pytest.raises(DataError, match=r"long, mined sentences: none of 1 sentences has 5 words in a row.* shorter"):

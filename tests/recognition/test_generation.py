@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 from nltk import CFG
 
-from conftest import ROOT, TRAIN_CFG
+from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.errors import ConstructionError
 from cxprobe.recognition.sentences import generate_sentences, load_grammars
@@ -43,13 +43,6 @@ def test_features_can_be_recounted_from_the_text(generated):
         assert row["second_start"] == adjectives[1] - (row["label"] == "positive")
 
 
-def test_clusters_are_the_template_and_the_first_word_of_each_category(generated):
-    row = generated.sentences.set_index("id").loc[generated.draws["id"].iloc[0]]
-    words = row["text"].replace(",", "").replace(".", "").split()
-    assert row["cluster_ADJ"] in words
-    assert row["cluster_template"].split()[words.index(row["cluster_NOUN"])] == "NOUN"
-
-
 def test_the_seed_decides_and_nothing_else(toy, generated):
     construction, grammars = toy
     renamed = construction.model_copy(update={"name": "What people call it"})
@@ -80,13 +73,6 @@ def test_a_text_with_two_labels_is_refused(toy):
     both = CFG.fromstring("POS -> '0' 'a' '0' N\nNEG -> '0' N '0' 'a' | '0' 'a' '0' N\nN -> 'c'")
     with pytest.raises(ConstructionError, match="the train grammar derives 'a c' both as positive and as negative"):
         generate_sentences("both", small(construction, "N"), grammars | {"train": both}, per_label=2, seed=1)
-
-
-def test_a_wrong_number_of_markers_is_refused(toy):
-    construction, grammars = toy
-    one_marker = CFG.fromstring(TRAIN_CFG.replace("'0' ADJ 'the' VERB NOUN TAIL", "ADJ 'the' VERB NOUN TAIL"))
-    with pytest.raises(ConstructionError, match="NEG has sentences with 1 markers '0', but"):
-        generate_sentences("toy", construction, grammars | {"train": one_marker}, per_label=1, seed=1)
 
 
 GRAMMARS = sorted(path.parts[-3] for path in (ROOT / "constructions").glob("*/grammars/train.cfg"))
@@ -120,13 +106,3 @@ def test_both_labels_of_the_comparative_correlative_have_the_same_words_with_the
         )
 
     assert bags("POS") == bags("NEG") != Counter()
-
-
-def test_a_construction_without_features_has_as_many_sentences_of_each_label_and_half(toy):
-    construction, grammars = toy
-    bare = construction.model_copy(update={"features": {}})
-    generated = generate_sentences("toy", bare, grammars, per_label=PER_LABEL, seed=1)
-    sizes = generated.sentences.groupby(["split", "label"]).size()
-    assert set(sizes) == {PER_LABEL}
-    assert len(sizes) == 4
-    assert set(generated.draws["feature"]) == {"all_sentences"}

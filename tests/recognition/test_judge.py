@@ -11,9 +11,7 @@ from cxprobe.recognition.judge import (
     credit_predictions,
     curves_by_layer,
     judge_predictions,
-    judged_items,
     metrics_of,
-    trials_of,
 )
 from cxprobe.stats import estimate_difference
 
@@ -74,17 +72,6 @@ def test_accuracies_stand_by_feature_layer_value_and_control():
     ]
 
 
-def test_a_sentence_that_is_in_two_subsets_is_not_two_independent_sentences():
-    twice, *others = credited({("length", 0): 5, ("distance", 0): 5})
-    twice["cluster_template"] = [f"t{row}" for row in range(len(twice))]
-    apart = twice.assign(id=[f"s{row}" for row in range(len(twice))])
-    width = {
-        name: np.ptp(judge_toy(Credited(table, *others)).together.loc[0, ["low", "high"]])
-        for name, table in (("twice", twice), ("apart", apart))
-    }
-    assert width["twice"] > 1.3 * width["apart"]
-
-
 def test_the_layer_of_the_headline_is_the_middle_one_and_not_the_best():
     found = judged({("length", 0): 4, ("distance", 0): 6, ("length", 2): 9, ("distance", 2): 9})
     metrics = metrics_of(found)
@@ -142,15 +129,6 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
     assert curves_by_layer(found)["by_layer.selectivity"] == [(0, 0), (1, 0), (2, pytest.approx(0.25)), (3, 0)]
 
 
-def test_sentences_that_end_in_one_word_are_not_independent():
-    folds = held_out({("length", 0, "real"): 40}, sentences=40)
-    one_word = folds.assign(cluster_word=np.where(folds["id"].str[1:].astype(int) < 5, "one", "other"))
-    width = [
-        np.ptp(judge_toy(credited(folds=table)).selectivity.loc[0, ["low", "high"]]) for table in (folds, one_word)
-    ]
-    assert width[1] > 1.3 * width[0]
-
-
 def coded(probabilities: list[float]) -> pd.DataFrame:
     rows = [
         ("toy", feature, f"s{number}", "positive" if number % 2 else "negative", 0, layer, p if number % 2 else 1 - p)
@@ -177,39 +155,6 @@ def test_a_code_is_at_most_a_bit_longer_than_that_of_the_probe_and_than_coin_fli
     assert code["compression"] == pytest.approx(n / code["bits"])
 
 
-def test_where_there_is_nothing_to_know_compression_falls_short_of_1_by_the_bit_of_the_mixture():
-    assert code_of([0.5] * 20)["compression"] == pytest.approx(1)
-    assert code_of([1e-9] * 20)["compression"] == pytest.approx(20 / 21)
-
-
-def test_code_lengths_of_features_add_up():
-    found = judge_toy(credited(code=coded([0.9] * 20)))
-    by_feature = found.code_length.query("layer == 2").set_index("feature")
-    assert by_feature["bits"]["together"] == pytest.approx(
-        by_feature["bits"]["length"] + by_feature["bits"]["distance"]
-    )
-    assert by_feature["n"].to_dict() == {"length": 20, "distance": 20, "together": 40}
-    assert metrics_of(found)["compression"] == pytest.approx(40 / by_feature["bits"]["together"])
-    assert len(curves_by_layer(found)["by_layer.compression"]) == LAYERS
-
-
-def test_draws_widen_the_intervals_of_every_accuracy():
-    probes = predictions("layer", (0, 1), {("length", 0): 5}).assign(draw=0)
-    other = predictions("layer", (0, 1), {("length", 0): 9}).assign(draw=1)
-    splits = pd.DataFrame(
-        [(feature, "train", draw, f"{feature} {draw}") for feature in FEATURES for draw in (0, 1)],
-        columns=SPLITS.columns,
-    )
-    controls = predictions("control", ("majority",))
-    drawn = credit_predictions(pd.concat([probes, other]), controls, NO_FOLDS, NO_CODE, splits)
-    alone = drawn._replace(probes=drawn.probes.drop(columns=["credit_of_draw_0", "credit_of_draw_1"]))
-    both, one = judge_toy(drawn), judge_toy(alone)
-    assert both.by_layer.loc[0, "accuracy"] == pytest.approx(0.7)
-    for wide, narrow in ((both.by_layer, one.by_layer), (both.together, one.together)):
-        assert wide.loc[0, "low"] < narrow.loc[0, "low"]
-        assert wide.loc[1, "low"] == narrow.loc[1, "low"]  # both draws are right everywhere
-
-
 def test_models_are_judged_at_once_as_each_is_alone():
     folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6})
     first = credited({("length", 1): 5}, folds, coded([0.9] * 20))
@@ -219,31 +164,3 @@ def test_models_are_judged_at_once_as_each_is_alone():
     for model, alone in (("toy", first), ("other", second)):
         for found, expected in zip(both.of(model), judge_toy(alone), strict=True):
             pd.testing.assert_frame_equal(found.reset_index(drop=True), expected.reset_index(drop=True))
-
-
-def test_every_setting_that_was_tried_is_a_child_run_and_one_that_failed_has_no_accuracy():
-    tried = {"feature": "length", "layer": [0, 0], "number": [0, 1], "C": [0.01, 1.0]}
-    how = {"standardise": False, "accuracy": [0.5, -1.0], "state": ["COMPLETE", "FAIL"], "folds": 2}
-    first, second = trials_of(pd.DataFrame(tried | how))
-    assert (first.name, first.metrics, first.status) == ("length 0 0", {"accuracy": 0.5}, "FINISHED")
-    assert first.params == {"feature": "length", "layer": "0", "C": "0.01", "standardise": "False"}
-    assert (second.name, second.metrics, second.status) == ("length 0 1", {}, "FAILED")
-
-
-def test_models_are_compared_at_the_layer_that_each_is_judged_by():
-    origin = {"construction": "one", "source": "mined"}
-    items = pd.DataFrame(
-        [
-            (model, layer, feature, "s1", "t", float(layer == judged))
-            for model, layers, judged in (("a", 3, 1), ("letters", 1, 0))
-            for layer in range(layers)
-            for feature in ("length", "start")
-        ],
-        columns=["model", "layer", "feature", "id", "cluster_template", "accuracy"],
-    ).assign(**origin)
-    summary = pd.DataFrame({"model": ["a", "letters"], "layer": [1, 0], "n": 2}).assign(**origin)
-    found = judged_items(items, summary)
-    assert found["accuracy"].tolist() == [1.0] * 4
-    assert set(found.groupby("model")["id"].agg(tuple)) == {("length s1", "start s1")}
-    assert set(found["cluster_sentence"]) == {"s1"}
-    assert set(found["cluster_template"]) == {"t"}

@@ -44,18 +44,6 @@ def test_a_span_is_from_the_first_to_the_last_word_in_a_slot_in_whatever_order_t
     assert seen_texts(marked) == [expected[id_] for id_ in marked["id"]]
 
 
-@pytest.mark.parametrize(
-    ("texts", "slots"), [("ab", [[], [{"start": 0, "end": 1}]]), ("aa", [[{"start": 0, "end": 1}]] * 2)]
-)
-def test_sentences_without_a_span_or_with_one_text_are_named(texts, slots):
-    table = pd.DataFrame({"id": ["one", "two"], "text": list(texts), "slots": slots})
-    named = "one" if texts == "ab" else "two"
-    with pytest.raises(
-        DataError, match=f"^toy, marked: no word of {named} fills a slot, or another one has its text; mine"
-    ):
-        mark_spans(table, table, "toy, marked")
-
-
 def test_a_majority_does_not_decide():
     labels = [
         *(label("sequence", "DT", judgement, who) for who, judgement in zip("ABC", ["positive"] * 3, strict=True)),
@@ -86,15 +74,6 @@ def test_a_decision_replaces_what_others_say_of_the_same_thing():
     # "b" has a label of its own, so that the decision about its sequence is not one about it.
     assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "negative"], ["c", "positive"]]
     assert labelled.left_out == {"conflict": 2, "unclear": 1}
-
-
-def test_labels_of_what_was_not_mined_are_counted():
-    labels = [
-        label("sequence", "JJ", "positive"),
-        label("sentence", "z", "positive"),
-        label("sequence", "DT", "unclear"),
-    ]
-    assert apply_labels(mined(("a", "DT")), labels).unused == 2
 
 
 def labelled_table(sizes: dict[str, list[int]]) -> pd.DataFrame:
@@ -166,9 +145,6 @@ def test_documents_that_are_kept_apart_take_all_that_is_linked_to_them_along(pos
     [
         ("networkx==3.4/networkx/_base.py#12", "networkx==3.4/networkx/_base.py", "networkx==3.4"),
         ("https://Blog.example.org/a?b=c==d/#e", "https://Blog.example.org/a?b=c==d/", "blog.example.org"),
-        ("http://blog.example.org", "http://blog.example.org", "blog.example.org"),
-        ("http://[broken/x", "http://[broken/x", "[broken"),
-        ("en/part.00000.json.gz#7", "en/part.00000.json.gz#7", "en/part.00000.json.gz#7"),
         ("austen/emma.txt", "austen/emma.txt", "austen/emma.txt"),
         ("", "", ""),
     ],

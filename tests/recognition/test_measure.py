@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
@@ -37,25 +36,12 @@ RIDGES = [Regularisation(1.0, False)] * 2
 FITTING = Fitting(1000, 0, "toy")
 
 
-def test_a_control_task_needs_folds():
-    with pytest.raises(ValidationError, match=r"control_task: true needs folds; give a number of 2 or more, or set"):
-        Controls(folds=None, control_task=True, code_length=False)
-
-
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(0, 5))
 def test_a_word_has_one_control_label_and_labels_are_balanced(words, seed):
     labels = control_labels(np.array(words, dtype=object), seed)
     label_of = dict(zip(words, labels.tolist(), strict=True))
     assert [label_of[word] for word in words] == labels.tolist()
     assert abs(2 * int(labels.sum()) - len(words)) <= max(Counter(words).values())
-
-
-def test_control_labels_do_not_depend_on_the_order_of_the_sentences_but_on_the_seed():
-    words = np.array([f"w{number % 20}" for number in range(100)], dtype=object)
-    order = np.random.default_rng(0).permutation(100)
-    np.testing.assert_array_equal(control_labels(words, 1)[order], control_labels(words[order], 1))
-    drawn = [control_labels(words, seed) for seed in range(40)]
-    assert np.abs(np.mean(drawn, axis=0) - 0.5).max() < 0.3  # no word has the same label under all seeds
 
 
 @pytest.mark.parametrize("n", [1, 15, 16, 100, 1000])
@@ -85,13 +71,6 @@ def test_a_portion_is_predicted_by_a_probe_of_all_portions_before_it(kind):
         known, own = portions < portion, portions == portion
         expected = fit_and_predict(vectors[known], labels[known], vectors[own], RIDGES[0], FITTING)
         np.testing.assert_allclose(found[own], expected, atol=1e-3)
-
-
-def test_a_portion_is_not_predicted_from_one_label_alone():
-    portions = np.repeat([0, 1, 2], [8, 8, 16])
-    labels = np.repeat([True, False], 16)
-    found = code_online(np.eye(32, dtype=np.float32), labels, portions, RIDGES[0], FITTING)
-    assert found.tolist() == [0.5] * 32
 
 
 class Source(NamedTuple):
@@ -151,25 +130,6 @@ def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_
         pd.testing.assert_frame_equal(one.reset_index(drop=True), other)
 
 
-def test_a_changed_sentence_costs_the_probes_of_its_subsets_alone(source, tmp_path, monkeypatch):
-    for feature in ("length", "distance"):
-        once(source, tmp_path / "scratch", feature=feature)
-    vectors = source.features.vectors.copy()
-    changed = source.rows[(source.rows["feature"] == "length") & (source.rows["id"] == "s5")]["text"].iloc[0]
-    vectors[:, source.features.ids.index(changed)] += 1
-    rows = source.rows[(source.rows["feature"] == "length") | (source.rows["id"] != "s5")]
-    trained = []
-    real = measure.for_each_layer
-    monkeypatch.setattr(measure, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
-    without = Source(rows, source.features)
-    once(without, tmp_path / "scratch", feature="distance")
-    assert len(trained) == 1  # the subset has lost a sentence
-    once(Source(rows, Features(source.features.ids, vectors)), tmp_path / "scratch", feature="distance")
-    assert len(trained) == 1  # the changed vector is of no sentence of this subset
-    once(Source(rows, Features(source.features.ids, vectors)), tmp_path / "scratch")
-    assert len(trained) == 2
-
-
 @pytest.mark.parametrize("changed", ["settings", "controls", "regularisation", "feature", "seed"])
 def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypatch, changed):
     once(source, tmp_path / "scratch")
@@ -226,39 +186,6 @@ def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_p
     np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)
 
 
-def test_a_word_that_the_other_folds_do_not_have_is_not_known(source, tmp_path):
-    def reworded(text: str) -> str:
-        return f"{text} An odd word." if text.startswith("number 3 ") else f"{text} The same."
-
-    rows = source.rows.assign(text=source.rows["text"].map(reworded))
-    features = Features([reworded(text) for text in source.features.ids], source.features.vectors)
-    folds = with_all(Source(rows, features), tmp_path / "scratch").folds
-    assert set(folds.loc[~folds["known"], "id"]) == {"s3"}
-
-
-def test_where_all_control_labels_are_the_same_they_are_what_is_predicted(source, tmp_path):
-    """All sentences end in one word, whose random label follows from the seed."""
-
-    def reworded(text: str) -> str:
-        return f"{text} The same."
-
-    rows = source.rows.assign(text=source.rows["text"].map(reworded))
-    data = Source(rows, Features([reworded(text) for text in source.features.ids], source.features.vectors))
-    settings = SETTINGS.model_copy(update={"controls": ALL})
-    drawn = {}
-    for seed in range(8):
-        control = once(data, tmp_path / "scratch", settings, seed=seed)[0].folds.query("task == 'control'")
-        drawn.setdefault(*control["label"].unique(), set()).update(control["probability"])
-    assert drawn == {"positive": {1.0}, "negative": {0.0}}
-
-
-def test_where_a_label_has_one_template_there_are_no_folds(source, tmp_path):
-    data = Source(source.rows.assign(cluster_template="same"), source.features)
-    found = with_all(data, tmp_path / "scratch")
-    assert found.folds.empty
-    assert not found.code.empty
-
-
 def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
     first, second = source.rows["id"].str[1:].astype(int) < 30, source.rows["split"] == "train"
     drawn = [source.rows[first], source.rows[second & ~first].assign(draw=1), source.rows[~second]]
@@ -313,16 +240,6 @@ def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letter
         missed += not selectivity["low"] <= 0 <= selectivity["high"]
         assert known != "words" or selectivity["control"] > 0.9  # what can be learnt by heart is
     assert missed / REPETITIONS < 0.05 + 3 * sqrt(0.05 * 0.95 / REPETITIONS)
-
-
-def test_labels_that_vectors_hold_are_learnt_better_than_those_of_words(letters, tmp_path):
-    rng = np.random.default_rng(0)
-    labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
-    selectivity, code = judged(rng.normal(size=(192, 4)) + 4 * labels[:, None], labels, letters, tmp_path, 0)
-    assert selectivity["accuracy"] > 0.95
-    assert selectivity["low"] > 0.3
-    assert selectivity["known"] == 1
-    assert code["compression"] > 3
 
 
 def test_random_labels_have_the_code_length_of_coin_flips(letters, tmp_path):

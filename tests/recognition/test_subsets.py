@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cxprobe.constructions.sentences import LABELS, SPLITS
 from cxprobe.errors import DataError
-from cxprobe.recognition.make import all_sentences, balance, draw_subsets, part_sizes
+from cxprobe.recognition.make import all_sentences, balance, draw_subsets
 from cxprobe.recognition.params import Subsets
 
 
@@ -23,13 +23,6 @@ def sentences(counts: dict[tuple[str, int, str], int]) -> pd.DataFrame:
 
 def full(values: range, count: int = 3) -> dict[tuple[str, int, str], int]:
     return dict.fromkeys(product(SPLITS, values, LABELS), count)
-
-
-def test_training_has_the_lowest_quarter_and_testing_the_whole_range():
-    rows = balance(sentences(full(range(10, 31))), "length", sizes(test_per_label=3), seed=1).rows
-    values = rows.groupby("split")["value"].agg(["min", "max"])
-    assert values.loc["train"].tolist() == [10, 15]  # 10 + 20 / 4
-    assert values.loc["test"].tolist() == [10, 30]
 
 
 @settings(max_examples=40)
@@ -55,24 +48,6 @@ def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts
         present = any(counts.get((split, value, label), 0) for label in LABELS)
         if present and (split == "test" or least <= value <= least + (most - least) / 4):
             assert (split, value) in kept | reported
-
-
-def test_a_value_short_of_one_label_is_dropped_for_both():
-    counts = full(range(4)) | {("test", 3, "negative"): 1}
-    subset = balance(sentences(counts), "length", sizes(), seed=1)
-    assert subset.rows.query("split == 'test'")["value"].max() == 2
-    assert subset.dropped.to_numpy().tolist() == [["test", "length", 3, "negative", 2, 1]]
-
-
-@pytest.mark.parametrize(("part", "asked"), [("test", (1, 4)), ("train", (4, 1))])
-def test_a_feature_of_which_no_value_can_be_filled_has_no_rows_and_reports_every_value(part, asked):
-    wanted = Subsets(train_per_label=asked[0], test_per_label=asked[1], draws=1, all_sentences=False)
-    subset = balance(sentences(full(range(4))), "length", wanted, seed=1)
-    assert subset.rows.empty
-    assert subset.rows.columns.tolist() == ["feature", "split", "draw", "value", "label", "id"]
-    values = range(4) if part == "test" else [0]  # the lowest quarter
-    expected = [[part, "length", value, label, 4, 3] for value in values for label in LABELS]
-    assert subset.dropped.to_numpy().tolist() == expected
 
 
 @given(st.lists(st.tuples(st.sampled_from(["train", "test"]), st.sampled_from(LABELS)), max_size=30))
@@ -108,24 +83,9 @@ def test_each_feature_is_filled_from_the_sentences_that_were_drawn_for_it():
     pd.testing.assert_frame_equal(rows[rows["feature"] == "depth"].reset_index(drop=True), expected)
 
 
-def test_a_feature_that_cannot_be_filled_is_left_out_and_all_sentences_are_drawn_if_asked():
-    table = sentences(full(range(4), 2)).assign(depth=range(32))
-    subsets = draw(table, ["length", "depth"], sizes(all_sentences=True))
-    assert subsets.rows["feature"].unique().tolist() == ["length", "all_sentences"]
-    assert set(subsets.dropped["feature"]) == {"depth"}
-
-
 def test_where_nothing_can_be_drawn_the_source_is_named():
     with pytest.raises(DataError, match=r"^toy, mined: no value of any feature has 9 sentences of both labels"):
         draw(sentences(full(range(4))), ["length"], sizes(test_per_label=9))
-
-
-def test_the_sizes_of_the_parts_are_those_of_the_rows():
-    rows = draw(sentences(full(range(10, 31))), ["length"], sizes(test_per_label=3)).rows
-    assert part_sizes(rows).to_numpy().tolist() == [
-        ["length", "train", 6 * 2 * 2, 1, 6 * 2 * 2, 6, 10, 15],
-        ["length", "test", 21 * 2 * 3, 1, 21 * 2 * 3, 21, 10, 30],
-    ]
 
 
 def test_the_training_part_is_drawn_several_times_from_its_quarter_and_the_test_part_once():
@@ -137,13 +97,6 @@ def test_the_training_part_is_drawn_several_times_from_its_quarter_and_the_test_
     assert train.groupby("draw")["id"].agg(frozenset).nunique() == 4
     assert set(often.loc[often["split"] == "test", "draw"]) == {0}
     pd.testing.assert_frame_equal(often[often["draw"] == 0].reset_index(drop=True), once)
-
-
-def test_draws_of_all_sentences_differ_in_the_more_frequent_label():
-    table = sentences({("train", 0, "positive"): 3, ("train", 0, "negative"): 12, ("test", 0, "positive"): 1})
-    rows = draw(table, [], sizes(all_sentences=True, draws=3)).rows
-    drawn = rows[rows["split"] == "train"].groupby(["label", "draw"])["id"].agg(frozenset)
-    assert (drawn["positive"].nunique(), drawn["negative"].nunique()) == (1, 3)
 
 
 def test_draws_that_cannot_differ_are_refused():

@@ -50,10 +50,6 @@ def test_each_layer_gets_the_best_setting_of_its_trials(tmp_path):
     assert counted == [6, 6]
 
 
-def test_the_number_of_jobs_does_not_change_the_result(tmp_path):
-    pd.testing.assert_frame_equal(tune(tmp_path / "one", settings()), tune(tmp_path / "two", settings(), jobs=2))
-
-
 def test_a_search_that_was_killed_goes_on_from_its_last_trial(tmp_path, monkeypatch):
     whole = tune(tmp_path / "whole", settings())
     real, calls = tuning.fit_and_predict, []
@@ -71,20 +67,6 @@ def test_a_search_that_was_killed_goes_on_from_its_last_trial(tmp_path, monkeypa
     monkeypatch.setattr(tuning, "fit_and_predict", lambda *a: calls.append(1) or real(*a))
     pd.testing.assert_frame_equal(tune(tmp_path / "killed", settings()), whole)
     assert len(calls) == (2 * 6 - 2) * 3
-
-
-def test_sentences_of_one_template_stay_in_one_fold(tmp_path, monkeypatch):
-    row_of = {vector.tobytes(): row for row, vector in enumerate(VECTORS[1])}
-    seen = []
-
-    def spy(train, labels, held_out, *_):
-        one, other = ({TEMPLATES[row_of[vector.tobytes()]] for vector in part} for part in (train, held_out))
-        seen.append(one & other)
-        return np.full(len(held_out), 0.5)
-
-    monkeypatch.setattr(tuning, "fit_and_predict", spy)
-    tune(tmp_path, settings(trials=1), vectors=VECTORS[1:])
-    assert seen == [set()] * 3
 
 
 def test_settings_that_do_not_converge_are_counted_and_never_chosen(tmp_path):

@@ -43,7 +43,6 @@ RATES = {
 
 
 ALL = Families(twins=True, best_blind=True, neighbours=True, models=[["small", "large"]])
-NONE = Families(twins=False, best_blind=False, neighbours=False, models=[])
 
 
 def compared(items, tested=ALL, series=None):
@@ -121,17 +120,6 @@ def test_p_values_are_corrected_within_the_groups_of_a_model_and_stay_visible():
     assert twins["p_holm"].min() == pytest.approx(4 * twins["p"].min())
 
 
-def test_what_no_family_declares_has_an_interval_and_no_p_value_and_costs_the_others_nothing():
-    items = answered()
-    untested = compared(items, NONE)
-    assert untested[["p", "p_holm", "detectable"]].isna().all(axis=None)
-    assert untested[["low", "high"]].notna().all(axis=None)
-    only = compared(items, NONE.model_copy(update={"best_blind": True}))
-    best_blind_rows = only["compares"] == "best blind"
-    assert only.loc[best_blind_rows].equals(compared(items).loc[best_blind_rows])
-    assert only.loc[~best_blind_rows, "p"].isna().all()
-
-
 def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_other_models():
     items = answered({"small": 0.6, "early": 0.5, "middle": 0.55, "late": 0.6, "shorter": 0.5}, ["conative"])
     series = {"training": Series("training_tokens", {"late": 3.0, "early": 1.0, "middle": 2.0})}
@@ -144,18 +132,6 @@ def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_oth
         ["neighbour", "late", "middle"],
     ]
     assert table["p"].notna().tolist() == [False, True, True, True, True]
-
-
-def test_with_eight_clusters_and_many_tests_nothing_is_detectable():
-    items = answered()
-    few = items.assign(cluster_frame=[f"frame {int(name.split('-')[-1]) % 8}" for name in items["id"]])
-    twins_alone = Families(twins=True, best_blind=False, neighbours=False, models=[])
-    found = compared(few[few["construction"] == "conative"], twins_alone)
-    assert found.loc[found["compares"] == "twin", "p"].notna().all()
-    many = pd.concat([few.assign(construction=f"{number}") for number in range(5)])
-    found = compared(many, twins_alone)
-    assert len(found[found["compares"] == "twin"]) == 10  # 2 ** -7 * 10 = 0.078
-    assert found["detectable"].isna().all()
 
 
 def planted(known, seed, frames=48, constructions=9):
@@ -179,7 +155,7 @@ def planted(known, seed, frames=48, constructions=9):
 
 
 def test_a_planted_model_that_knows_one_construction_is_found_there_and_nowhere_else():
-    found = [compared(planted(3, seed)) for seed in range(20)]
+    found = [compared(planted(3, seed)) for seed in range(8)]
     for table in found:
         significant = table[table["p_holm"] < 0.05]
         assert set(significant["construction"]) == {"3"}
@@ -187,7 +163,7 @@ def test_a_planted_model_that_knows_one_construction_is_found_there_and_nowhere_
 
 
 def test_a_planted_preference_for_names_is_never_called_knowledge():
-    for seed in range(25):
+    for seed in range(10):
         table = compared(planted(None, seed))
         assert not (table["p_holm"] < 0.05).any()
 
@@ -208,27 +184,6 @@ def test_an_item_that_a_model_has_twice_in_a_group_is_refused():
     items = answered(groups=["let-alone"])
     with pytest.raises(DataError, match=r"small has the item let-alone-0 2 times; compare within the groups"):
         compared(pd.concat([items, items.iloc[:1]]))
-
-
-def test_the_best_of_the_blind_has_the_highest_rate_of_its_group():
-    rates = rate_by(answered(), "accuracy", ["construction", "model"])
-    found = best_blind(rates, ["construction"], MEMBERS)
-    blind_rates = rates[rates["model"].isin(["shorter", "first-mentioned"])]
-    expected = blind_rates.loc[blind_rates.groupby("construction", sort=False)["accuracy"].idxmax()]
-    columns = ["construction", "model", "accuracy", "low", "high", "n"]
-    assert found.columns.tolist() == columns
-    assert found.to_numpy().tolist() == expected[columns].to_numpy().tolist()
-
-
-def test_of_equally_good_blind_models_the_first_is_named_and_a_group_without_any_has_no_row():
-    rates = pd.DataFrame(
-        [("x", "first-mentioned", 0.5), ("x", "shorter", 0.5), ("x", "small", 0.9), ("y", "small", 0.9)],
-        columns=["construction", "model", "accuracy"],
-    ).assign(low=0.0, high=1.0, n=9)
-    assert best_blind(rates, ["construction"], MEMBERS)[["construction", "model"]].to_numpy().tolist() == [
-        ["x", "shorter"]
-    ]
-    assert best_blind(rates, [], MEMBERS)["model"].tolist() == ["shorter"]
 
 
 def test_a_blind_model_that_was_asked_about_fewer_items_is_not_the_best_of_the_blind():
@@ -253,10 +208,10 @@ def test_a_model_20_points_above_the_best_blind_one_in_a_construction_is_found_i
     tests = [read_pairs_file(name, ROOT / "constructions").tests for name in pairs.constructions].count("meaning") + 1
     frames, found = 4 * pairs.make.per_cell.meaning, []
     names = np.array([[f"frame:{frame}"] for frame in range(frames)], dtype=object)
-    for seed in range(400):
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         knows = rng.random(frames) < 0.4  # so that 70 % are right where the other answers are half right
         others = np.full(frames, 0.5) if prefers_names else rng.binomial(4, 0.5, frames) / 4  # two variants, two orders
         compared = compare_paired(np.where(knows, 1.0, others), np.full(frames, 0.5), names)
         found.append(compared.p * tests < 0.05)  # at most Holm's p
-    assert np.mean(found) >= 0.78  # 0.8, but for the error of 400 samples
+    assert np.mean(found) >= 0.77  # 0.8, but for the error of 200 samples

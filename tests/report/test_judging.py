@@ -13,9 +13,9 @@ from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import write_json
 from cxprobe.lines import LINES
-from cxprobe.lm.params import Member, ModelSpec, Rule
+from cxprobe.lm.params import Member, ModelSpec
 from cxprobe.project.params import load_params
-from cxprobe.report.judging import Judging, compared_with_controls, judge_members
+from cxprobe.report.judging import compared_with_controls, judge_members
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import JudgedRun, Stage
 from cxprobe.stats import compare_paired
@@ -101,24 +101,6 @@ def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(line):
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})
 
 
-def test_the_rates_of_models_are_printed_beside_the_best_blind_model(capsys):
-    specs = {"sound": MODELS["sound"], "other-state": MODELS["other-state"]}
-    specs |= {slug: Rule(kind="first_mentioned") for slug in ("low", "high")}
-    judging = Judging({slug: Member(slug, spec, slug) for slug, spec in specs.items()})
-    rates = [(slug, "form", rate, 100) for slug, rate in zip(specs, (0.9, 0.5, 0.6, 0.7), strict=True)]
-    rates.append(("sound", "meaning", 0.25, 48.0))
-    table = pd.DataFrame(rates, columns=["model", "part", "accuracy", "n"])
-    judging.show(table.assign(low=table["accuracy"] - 0.1, high=table["accuracy"] + 0.1))
-    head, *rows = (line.split("  ") for line in capsys.readouterr().out.splitlines())
-    shown = [[cell.strip() for cell in row if cell] for row in (head, *rows)]
-    assert shown == [
-        ["form", "meaning"],
-        ["sound", "90 % [80, 100], n = 100", "25 % [15, 35], n = 48"],
-        ["other-state (random weights)", "50 % [40, 60], n = 100", "-"],
-        ["best blind", "70 % [60, 80], n = 100 (high)", "-"],
-    ]
-
-
 def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_that_both_have():
     frames = [f"frame {number // 2}" for number in range(40)]
     ids = [f"item {number}" for number in range(40)]
@@ -157,16 +139,3 @@ def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_t
     assert not any("twin" in name for name in compared["mlm-random"].metrics)
     assert compared["shorter"].metrics == {"n": 40}
     assert (best["uncounted"], compared["uncounted"].metrics) == ("none", {"n": 40})
-
-
-def test_a_run_says_what_params_say_about_its_model_but_not_of_a_twin():
-    specs = {"taught": MODELS["sound"], "twin": MODELS["other-state"], "rule": Rule(kind="first_mentioned")}
-    specs = {slug: spec.model_copy(update={"about": "taught"}) for slug, spec in specs.items()}
-    judging = Judging(
-        {slug: Member(slug, spec, slug) for slug, spec in specs.items()},
-        facts={slug: ModelFacts(slug, "masked", 1, "") for slug in specs},
-    )
-    fields = {"construction": "toy", "source": "own", "dataset": None, "items": 1, "metrics": {}}
-    said = {slug: judging.run(slug, settings={"a": "b"}, **fields).settings for slug in specs}
-    assert said["taught"] == {"a": "b", "model_about": "taught"}
-    assert said["twin"]["model_about"] == said["rule"]["model_about"] == "unknown"

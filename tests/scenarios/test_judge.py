@@ -20,13 +20,9 @@ from cxprobe.scenarios.judge import (
     decide_tests,
     flip,
     flips_from_base,
-    scenario_metrics,
-    scenario_rates,
-    uncalibrated,
 )
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.rules import Scenarios, load_scenarios
-from cxprobe.stats import rate_by
 
 LOG_P = st.floats(-30, -0.01)
 
@@ -170,12 +166,6 @@ def judged(scenarios: Scenarios, items: pd.DataFrame, scores: pd.DataFrame) -> t
     return decisions.groupby(keys)["accuracy"].mean().to_dict(), flips.groupby(keys)["flips"].mean().to_dict()
 
 
-def metrics_of(decisions: pd.DataFrame, flips: pd.DataFrame, **most: int) -> dict[str, float]:
-    base = uncalibrated(decisions[decisions["base"]])
-    overall = rate_by(base, "accuracy", ["model"]).iloc[0]
-    return scenario_metrics(overall, scenario_rates(decisions, "accuracy"), scenario_rates(flips, "flips"), **most)
-
-
 def results(construction: str, model: Callable[[str, str], float], own=True) -> tuple[dict, dict]:
     scenarios = FILES[construction]
     items = enumerate_items(scenarios, share=0.02, seed=1)
@@ -222,36 +212,6 @@ def test_beside_the_tests_of_the_paper_no_rule_about_places_is_right_in_more_or_
         assert {name: accuracy["none", name] for name in PAPER} == dict.fromkeys(PAPER, 1)
 
 
-@pytest.mark.parametrize("construction", CONSTRUCTIONS)
-def test_beside_the_tests_of_the_paper_every_text_of_an_item_is_another_and_each_word_is_right_as_often(construction):
-    scenarios = FILES[construction]
-    texts = fill_texts(scenarios, enumerate_items(scenarios, share=0.05, seed=1), own_texts=True, seed=1)
-    for name in FAMILY:
-        own = texts[texts["scenario"] == name]
-        assert own["text"].is_unique
-        wrong = own["first"].where(own["right"] == own["second"], own["second"])
-        assert own["right"].value_counts().to_dict() == wrong.value_counts().to_dict()
-
-
-def test_no_rule_has_a_word_that_says_the_fact_in_other_words():
-    words = FILES["comparative-correlative"].words
-    in_rules = {word for set_ in ("adjectives", "distractors") for row in words[set_].rows for word in row} - set(MEANT)
-    assert not in_rules & {word for said in MEANT for word in re.findall(r"\w+", said)}
-
-
-@pytest.mark.parametrize(
-    ("construction", "accuracies"),
-    [
-        ("comparative-correlative", {"S1": 0, "S2": 1, "S3": 0, "S4": 0}),
-        ("let-alone", {"S1": 1, "S2": 0, "S3": 1, "S4": 1}),
-    ],
-)
-def test_a_model_that_copies_the_last_word_is_found_out_by_recency(construction, accuracies):
-    accuracy, flips = results(construction, last_word)
-    assert of(accuracy, "none") == {**accuracies, **dict.fromkeys(FAMILY, 0.5)}
-    assert of(flips, "none") == {"S2": 1, "S3": 0, "S4": 0, **dict.fromkeys(FAMILY, 0.5)}
-
-
 @pytest.mark.parametrize(
     ("own", "accuracies"),
     [
@@ -264,32 +224,6 @@ def test_recency_is_taken_away_by_texts_in_a_tests_own_order_and_by_those_of_the
     accuracy, _ = results("comparative-correlative", recent, own)
     assert [accuracy["none", name] for name in PAPER] == [0, 1, 0, 0]
     assert of(accuracy, "S6") == of(accuracy, "S7") == accuracies
-
-
-def test_the_accuracy_of_the_base_test_comes_first_and_calibrations_follow_while_there_is_space():
-    scenarios = load_scenarios("let-alone", ROOT / "constructions")
-    items = enumerate_items(scenarios, share=0.02, seed=1)
-    decided = decide_tests(ask(scenarios, items, last_word), items, scenarios)
-    decisions = decided.assign(model="m", construction="let-alone")
-    flips = flips_from_base(decisions)
-    metrics = metrics_of(decisions, flips)
-    assert list(metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
-    assert (metrics["accuracy"], metrics["n"], metrics["tie_rate"]) == (1, len(items), 0)
-    plain = decisions[decisions["calibration"] == "none"]
-    for name, own in plain.groupby("scenario"):
-        assert metrics[f"test.{name}"] == own["accuracy"].mean()
-    assert {name: rate for name, rate in metrics.items() if name.startswith("flips")} == {
-        "flips.S2": 1,
-        "flips.S3": 0,
-        "flips.S4": 0,
-        **{f"flips.{name}": 0.5 for name in FAMILY},
-    }
-    calibrated = decisions[(decisions["calibration"] == "S6") & (decisions["scenario"] == "S3")]
-    assert metrics["S6.test.S3"] == calibrated["accuracy"].mean()
-    few = metrics_of(decisions, flips, most=28)
-    assert list(few) == list(metrics)[:26]  # S5 and S6; S7 with its four tests would be too many
-    assert "contextual.test.S4" in metrics
-    assert list(metrics_of(decisions, flips, most=7)) == list(metrics)[:7]
 
 
 def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructions):

@@ -36,26 +36,6 @@ def test_the_tests_of_the_correlative_are_those_of_the_paper(taller_stronger):
     ]
 
 
-def test_calibrations_vary_what_they_should_and_nothing_else(taller_stronger):
-    assert [len(set(taller_stronger[name, ""])) for name in ("S5", "S6", "S7", "PMI", "contextual")] == [5, 5, 5, 1, 3]
-    rules = S1.split(" Anna is taller")[0]
-    for text in taller_stronger["S6", ""]:
-        start = f"{rules} Anna is taller than Paul. Therefore, "
-        assert text.startswith(start)
-        asked = text.removeprefix(start)
-        assert "Anna" not in asked
-        assert "Paul" not in asked
-        assert " is [MASK] than " in asked
-    for text in taller_stronger["S7", ""]:
-        assert text.startswith(f"{rules} Anna is ")
-        assert text.endswith(" than Paul. Therefore, Anna is [MASK] than Paul.")
-        other = text.removeprefix(f"{rules} Anna is ").split()[0]
-        assert other not in ("taller", "shorter", "stronger", "weaker")
-    for text in taller_stronger["S5", ""]:
-        names = text.split(" is taller than ")
-        assert names[1] == f"{names[1].split('.')[0]}. Therefore, {names[0]} is [MASK] than {names[1].split('.')[0]}."
-
-
 @pytest.mark.parametrize("test", ["S2", "S3", "S4"])
 def test_a_test_is_calibrated_in_its_own_order_and_words_with_the_draws_of_the_base_test(taller_stronger, test):
     (text,) = taller_stronger[test, ""]
@@ -69,17 +49,6 @@ def test_a_test_is_calibrated_in_its_own_order_and_words_with_the_draws_of_the_b
     ]
     assert ("PMI", test) not in taller_stronger or taller_stronger["PMI", test] == [f"Therefore, {asked}"]
     assert not {("S5", test), ("contextual", test)} & set(taller_stronger.index)
-
-
-def test_items_whose_calibration_is_otherwise_the_same_share_its_draws(correlative):
-    items = enumerate_items(correlative, share=0.1, seed=1)
-    texts = fill_texts(correlative, items, own_texts=True, seed=1)
-    assert texts.loc[texts["scenario"] == "S5", "text"].nunique() == 20 * 5
-    part = fill_texts(correlative, items[100:110], own_texts=True, seed=1)
-    assert part.merge(texts, how="inner").equals(part)
-    of = {key: sorted(rows) for key, rows in texts.groupby(["scenario", "test"])["text"]}
-    assert of["S6", "S3"] == of["S6", ""]  # as S3 has the texts of S1 in another pairing
-    assert of["S7", "S3"] == of["S7", ""]
 
 
 @pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])

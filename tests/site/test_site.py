@@ -1,15 +1,12 @@
 """The report as pages: what is shown of which model, what each number says, and pages that need nothing else."""
 
 import re
-import shutil
-import sys
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
 
 import pandas as pd
 import pytest
-from chromium import CHROMIUM, browser
 from html_page import Page
 from matplotlib.figure import Figure
 from mlflow.utils.search_utils import SearchUtils
@@ -35,7 +32,6 @@ from cxprobe.report.findings import (
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams
-from cxprobe.report.published import published_table
 from cxprobe.report.tables import with_blanks
 from cxprobe.report.words import interval
 from cxprobe.run.stage import Stage
@@ -115,11 +111,6 @@ def pairs_accuracy(**models) -> pd.DataFrame:
     return accuracy.assign(**dict.fromkeys(ORDERS, ""))
 
 
-def in_every_variant(accuracy: pd.DataFrame) -> pd.DataFrame:
-    ends = {"every_variant_low": 0.4, "every_variant_high": 0.8, "every_variant_n": 30}
-    return accuracy.assign(every_variant=0.6, **ends)
-
-
 def read(params):
     sections = sections_of(params)
     return ReportInputs(Stage("report", "", params), sections, list(LINES.values())), ReportModels.of(sections)
@@ -178,28 +169,10 @@ def test_a_model_is_above_the_best_blind_one_by_the_difference_on_the_same_items
     assert [one.verdict for one in findings_of(run, cast) if one.model == "mlm"] == [verdict]
 
 
-def test_the_best_blind_model_is_the_one_with_the_highest_rate_and_of_two_the_first_of_the_grid(folder):
-    cast = ReportModels.of(sections_of(with_params(folder, ["pairs"])))
-    first, second, *_ = cast.blind
-    table = rates(mlm=(0.9, 0.8, 1.0, 10), **{slug.replace("-", "_"): (0.6, 0.5, 0.7, 10) for slug in (second, first)})
-    assert cast.best(table).model == first
-    assert cast.best(table[table["model"] == "mlm"]) is None
-
-
 def text_of(page: str) -> str:
     """Return what a page says, without its style."""
     body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.DOTALL)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).replace("\u00a0", " ").split())
-
-
-def test_the_first_sentences_say_what_was_found_about_each_model(pages, folder):
-    first = re.findall(r'<p class="lead"><strong>(.*?)</strong> (.*?)</p>', pages["index.html"])
-    assert first == [
-        ("mlm", "expects the meaning in 1 of 1 by minimal pairs."),
-        ("clm", "expects the meaning in none of 1 by minimal pairs."),
-    ]
-    nothing = pages_of(with_params(folder, []))["index.html"]
-    assert "There is no rate." in nothing
 
 
 def test_a_placebo_stands_in_the_overview_and_is_not_counted_among_constructions(folder):
@@ -217,78 +190,18 @@ def test_a_placebo_stands_in_the_overview_and_is_not_counted_among_constructions
 
 
 def test_the_overview_is_a_table_for_each_way_of_asking_with_a_row_for_each_construction(folder):
-    shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "agreement")
-    params = with_params(folder, ["pairs", "recognition"], pairs={"constructions": ["toy", "agreement"]})
-    meaning = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), clm=(0.5, 0.2, 0.8, 9), shorter=(0.52, 0.44, 0.6, 300))
-    form = in_every_variant(pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(1.0, 0.9, 1.0, 60)))
-    pairs = pd.concat([meaning, form.assign(construction="agreement", tests="form")])
-    write_report(folder, "pairs", accuracy=with_blanks(pairs))
+    params = with_params(folder, ["pairs", "recognition"])
+    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), clm=(0.5, 0.2, 0.8, 9), shorter=(0.52, 0.44, 0.6, 300))
+    write_report(folder, "pairs", accuracy=accuracy)
     probes = rates(one=(0.9, 0.8, 0.95, 50)).assign(construction="toy", source="generated")
     write_report(folder, "recognition", recognition=probes.assign(layer=1, control_majority=0.5))
     index = pages_of(params)["index.html"]
-    tables = [text_of(one) for one in re.findall(r'<table class="grid folds".*?</table>', index, re.DOTALL)]
-    probed, form, meaning = tables
-    titles = re.findall(r'<h2 class="grid">.*?</h2>', index)
-    assert [text_of(one) for one in titles] == [
-        "Does it recognise the form? Asked by a probe.",
-        "Does it recognise the form? Asked by minimal pairs.",
-        "Does it expect the meaning? Asked by minimal pairs.",
-    ]
+    tables = re.findall(r'<table class="grid folds".*?</table>', index, re.DOTALL)
+    probed, meaning = map(text_of, tables)
     assert "above chance; no blind model ran: 90 % [80, 95], n = 50 none" in probed
-    assert "not shown to be above the best blind model: 90 % [80, 95], n = 60" in form
-    assert "above chance too: shorter 100 % [90, 100], n = 60" in form
     assert "above the best blind model: 70 % [65, 75], n = 300" in meaning
     assert "too few items: 4.5 of 9 right" in meaning
     assert meaning.endswith("shorter 52 % [44, 60], n = 300")
-
-
-def test_pairs_of_form_stand_in_the_column_of_form_of_their_construction(folder):
-    of_toy = folder / "constructions" / "toy"
-    meaning = (of_toy / "pairs.yaml").read_text()
-    (of_toy / "form_pairs.yaml").write_text(meaning.replace("tests: meaning", "tests: form"))
-    params = with_params(folder, ["pairs"], pairs={"constructions": ["toy", "toy-form"]})
-    own = pairs_accuracy(mlm=(0.52, 0.48, 0.56, 300), shorter=(0.5, 0.45, 0.55, 300))
-    form = in_every_variant(pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60), shorter=(0.49, 0.4, 0.58, 60)))
-    accuracy = pd.concat([own, form.assign(construction="toy-form", tests="form")]).assign(clusters=40)
-    write_report(folder, "pairs", accuracy=with_blanks(accuracy))
-    run, cast = read(params)
-    assert list(run.constructions) == ["toy"]
-    found = findings_of(run, cast)
-    assert [(one.question, one.construction, one.run, one.way, one.rate.n, one.blind.rate.n) for one in found] == [
-        ("meaning", "toy", "toy", "minimal pairs", 300, 300),
-        ("form", "toy", "toy-form", "minimal pairs of form", 60, 60),
-    ]
-    assert [one.verdict for one in found] == [NO_DIFFERENCE, ABOVE_BLIND]
-    assert found[1].note.startswith("right in all variants: 60")
-    assert "construction%20%3D%20%27toy-form%27" in runs_in_mlflow(found[1], 1, "http://host:1")
-    page = text_of(pages_of(params)["constructions/toy.html"])
-    assert "minimal pair of form, variant A" in page
-    assert "shorter form real 49 %" in page
-    assert "shorter meaning real 50 %" in page
-
-
-def test_a_construction_without_a_rate_says_why_in_the_overview(folder):
-    params = with_params(folder, ["pairs"])
-    wording = {"right": "one", "wrong": "two", "variant": "A", "reason": "'one' is right in all"}
-    unbalanced = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60)).assign(**wording)
-    write_report(folder, "pairs", unbalanced=unbalanced)
-    assert "no rate : one answer is always right in each wording" in text_of(pages_of(params)["index.html"])
-
-
-def test_the_page_names_the_variants_that_the_rate_leaves_out(folder):
-    params = with_params(folder, ["pairs"])
-    reason = "'one' is right and 'two' is wrong in all 60 pairs"
-    wording = {"right": "one", "wrong": "two", "variant": "B", "reason": reason}
-    accuracy = pairs_accuracy(mlm=(0.9, 0.8, 0.95, 60))
-    write_report(folder, "pairs", unbalanced=accuracy.assign(**wording), accuracy=accuracy)
-    assert f"left out of the rate (B: {reason})" in text_of(pages_of(params)["constructions/toy.html"])
-
-
-def test_published_values_stand_only_where_something_was_published():
-    table = pd.DataFrame({"model": ["mlm"], "source": ["this run"]})
-    assert not published_table(table, "t", "p", ReportModels({})).rows
-    both = pd.concat([table, table.assign(source="Oba & Sugawara 2026")])
-    assert len(published_table(both, "t", "p", ReportModels({})).rows) == 2
 
 
 def test_what_did_not_run_is_not_asked_and_never_zero(pages):
@@ -318,34 +231,12 @@ def test_every_interval_is_followed_by_its_number_of_items(pages):
             assert re.match(r",? ?n\u00a0=\u00a0[\d,]+|</td><td>[\d,]+", rest), (path, found[0], rest)
 
 
-def test_pages_need_nothing_else_and_every_picture_says_in_words_what_it_shows(pages):
-    for path, text in pages.items():
+def test_pages_fetch_nothing(pages):
+    for text in pages.values():
         page = Page(text)
         assert "@import" not in text
         assert not [script for script in page.all("script") if "src" in script["attrs"]]
         assert {link["attrs"]["href"] for link in page.all("link")} == {"data:,"}
-        for picture in page.all("svg"):
-            assert re.search(r"\d", picture["attrs"]["aria-label"]), path
-            assert picture["attrs"]["role"] == "img"
-
-
-@pytest.mark.pipeline
-@pytest.mark.skipif(CHROMIUM is None or sys.platform != "linux", reason="needs Chromium")
-def test_no_page_is_cut_on_a_phone(pages, folder):
-    """Tables with a caption are reference, and may be scrolled."""
-    cut = """[...document.querySelectorAll("main *")].filter(one => !one.closest("table:has(caption), .bar, .unseen"))
-        .filter(one => one.getBoundingClientRect().right > document.documentElement.clientWidth)
-        .map(one => one.innerText)"""
-    labels = """[...document.querySelectorAll(".grid td")].map(one => getComputedStyle(one, "::before").content)"""
-    with browser(folder / "profile") as tab:
-        tab.resize(390, 844)
-        for name, text in pages.items():
-            (folder / "page.html").write_text(text)
-            tab.open((folder / "page.html").as_uri())
-            assert tab.run(cut) == [], name
-            assert tab.run("document.documentElement.scrollWidth <= innerWidth"), name
-            if name == "index.html":
-                assert set(tab.run(labels)) == {'"mlm"', '"clm"', '"best blind model"'}
 
 
 def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
@@ -364,15 +255,6 @@ def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
             assert not anchor or f'id="{anchor}"' in target.read_text(), (path, address)
 
 
-def test_text_of_a_construction_is_no_markup(folder):
-    file = folder / "constructions" / "toy" / "construction.yaml"
-    file.write_text(re.sub("gloss: .*", 'gloss: "x < y & more"', file.read_text()))
-    params = with_params(folder, ["pairs"])
-    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.6, 0.8, 30)))
-    page = pages_of(params)["constructions/toy.html"]
-    assert "x &lt; y &amp; more" in page
-
-
 def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
     params = with_params(folder, ["recognition"])
     blind = ReportModels.of(sections_of(params)).blind[0].replace("-", "_")
@@ -384,9 +266,6 @@ def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
     write_report(folder, "recognition", recognition=table)
     found = findings_of(*read(params))
     assert [(one.source, one.headline) for one in found] == [("generated", False), ("balanced", True)]
-    construction = pages_of(params)["constructions/toy.html"]
-    assert "Probe, generated sentences: these items can be solved" not in construction  # its interval has chance in it
-    assert "generated sentences" in construction
 
 
 def test_a_model_that_is_right_with_rivals_alone_has_a_fixed_preference(folder):
@@ -398,9 +277,7 @@ def test_a_model_that_is_right_with_rivals_alone_has_a_fixed_preference(folder):
     accuracy = pairs_accuracy(mlm=(0.5, 0.3, 0.7, 16), clm=(0.5, 0.3, 0.7, 16))
     write_report(folder, "pairs", accuracy=accuracy, sentences=sentences)
     by_model = {one.model: one for one in findings_of(*read(params))}
-    assert by_model["mlm"].verdict == PREFERENCE
-    assert "sentences with the construction" in by_model["mlm"].preference
-    assert by_model["clm"].verdict == NO_DIFFERENCE
+    assert {model: one.verdict for model, one in by_model.items()} == {"mlm": PREFERENCE, "clm": NO_DIFFERENCE}
 
 
 def test_a_model_that_keeps_to_one_word_in_scenarios_has_a_fixed_preference(folder):
@@ -411,29 +288,18 @@ def test_a_model_that_keeps_to_one_word_in_scenarios_has_a_fixed_preference(fold
     write_report(folder, "scenarios", accuracy=accuracy, **{"toy/flips": flips.assign(scenario="S3")})
     (one,) = findings_of(*read(params))
     assert one.verdict == PREFERENCE
-    assert one.preference.startswith("it keeps to the same word in 98")
-    assert "(S3: the other word right)" in one.preference
 
 
 def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder):
     params = with_params(folder, ["pairs"])
     table = pairs_accuracy(mlm=(0.5, 0.45, 0.55, 40), clm=(0.7, 0.6, 0.8, 40), shorter=(0.5, 0.4, 0.6, 40))
     table = table.assign(both=[0.1, 0.5, 0.0], both_low=[0.05, 0.4, 0.0], both_high=[0.2, 0.6, 0.1], both_n=20)
-    effect = {"model": "clm", "construction": "toy", "words": "real", "effect": "meaning", "margin": 0.5}
-    margins = pd.DataFrame([effect | {"low": 0.2, "high": 0.8}])
-    write_report(folder, "pairs", accuracy=table, margins=margins)
+    write_report(folder, "pairs", accuracy=table)
     run, cast = read(params)
     found = {(one.model, one.headline): one for one in findings_of(run, cast)}
     prefers, knows = found["mlm", True], found["clm", True]
-    assert (prefers.way, prefers.chance, prefers.rate) == (
-        "minimal pairs, right in both orders",
-        0.25,
-        Estimate(0.1, 0.05, 0.2, 20),
-    )
-    assert prefers.verdict.words == "a fixed preference"
-    assert knows.blind == Blind("shorter", Estimate(0.0, 0.0, 0.1, 20))
-    assert knows.verdict.words == "above the best blind model"
-    assert knows.note.startswith("mean margin +0.500 nats [+0.200, +0.800]; right in one order: 70")
+    assert (prefers.chance, prefers.rate, prefers.verdict) == (0.25, Estimate(0.1, 0.05, 0.2, 20), PREFERENCE)
+    assert (knows.blind, knows.verdict) == (Blind("shorter", Estimate(0.0, 0.0, 0.1, 20)), ABOVE_BLIND)
     assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
 
 
@@ -466,94 +332,10 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
     }
 
 
-def test_a_bar_says_in_words_what_it_shows(pages):
-    said = [picture["attrs"]["aria-label"] for picture in Page(pages["constructions/toy.html"]).all("svg")]
-    words = {text.replace("\u00a0", " ") for text in said}
-    assert "mlm: 70 % [65, 75], n = 300; best blind model, shorter: 52 % [44, 60], n = 300; chance 50 %" in words
-
-
-def alternatives(page: str) -> dict[str, str]:
-    """Return the file of each image of a page with its text."""
-    found = [image["attrs"] for image in Page(page).all("img")]
-    return {image["src"]: image["alt"].replace("\u00a0", " ") for image in found}
-
-
-def test_a_figure_stands_with_its_title_on_the_page_of_its_construction_or_of_several(folder):
-    write_report(folder, "pairs", figures=["meaning_by_variant", "recognition_toy"], accuracy=pairs_accuracy())
-    pages = pages_of(with_params(folder, ["pairs"]))
-    numbers = "Its numbers are in the tables of results/report_pairs."
-    assert alternatives(pages["figures.html"]) == {
-        "../report_pairs/figures/meaning_by_variant.png": f"Title of meaning_by_variant. {numbers}"
-    }
-    assert alternatives(pages["constructions/toy.html"]) == {
-        "../../report_pairs/figures/recognition_toy.png": f"Title of recognition_toy. {numbers}"
-    }
-
-
-def test_the_same_pairs_asked_in_three_ways_stand_beside_each_other_with_their_agreement(folder):
+def test_text_of_a_construction_is_no_markup(folder):
+    file = folder / "constructions" / "toy" / "construction.yaml"
+    file.write_text(re.sub("gloss: .*", 'gloss: "x < y & more"', file.read_text()))
     params = with_params(folder, ["pairs"])
-    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.5, 0.4, 0.6, 40)))
-    ways = [("words", 0.5), ("recognised", 0.9), ("expected", 0.5)]
-    rows = [{"way": way, "accuracy": value, "low": value - 0.1, "high": value + 0.1, "n": 40} for way, value in ways]
-    counts = {"n": 38, "both_right": 19, "first_alone": 15, "second_alone": 1, "both_wrong": 3}
-    agreement = {"first": "recognised", "second": "expected", "kappa": 0.1, "low": -0.1, "high": 0.3} | counts
-    place = folder / "results" / "judge_pairs" / "runs" / "ways" / "mlm" / "toy" / "own"
-    write_table(pd.DataFrame(rows), place / "ways.csv")
-    write_table(pd.DataFrame([agreement]), place / "agreement.csv")
-    page = pages_of(params)["constructions/toy.html"].replace("\u00a0", " ")
-    section = page.partition("asked in three ways</h2>")[2].partition("<h2>")[0]
-    assert "above the best blind model" in section
-    assert "not distinguishable from chance" in section
-    assert "0.10 [-0.10, 0.30]" in section
-    assert "n = 38" in section
-    assert "asked in words</td>" not in section  # it was not
-
-
-def test_the_first_page_says_what_each_model_is(folder):
-    params = with_params(folder, ["pairs"])
-    described = params.models["mlm"].model_copy(update={"about": "a masked model of 15.5 million parameters"})
-    params = params.model_copy(update={"models": {**params.models, "mlm": described}})
-    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)))
-    pages = pages_of(params)
-    assert "It is a masked model of 15.5 million parameters." in text_of(pages["index.html"])
-    assert "a masked model of 15.5 million parameters" in pages["models/mlm.html"]
-
-
-def test_the_page_of_a_construction_begins_with_what_it_is_and_what_is_asked_and_shows_each_wording_as_text(folder):
-    params = with_params(folder, ["pairs"])
-    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)).assign(clusters=25)
-    sentences = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)).assign(sentence="construction", variant="A")
-    write_report(folder, "pairs", accuracy=accuracy, sentences=sentences)
+    write_report(folder, "pairs", accuracy=pairs_accuracy(mlm=(0.7, 0.6, 0.8, 30)))
     page = pages_of(params)["constructions/toy.html"]
-    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
-    assert headings[:3] == ["What it is", "What is asked", "Does it recognise the form?"]
-    assert headings.index("Reservations") > headings.index("Does it say so?")
-    assert "n = 300 from 25 clusters" in text_of(page)
-    wordings = page.partition("By wording of the minimal pairs</h2>")[2].partition("<h2>")[0]
-    assert " Not: " in wordings
-    assert "{" not in text_of(wordings)
-
-
-@pytest.mark.parametrize(("clusters", "said"), [(3, "only 3 frames "), (1, "only 1 frame "), (30, None)])
-def test_minimal_pairs_of_few_frames_have_a_reservation(folder, clusters, said):
-    params = with_params(folder, ["pairs"])
-    accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300)).assign(clusters=clusters)
-    write_report(folder, "pairs", accuracy=accuracy)
-    page = pages_of(params)["constructions/toy.html"]
-    assert (said in page) if said else ("frames (frames that" not in page)
-
-
-@pytest.mark.parametrize(
-    ("rate", "said"),
-    [
-        ((0.44, 0.40, 0.49, 300), "an untrained model knows nothing"),
-        ((0.56, 0.51, 0.6, 300), "above chance on these items"),
-    ],
-)
-def test_a_twin_beside_chance_is_explained_where_its_rate_stands(folder, rate, said):
-    params = with_params(folder, ["pairs"])
-    twin = params.models["mlm"].model_copy(update={"weights": "random", "seed": 1})
-    pairs = params.pairs.model_copy(update={"models": [*params.pairs.models, "mlm-random"]})
-    params = params.model_copy(update={"pairs": pairs, "models": params.models | {"mlm-random": twin}})
-    write_report(folder, "pairs", accuracy=pairs_accuracy(**{"mlm": (0.7, 0.65, 0.75, 300), "mlm-random": rate}))
-    assert said in pages_of(params)["constructions/toy.html"]
+    assert "x &lt; y &amp; more" in page
