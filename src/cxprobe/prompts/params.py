@@ -260,7 +260,6 @@ class PromptsStage(LineParams):
     line: ClassVar[str] = "prompts"
     experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts))
-    asks_servers = True
     names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
 
     prompts: PromptsParams
