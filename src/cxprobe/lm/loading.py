@@ -1,9 +1,9 @@
 """Loading a model: found, read, checked, and given out complete, in eval mode and in a known dtype."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +133,10 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     spec, fingerprint = source.spec, source.origin
     precision = source.rounding + spec.precision
     if spec.load and spec.load.quantization_config:
-        method = str(spec.load.quantization_config.get("quant_method"))
-        fingerprint = f"quantised by {method} {version(method)}, of {fingerprint}"
+        method = str(spec.load.quantization_config["quant_method"])
+        with suppress(PackageNotFoundError):  # transformers has some methods itself
+            method = f"{method} {version(method)}"
+        fingerprint = f"quantised by {method}, of {fingerprint}"
     if spec.weights != "trained":
         fingerprint = f"{spec.weights}, seed {spec.seed}, of {fingerprint}"
     if spec.weights == "random":

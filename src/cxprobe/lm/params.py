@@ -36,6 +36,12 @@ class Load(Closed):
     attn_implementation: Literal["eager", "sdpa", "flash_attention_2", "flex_attention"] | None = None
     """How attention is computed; null for what transformers takes for the architecture."""
 
+    @model_validator(mode="after")
+    def _says_what_rounds(self) -> Self:
+        if self.quantization_config is not None and not isinstance(self.quantization_config.get("quant_method"), str):
+            raise ValueError("quantization_config has no quant_method; name what rounds, such as bitsandbytes")
+        return self
+
     @property
     def options(self) -> dict[str, Any]:
         """The arguments that are given."""
@@ -253,9 +259,7 @@ def _kind_of(entry: Any) -> str:
 
 
 Model = Annotated[
-    Annotated[ModelSpec, Tag("checkpoint")]
-    | Annotated[Panel, Tag("panel")]
-    | Annotated[SeriesEntry, Tag("series")],
+    Annotated[ModelSpec, Tag("checkpoint")] | Annotated[Panel, Tag("panel")] | Annotated[SeriesEntry, Tag("series")],
     Discriminator(_kind_of),
 ]
 """An entry of the section models."""

@@ -57,9 +57,7 @@ def fill_masks(
         yield ask(model.described, known).answers(known[_ANSWERS].to_numpy(dtype=np.float64).ravel())
 
     portions = [rows for _, rows in asked.groupby("construction", sort=False)]
-    numbers = model.answer(
-        lambda: (ask(model.described, rows) for rows in portions), len(asked), folder, recall
-    )
+    numbers = model.answer(lambda: (ask(model.described, rows) for rows in portions), len(asked), folder, recall)
     if numbers is None:
         return None
     asked[_ANSWERS] = np.stack(numbers)  # (texts, 2)
