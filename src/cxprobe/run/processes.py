@@ -78,8 +78,11 @@ def _launch(**settings: Any) -> "Fabric":
         end_with_parent()
     try:
         from lightning_fabric import Fabric
+        from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 
-        fabric = Fabric(**settings)
+        # In a job of Slurm with one task Lightning would wait for tasks that nobody starts.
+        starts_them = os.environ.get("SLURM_NTASKS") == "1"
+        fabric = Fabric(**settings, plugins=[LightningEnvironment()] if starts_them else None)
         fabric.launch()
     except (ValueError, RuntimeError, TypeError) as fault:
         said = ", ".join(f"{name}: {value}" for name, value in settings.items())
