@@ -13,9 +13,6 @@ from cxprobe.lm.terms import Axis, Bos, Dtype
 from cxprobe.run.params import StageParams
 from cxprobe.run.record import WeightsState, label_of
 
-# A plain word that is none of the three would be a misspelling more often than a token that begins a document.
-_BOS = StringConstraints(pattern=r"^(as_tokenizer|add|none|.*\W.*)$")
-
 
 class Load(Closed):
     """What ``from_pretrained`` of transformers is told as it stands here, beside what the loader itself says.
@@ -63,7 +60,8 @@ class ModelSpec(Closed):
     other change."""
     dtype: Dtype
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
-    bos: Annotated[Bos, _BOS] = "as_tokenizer"
+    # A plain word that is none of the three would be a misspelling more often than a token that begins a document.
+    bos: Annotated[Bos, StringConstraints(pattern=r"^(as_tokenizer|add|none|.*\W.*)$")] = "as_tokenizer"
     """What a causal model reads before a text, as documents began in its training: as_tokenizer, what its tokenizer
     puts there, which may be nothing; add, the tokenizer's bos_token; none; or one token of its vocabulary by its text,
     such as <|endoftext|>. With nothing before it, the first token of a text has no score."""
