@@ -7,7 +7,6 @@ EXTRAS = {
     "exports": ("datasets",),
     "gguf": ("accelerate", "gguf"),
     "label": ("fastapi", "uvicorn"),
-    "large": ("torchao",),
     "mining": ("datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
         *("PIL", "dvc", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),

@@ -23,8 +23,6 @@ IN_A_PROJECT = {
     "import prompts": ["prompts.py"],
     "preset": ["pairs"],
     "plan": [],
-    "download": [],
-    "measure": ["--status"],
     "describe": [],
     "sync": [],
     "ui": [],

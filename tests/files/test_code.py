@@ -76,7 +76,7 @@ def test_every_other_change_counts(tmp_path, name):
 def test_a_module_reaches_what_it_imports_and_what_that_imports():
     reached = set(reached_modules("cxprobe.lm.masked", "cxprobe.lm."))
     assert {"cxprobe.lm.masked", "cxprobe.lm.logits", "cxprobe.lm.loading", "cxprobe.lm.folders"} <= reached
-    assert not reached & {"cxprobe.lm.causal", "cxprobe.lm.embedding", "cxprobe.lm.served"}
+    assert not reached & {"cxprobe.lm.causal", "cxprobe.lm.embedding"}
     assert "cxprobe.errors" in reached_modules("cxprobe.lm.masked")
     assert "cxprobe.errors" not in reached_modules("cxprobe.lm.masked", without=["cxprobe.errors"])
 

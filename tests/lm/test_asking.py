@@ -13,15 +13,13 @@ from servers import answering
 
 from conftest import ROOT
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import full_disk
-from cxprobe.lm.asking import demand, open_llm, questions_of, replies_to
+from cxprobe.lm.asking import open_llm, questions_of, replies_to
 from cxprobe.lm.params import Llm
 from cxprobe.run.progress import ProgressLines
 
 pytestmark = pytest.mark.pipeline
 
 pytest.importorskip("inspect_ai")
-pytest_plugins = ["small_disks"]
 
 QUESTIONS = {f"id {number}": f"Is {number} even?" for number in range(10)}
 TEXTS = list(QUESTIONS.values())
@@ -123,23 +121,6 @@ def test_every_question_of_a_table_has_its_reply_in_order(tmp_path, told):
 def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_path):
     for said in ("Answer: 1", "Answer: 0", "Answer: 1"):
         assert set(ask(QUESTIONS, llm(arguments={"reply": said}), tmp_path)[0].values()) == {said}
-
-
-def test_what_a_run_needs_is_told_beforehand():
-    assert demand({f"{number} {text}": text for number in range(200) for text in TEXTS}, llm()).startswith(
-        "2,000 requests at most, about 5,000 input tokens and at most 14,000 output tokens; "
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("left", [0, 1, 2, 3])
-def test_a_full_disk_is_told_as_one(tmp_path, small_disk, left, capfd):
-    disk = small_disk(tmp_path / "scratch", "64k")
-    (disk / "other").write_bytes(bytes(65_536 - left * 4_096))
-    with pytest.raises(OSError, match="No space left") as raised:
-        ask(QUESTIONS, llm(), disk)
-    assert f" bytes are free on {disk}; " in (full_disk(raised.value) or "")
-    assert "Traceback" not in capfd.readouterr().err  # of the log of inspect_ai, which has no space either
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import torch
 from tiny_lms import MASKED
 
 from cxprobe.errors import DataError
-from cxprobe.lm.candidates import candidate_log_probabilities, drop_items, single_token_words
+from cxprobe.lm.candidates import candidate_log_probabilities, drop_items
 
 pytest_plugins = ["loaded_lms"]
 
@@ -51,21 +51,10 @@ def test_a_candidate_that_cannot_be_compared_is_refused_before_anything_is_compu
         )
 
 
-@pytest.mark.parametrize("kind", MASKED)
-def test_single_tokens_are_told_in_context(lms, kind):
-    words = ["cat", "cats", "old", "zebra"]
-    assert single_token_words(lms(kind), words, "the [MASK] runs") == ["cat", "old"]
-
-
 def test_candidates_that_change_the_tokens_around_them_are_refused(bert):
     message = "its candidates change the tokens around them, and cannot be compared"
     with pytest.raises(DataError, match=message):  # "cat ##s", but ", s"
         candidate_log_probabilities(bert, ["the [MASK]s run"], [["cat", ","]], token_budget=64)
-
-
-def test_a_word_that_opens_a_text_lacks_the_space_that_byte_level_tokens_contain(lms):
-    assert single_token_words(lms("roberta"), ["cat"], "[MASK] runs") == []
-    assert single_token_words(lms("deberta-v2"), ["cat"], "[MASK] runs") == ["cat"]
 
 
 ROWS = [("a", "old", "young"), ("a", "old", "young"), ("b", "happy", "sorry"), ("c", "sorry", "young")]
@@ -82,11 +71,3 @@ def test_items_with_a_word_that_is_not_one_token_are_left_out_and_the_words_coun
     again, more = drop_items(bert, texts, place="here")
     pd.testing.assert_frame_equal(again, texts)
     assert more.empty
-
-
-def test_without_any_item_left_the_words_are_named(bert):
-    message = (
-        r"models\.tiny, toy: in each of the 2 items a candidate is not one token .*\(happy, sorry \.\.\.\); take other"
-    )
-    with pytest.raises(DataError, match=message):
-        drop_items(bert, TEXTS[2:], place="models.tiny, toy")

@@ -1,7 +1,5 @@
 """Scores of causal models, against the model's whole output for one text and its own loss."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -56,21 +54,6 @@ def test_scores_are_those_of_the_model_and_of_its_own_loss(lms, kind, bos, budge
         assert np.nansum(scores.log_probs) == pytest.approx(-loss * (len(ids) - 1), abs=1e-4)
 
 
-def test_a_context_is_computed_once_for_all_that_follow_it(lms):
-    model, seen = lms("llama"), SimpleNamespace(tokens=0)
-
-    def count(_module, _args, options):
-        seen.tokens += options["input_ids"].numel()
-
-    hook = model.model.register_forward_pre_hook(count, with_kwargs=True)
-    causal_token_scores(
-        model, [f"{CONTEXT} the {one}" for one in ("cat", "dog", "fox", "king")] * 2, bos="add", token_budget=96
-    )
-    hook.remove()
-    # The four words are predicted from the last token that they share.
-    assert seen.tokens == len(model.tokenizer(f"{CONTEXT} the")["input_ids"])
-
-
 def test_what_many_texts_share_is_computed_in_batches_within_the_budget(lms):
     model, sizes = lms("qwen2"), []
 
@@ -89,13 +72,6 @@ def test_what_many_texts_share_is_computed_in_batches_within_the_budget(lms):
     for text, scores in zip(texts, found, strict=True):
         np.testing.assert_allclose(scores.log_probs[1:], by_hand(model, scores.ids.tolist()), atol=1e-5)
         assert scores.text == text
-
-
-def test_tokens_know_their_place_in_the_text(lms):
-    [scores] = causal_token_scores(lms("gpt2"), ["the old cats"], bos="add", token_budget=96)
-    assert lms("gpt2").tokenizer.convert_ids_to_tokens(scores.ids.tolist()) == ["t", "h", "e", "Ġold", "Ġcat", "s"]
-    assert scores.words.tolist() == [0, 0, 0, 1, 2, 2]
-    assert scores.spans.tolist()[-3:] == [[4, 7], [8, 11], [11, 12]]
 
 
 def test_a_document_may_begin_with_a_token_that_the_tokenizer_has_no_name_for(lms):

@@ -12,10 +12,9 @@ import cxprobe
 
 USED_BY = {  # module: a constant of it, what it becomes, and the kinds of models that are computed by it
     "masked": ("PORTION = 2048", "PORTION = 2047", {"masked"}),
-    "causal": ("_ROW = 256", "_ROW = 128", {"causal", "served"}),
-    "logits": ("_ROWS = 128", "_ROWS = 64", {"masked", "causal", "served"}),
+    "causal": ("_ROW = 256", "_ROW = 128", {"causal"}),
+    "logits": ("_ROWS = 128", "_ROWS = 64", {"masked", "causal"}),
     "embedding": ("_BLOCK = 1024", "_BLOCK = 512", {"encoder"}),
-    "served": ("_LOWEST = -9999.0", "_LOWEST = -999.0", {"served"}),
 }
 # Prints, for each line of JSON with texts of modules, the folders of answers of each kind of model with this code.
 PROGRAM = """
@@ -28,18 +27,12 @@ from cxprobe.files.code import computing_code
 from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.embedding import LoadedEncoder
 from cxprobe.lm.masked import MaskedLM
-from cxprobe.lm.served import ServedLM
 from cxprobe.lm.store import answers_folder
 
 config = SimpleNamespace(to_dict=lambda: {"layers": 2}, _attn_implementation="sdpa")
 weights = SimpleNamespace(config=config, dtype="float32")
 given = ("tiny", weights, None, "sha256 0", 64)
-models = {
-    "masked": MaskedLM(*given),
-    "causal": CausalLM(*given),
-    "encoder": LoadedEncoder(*given),
-    "served": ServedLM(*given, slug="tiny", spec=SimpleNamespace()),
-}
+models = {"masked": MaskedLM(*given), "causal": CausalLM(*given), "encoder": LoadedEncoder(*given)}
 for line in sys.stdin:
     for name, code in json.loads(line).items():
         Path(cxprobe.__file__).with_name("lm").joinpath(name).with_suffix(".py").write_text(code)

@@ -9,7 +9,7 @@ import torch
 from counted import count_rows
 from hypothesis import given
 from hypothesis import strategies as st
-from scored import ALONE, measured
+from scored import measured
 
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import read_features
@@ -23,7 +23,6 @@ from cxprobe.lm.embedding import (
 )
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.store import token_budget_batches
-from cxprobe.run.processes import Job
 from cxprobe.segmentation import Span
 
 LENGTHS = st.lists(st.integers(1, 50))
@@ -116,13 +115,10 @@ def test_a_batch_is_padded_on_the_right_and_masked_unless_all_have_one_length(en
     assert seen[1]["attention_mask"] is None
 
 
-def embed(spec, texts=TEXTS, output="out", job=None, hook=None, spans=None):
+def embed(spec, texts=TEXTS, output="out", spans=None):
     """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
-    model = measured("tiny", spec, load_encoder, processes=(job or Job()).start(ALONE))
+    model = measured("tiny", spec, load_encoder)
     seen = count_rows(model.loaded)
-    if hook is not None:
-        model.loaded.model.register_forward_pre_hook(hook)
-    model.store._seconds = 0.0
     counts = embed_texts(model, {"a": texts[:20], "b": texts[20:]}, spans=spans, token_budget=64, folder=Path(output))
     found = None if counts is None else [read_features(Path(output) / name) for name in "ab"]
     return counts, found, seen.rows

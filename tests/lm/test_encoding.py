@@ -59,11 +59,6 @@ def test_tokens_that_overlap_the_span_count_and_no_others(encoders, words, data)
         assert tokens.ids == whole.ids
 
 
-def test_golden_tokens_of_a_span(encoder):
-    (tokens,) = tokenise(encoder, ["The old cat runs, zz."], spans=[Span(4, 20)])
-    assert tokens.counted == [False, False, *[True] * 6, False, False]
-
-
 def test_a_span_without_a_token_is_named(encoder):
     with pytest.raises(DataError, match="'the cat' has no token in its characters 3 to 4"):
         tokenise(encoder, ["the cat"], spans=[Span(3, 4)])
@@ -72,8 +67,3 @@ def test_a_span_without_a_token_is_named(encoder):
 def test_a_sentence_that_is_too_long_is_named_and_never_cut(encoder):
     with pytest.raises(DataError, match=r"'the the .*' has 72 tokens, the model takes 64"):
         tokenise(encoder, ["the cat", "the " * 70])
-
-
-def test_an_empty_sentence_is_named(encoder):
-    with pytest.raises(DataError, match="'' has no token; is it empty"):
-        tokenise(encoder, ["the cat", ""])

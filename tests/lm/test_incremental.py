@@ -105,17 +105,6 @@ def test_what_an_earlier_text_has_asked_is_not_asked_again(lms, tmp_path, kind):
     assert seen[0] == seen[1]
 
 
-def test_both_schemes_share_what_they_ask_alike(lms, tmp_path):
-    model = lms("bert")
-    texts = {"we say that the old cat runs, the king waits.": 0}  # every word is one token
-    seen = count_rows(model)
-    with AnswerStore(tmp_path) as store:
-        pll, l2r = score_texts(model, [texts], HOW, store=store)
-    seen.hook.remove()
-    assert seen.rows == len(pll.ids)
-    np.testing.assert_array_equal(pll.log_probs, l2r.log_probs)
-
-
 def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(lms, tmp_path):
     model = lms("bert")
     texts = [f"the {one} runs, the [MASK] sings" for one in NOUNS]
@@ -135,19 +124,3 @@ def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(lm
     assert seen.calls == 1
     np.testing.assert_array_equal(found[:-1], expected[:-1])
     np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=1e-5)
-
-
-def test_progress_counts_every_text_once_a_scheme_known_ones_first(lms, tmp_path):
-    for kind, schemes in (("bert", 2), ("llama", 1)):
-        model = lms(kind)
-        told, told_known = [], []
-
-        def tell(texts, known=False, told=told, told_known=told_known):
-            (told_known if known else told).append(texts)
-
-        with AnswerStore(tmp_path / kind) as store:
-            score_texts(model, [dict(list(TEXTS.items())[:10])], HOW, store=store)
-            score_texts(model, [TEXTS], HOW, store=store, progress=tell)
-        assert sum(told) + sum(told_known) == len(TEXTS) * schemes
-        assert sum(told_known) >= 5
-        assert len(told) > 2

@@ -3,7 +3,6 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from huggingface_hub import constants
@@ -15,10 +14,10 @@ from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
-from conftest import ROOT, save_tiny_gpt2
+from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.lm.checks import check_known
-from cxprobe.lm.embedding import load_encoder, mean_of_each_layer, tokenise
+from cxprobe.lm.embedding import load_encoder
 from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.scoring import load_language_model
 from cxprobe.project.params import load_params
@@ -73,21 +72,6 @@ def test_the_facts_of_a_model_are_its_name_kind_weights_and_number_of_parameters
     assert model.facts == ModelFacts(
         str(tmp_path), kind, expected, model.fingerprint, precision="float32", attention="sdpa"
     )
-
-
-def test_a_configuration_that_asks_for_tuples_changes_nothing(bert):
-    change(bert / "config.json", return_dict=False)
-    assert load_language_model("tiny", spec(bert)).model(input_ids=torch.tensor([[2, 9, 3]])).logits.shape[1] == 3
-
-
-def test_a_causal_model_without_a_padding_token_gives_features_that_ignore_padding(tmp_path):
-    save_tiny_gpt2(tmp_path)
-    encoder = load_encoder("gpt2", spec(tmp_path))
-    assert encoder.tokenizer.pad_token_id is None
-    texts = ["the old cat runs", "the cat"]
-    tokens = tokenise(encoder, texts)
-    alone = [mean_of_each_layer(encoder, [one]) for one in tokens]
-    np.testing.assert_allclose(mean_of_each_layer(encoder, tokens), np.concatenate(alone, axis=1), atol=1e-5)
 
 
 def test_the_embedded_model_loads_from_its_package_with_the_right_weights():

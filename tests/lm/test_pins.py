@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from model_folders import change, refusal, rewrite, save_sound, spec
+from model_folders import change, rewrite, save_sound, spec
 from safetensors.torch import load_file, save_file
 
 from cxprobe.errors import ModelError
@@ -73,14 +73,6 @@ def test_the_digest_is_what_sha256sum_says_of_what_it_prints(bert):
     names = "config.json model.safetensors tokenizer.json tokenizer_config.json"
     said = subprocess.run(f"sha256sum {names} | sha256sum", shell=True, cwd=bert, capture_output=True, text=True)
     assert said.stdout.split()[0] == digest_of(bert)
-
-
-def test_a_random_twin_of_a_folder_without_weights_is_known_by_the_other_files(bert):
-    (bert / "model.safetensors").unlink()
-    found = load_masked_lm("twin", spec(bert, weights="random", seed=1))
-    assert found.fingerprint.startswith(f"random, seed 1, of sha256 {digest_of(bert)}, drawn by torch ")
-    for weights, seed in (("trained", None), ("shuffled", 1)):
-        assert "cannot be loaded" in refusal(load_masked_lm, bert, weights=weights, seed=seed)
 
 
 # Folders with several files of weights

@@ -78,7 +78,7 @@ def test_a_difference_above_the_limit_is_refused_with_what_to_do(tmp_path, kind)
     message = str(raised.value)
     assert message.startswith("models.tiny: in bfloat16 the difference of the raw answers from float32 is 0.0")
     assert "more than compute.precision.largest_difference (1e-06)" in message
-    assert "set models.tiny.dtype: float32, or raise the limit" in message
+    assert "set models.tiny.dtype: float32 and leave out quantization_config, or raise the limit" in message
 
 
 class Fake:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from counted import count_rows
 from model_folders import change, save_sound, spec
-from scored import ALONE, measured
+from scored import measured
 from tiny_lms import sentences_that_begin_alike
 
 from conftest import run
@@ -18,7 +18,6 @@ from cxprobe.files.writing import SCRATCH
 from cxprobe.lm.embedding import embed_texts, load_encoder
 from cxprobe.lm.scoring import load_language_model, measure_texts
 from cxprobe.lm.texts import HowToScore, token_scores_of
-from cxprobe.run.processes import Job
 from cxprobe.scenarios.measure import fill_masks
 from cxprobe.segmentation import Span
 
@@ -130,13 +129,3 @@ def test_vectors_of_spans_that_were_pulled_are_those_of_the_same_spans():
     assert np.abs(other - vectors).max() > 1e-3
     commit()
     assert embedded("bert", OLD)[1] == every
-
-
-def test_a_count_of_what_is_there_has_what_was_pulled():
-    scored("gpt2", OLD)
-    commit()
-    job = Job(counts=True)
-    model = measured("tiny", spec("gpt2"), load_language_model, processes=job.start(ALONE))
-    how = HowToScore(["pll"], 96)
-    assert measure_texts(model, [dict.fromkeys(NEW, 0)], how, OUTPUT / "part") is None
-    assert [(count.there, count.total) for count in job.counted] == [(len(OLD) - 5, len(NEW))]

@@ -46,11 +46,6 @@ def test_a_text_without_a_scored_token_and_a_part_with_one_that_is_not_scored_ha
 ALONE = scored("cats", [(0, 3), (3, 4)], [-6.0, -0.75])
 
 
-def test_of_a_text_that_was_scored_twice_the_last_one_counts():
-    again = scored(WHOLE.text, WHOLE.spans, [-1.0, -1.0, -1.0, -1.0])
-    assert ScoredTexts(token_table([WHOLE, again])).whole()["sum"].tolist() == [-4.0]
-
-
 def under(scheme, one) -> TokenScores:
     return TokenScores(one.text, scheme, one.ids, one.spans, one.words, one.log_probs)
 

@@ -47,15 +47,6 @@ def test_what_any_process_has_added_is_found_exactly(tmp_path_factory, sessions)
             assert any(np.array_equal(values, added[key]) for added, _ in sessions if key in added)
 
 
-def test_a_key_tells_apart_what_is_asked():
-    ids = np.array([1, 2, 3], dtype=np.int32)
-    places = [np.array([place, target], dtype=np.int32) for place, target in ((0, 1), (1, 0), (1, 1))]
-    keys = {key_of(ids), key_of(ids[:2]), *(key_of(ids, place) for place in places)}
-    assert len(keys) == 5
-    assert {len(key) for key in keys} == {16}
-    assert key_of(ids, places[0]) == key_of(ids.copy(), places[0])
-
-
 def test_a_block_that_dies_leaves_all_it_had(tmp_path):
     with pytest.raises(KeyboardInterrupt), AnswerStore(tmp_path) as store:
         store.add({key: numbers(2.0, 3.0) for key in KEYS[5:9]})
@@ -129,17 +120,6 @@ def test_vectors_are_kept_in_float32_and_mapped_into_memory(tmp_path):
     for key, own in vectors.items():
         assert (found[key].dtype, found[key].shape) == (np.float32, (3, 4))
         np.testing.assert_array_equal(found[key], own)
-
-
-def test_a_store_without_a_folder_is_in_memory_alone_and_one_without_answers_makes_none(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with AnswerStore(tmp_path / "none") as store:
-        assert store.find(KEYS) == store.find([]) == {}
-    with AnswerStore(seconds=0) as store:
-        store.add({KEYS[0]: numbers(1.0)})
-        store.write()
-        assert set(store.find(KEYS)) == {KEYS[0]}
-    assert not list(tmp_path.iterdir())
 
 
 WRITER = """

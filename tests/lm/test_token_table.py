@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,17 +54,6 @@ def test_scores_come_back_from_a_file_exactly_as_they_were(tmp_path_factory, dra
     for found, expected in zip(token_scores_of(read_table(folder / "tokens.parquet")), scores, strict=True):
         assert_same(found, expected)
     assert read_model_facts(folder) == facts
-
-
-def test_a_table_has_a_row_a_text_and_scheme_and_null_for_a_token_without_a_score(tmp_path):
-    scores = [scores_of("the cat", scheme, [(7, 0, 3, 0, np.nan), (9, 3, 7, 1, -1.5)]) for scheme in ("causal", "pll")]
-    table = token_table(scores)
-    assert list(table.columns) == ["text", "scheme", "ids", "starts", "stops", "words", "log_probs"]
-    assert table["scheme"].tolist() == ["causal", "pll"]
-    write_token_scores(scores, ModelFacts("x", "masked", None, ""), tmp_path)
-    stored = pq.read_table(tmp_path / "tokens.parquet").to_pylist()
-    assert stored[0]["log_probs"] == [None, -1.5]
-    assert (stored[0]["starts"], stored[0]["stops"], stored[0]["words"]) == ([0, 3], [3, 7], [0, 1])
 
 
 def test_the_answers_to_pairs_are_scores_of_tokens_or_preferences(tmp_path):

@@ -77,4 +77,3 @@ def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugg
     run(plugged, "cxprobe", "export", "results", "all.parquet")
     answers = pd.read_parquet(plugged / "all.parquet")
     assert len(answers[answers["line"] == "greetings"]) == 16
-    assert "score_greetings mlm: " in run(plugged, "cxprobe", "measure", "--status").stdout

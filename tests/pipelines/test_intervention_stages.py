@@ -9,7 +9,6 @@ from conftest import ROOT, TOY_PROJECT, save_tiny_clm, save_tiny_mlm, write_toy_
 from cxprobe.files.tables import read_table
 from cxprobe.lm.params import ModelSpec
 from cxprobe.project.params import load_params
-from cxprobe.run.processes import Job, Share
 from cxprobe.run.stage import Outcome, Stage
 
 MODELS = ("clm", "mlm")
@@ -33,7 +32,7 @@ def folder(saved, tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(step: str, item: str = "", job: Job | None = None) -> Outcome | None:
+def run(step: str, item: str = "") -> Outcome | None:
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     section = params.interventions
     make = section.make.model_copy(update={"train": 8, "test": 8, "learn": None, "regions": "all"})
@@ -41,7 +40,7 @@ def run(step: str, item: str = "", job: Job | None = None) -> Outcome | None:
     changed = {"models": [*MODELS], "constructions": ["toy"], "make": make, "measure": measure}
     models = {name: ModelSpec(name=f"models/{name}", revision=None, sha256=None, dtype="float32") for name in MODELS}
     params = params.model_copy(update={"models": models, "interventions": section.model_copy(update=changed)})
-    stage = Stage(f"{step}_interventions", item, params.params_of("interventions"), job=job or Job())
+    stage = Stage(f"{step}_interventions", item, params.params_of("interventions"))
     return runpy.run_path(str(ROOT / "pipelines" / "interventions" / f"{step}.py"))[stage.name](stage)
 
 
@@ -66,16 +65,8 @@ def test_models_of_both_kinds_are_measured_judged_and_reported(folder):
     assert {"pythia-1b", *MODELS} <= set(report.tables["tables/beside_published"]["model"])
 
 
-def test_layers_are_shared_among_parts_kept_and_counted(folder):
+def test_layers_are_kept_and_not_measured_again(folder, monkeypatch):
     run("make")
-
-    def there() -> tuple[int, int]:
-        job = Job(counts=True)
-        assert run("measure", "clm", job) is None
-        return job.counted[0].there, job.counted[0].total
-
-    assert there() == (0, 2)
-    assert run("measure", "clm", Job(share=Share(1, 2))) is None
-    assert there() == (1, 2)
-    assert run("measure", "clm") is not None
-    assert there() == (2, 2)
+    counts = run("measure", "clm").counts
+    monkeypatch.setattr("cxprobe.interventions.layers.measure_layer", None)
+    assert run("measure", "clm").counts == counts

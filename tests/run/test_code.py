@@ -18,7 +18,7 @@ from cxprobe.run.code import WITHOUT_EFFECT, reached_files
 
 SCRIPTS = sorted((ROOT / "pipelines").glob("*/*.py"))
 DECISIVE = (
-    *(f"lm/{name}" for name in ("masked", "causal", "logits", "embedding", "candidates", "served")),
+    *(f"lm/{name}" for name in ("masked", "causal", "logits", "embedding", "candidates")),
     *("probing", "stats", "run/results", "pairs/params"),
     *(f"{line}/judge" for line in LINES),
 )

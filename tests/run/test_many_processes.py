@@ -21,7 +21,7 @@ pytestmark = pytest.mark.pipeline
 PROGRAM = ROOT / "tests" / "support" / "measuring_together.py"
 
 
-def measure(folder: Path, number: int, *more: str, check: bool = True) -> tuple[int, str]:
+def measure(folder: Path, number: int, *more: str, check: bool = True, **environment: str) -> tuple[int, str]:
     """Measure in a folder with so many processes; return how it ended, and what all of them have said.
 
     It returns when the last process has ended, since each holds the pipe, and after a failure leaves none.
@@ -34,7 +34,7 @@ def measure(folder: Path, number: int, *more: str, check: bool = True) -> tuple[
     begun = subprocess.Popen(
         command,
         cwd=folder,
-        env=kept | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=kept | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -70,9 +70,10 @@ def assert_equal(folder: Path, one: Path) -> None:
     np.testing.assert_array_equal(found.vectors, expected.vectors)
 
 
-def test_two_processes_and_an_odd_number_of_texts_give_what_one_gives(one, tmp_path):
+@pytest.mark.parametrize("job", [{}, {"SLURM_NTASKS": "1", "SLURM_JOB_NAME": "wrap", "SLURM_PROCID": "0"}])
+def test_two_processes_and_an_odd_number_of_texts_give_what_one_gives_also_in_a_job_of_slurm(one, tmp_path, job):
     assert len(TEXTS) % 2 == 1
-    _, said = measure(tmp_path, 2)
+    _, said = measure(tmp_path, 2, **job)
     assert "MEMBER: 2/2" in said
     assert_equal(tmp_path, one)
 

@@ -1,6 +1,5 @@
 """A colleague who has pulled measures only what is new: in a clone with DVC's data and no store of answers."""
 
-import re
 import shutil
 import sys
 
@@ -47,8 +46,4 @@ def test_what_was_pulled_needs_no_weights_and_what_is_new_is_all_that_is_left(tm
     more = {"meaning": 6, "form": 4, "control": 1}
     change_params(clone, clone / "params.yaml", lambda params: params["pairs"]["make"].update(per_cell=more))
     run(clone, "dvc", "repro", "make_pairs")
-    status = run(clone, "cxprobe", "measure", "--status", "--stage", "score_pairs", "--model", "clm").stdout
-    there, total, missing = map(int, re.findall(r"(\d+) of (\d+) answers, (\d+) missing", status)[0])
-    assert (total, there > 0, missing > 0) == (there + missing, True, True)
-    assert missing < total / 2, status
     run(clone, "dvc", "repro", "score_pairs@clm")

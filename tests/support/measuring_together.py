@@ -22,7 +22,7 @@ from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import load_language_model, measure_texts
 from cxprobe.lm.store import AnswerStore
 from cxprobe.lm.texts import HowToScore
-from cxprobe.run.processes import Job
+from cxprobe.run.processes import start_processes
 from cxprobe.run.signals import end_on_signals
 from cxprobe.scenarios.measure import fill_masks
 
@@ -35,15 +35,14 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
     torch.set_num_threads(1)
     end_on_signals()
     compute = ALONE.model_copy(update={"devices": number, "strategy": "ddp" if number > 1 else "auto"})
-    job = Job()
     calls = count(1)
 
     def model_of(name, load):
         spec = ModelSpec(name=name, revision=None, sha256=None, dtype="float32")
-        model = measured(name, spec, load, processes=job.start(compute))
+        model = measured(name, spec, load, processes=start_processes(compute))
 
         def die(*_: object) -> None:
-            if model.processes.share.number == rank and next(calls) == dies_after:
+            if model.processes.number == rank and next(calls) == dies_after:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         model.loaded.model.register_forward_pre_hook(die)
@@ -64,7 +63,7 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
     encoder = model_of("masked", load_encoder)
     texts = {"features": list(TEXTS)}
     wrote.append(embed_texts(encoder, texts, token_budget=64, folder=Path("out")))
-    assert all((one is None) == (encoder.processes.share.number > 0) for one in wrote)
+    assert all((one is None) == (encoder.processes.number > 0) for one in wrote)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ from cxprobe.lm.answering import answer
 from cxprobe.lm.masked import PllQuestions
 from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.texts import HowToScore, encode_inputs
+from cxprobe.run import processes as of_stage
 from cxprobe.run.params import Compute, Precision
-from cxprobe.run.processes import Job
 
 LOOSE = Precision(items=8, largest_difference=0.5)
 ALONE = Compute(accelerator="cpu", devices=1, num_nodes=1, strategy="auto", jobs=1, precision=LOOSE)
@@ -23,6 +23,6 @@ def causal_token_scores(model, texts, *, bos, token_budget):
     return answer(lambda: model.questions([texts], how), lambda: model)
 
 
-def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=None):
+def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=of_stage.ALONE):
     """Return a model as a stage measures it, alone or with other processes."""
-    return MeasuredModel(slug, spec, load, processes or Job().start(ALONE), precision, seed, "t")
+    return MeasuredModel(slug, spec, load, processes, precision, seed, "t")

@@ -17,13 +17,11 @@ import typer
 from cxprobe.cli import (
     check,
     describe,
-    download,
     export,
     files,
     import_,
     init,
     labels,
-    measure,
     new,
     params,
     plan,
@@ -66,9 +64,9 @@ _PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and page
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.surprisal, files.compare, files.features),
-    _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, download.download),
+    _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan),
     _PEOPLE: (labels.label, labels.agreement),
-    _RESULTS: (measure.measure, tracking.sync, tracking.ui, tracking.prune, describe.describe),
+    _RESULTS: (tracking.sync, tracking.ui, tracking.prune, describe.describe),
 }
 # All others are about the project in whose folder they are called.
 _ANYWHERE = (files.score, files.surprisal, files.compare, files.features, init.init, params.schema)

@@ -15,7 +15,7 @@ def plan() -> None:
 
     It counts what the making stages have made, which take no model: run `dvc repro make_pairs` for minimal pairs, and
     make_recognition, make_scenarios and make_prompts likewise. Stages that DVC finds up to date have nothing left. Of
-    the others all texts are counted; `cxprobe measure --status` says how many of their answers are kept already.
+    the others all texts are counted, also those whose answers are kept already.
     """
     from cxprobe.lines import LINES
     from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
@@ -49,7 +49,7 @@ def plan() -> None:
     cells = [(row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left]
     print_table([("stage", "model", "texts", "tokens", "tokens back"), *cells], texts=2)
     print(f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens.")
-    print("Answers that are kept already are counted too; `cxprobe measure --status` says how many they are.")
+    print("Answers that are kept already are counted too.")
 
 
 def changed_stages(stages: Sequence[str]) -> set[str]:

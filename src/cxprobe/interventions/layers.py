@@ -21,7 +21,6 @@ from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.probing import Fitting
-from cxprobe.run.processes import AnswerCount
 from cxprobe.run.progress import progress
 
 _MOST_ITERATIONS = 1000  # of the fit of a probe
@@ -57,10 +56,6 @@ def measure_model(
         layer: scratch_folder(kept, *decisive, seed, processes.kind_of_device, every, layer) / "effects.table"
         for layer in numbers
     }
-    if processes.counts:
-        there = sum(path.is_file() for path in work.values())
-        processes.job.counted.append(AnswerCount("layers", there, len(work)))
-        return None
     prompts = [row for of in asked.values() for row in zip(of.base, of.targets, strict=True)]
     texts = [text for items in made.values() for text in items["base_before"]]
 
@@ -80,11 +75,11 @@ def measure_model(
     checked = model.check(texts, prompts, answer)
     with progress(len(work), "layers", model.what, kept=f"kept in {kept}") as shown:
         for number, layer in enumerate(work):
-            if processes.share.has(number):
+            if processes.has(number):
                 effects_of(layer)
                 shown.update(1)
     processes.wait()
-    if not processes.writes:
+    if processes.number:
         return None
     every_layer = pd.concat([effects_of(layer) for layer in work], ignore_index=True)
     own = tried_on_itself(every_layer)

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import pairwise
 from math import isnan
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 
@@ -108,7 +108,6 @@ class InterventionsLine(Line):
     title = "Interventions"
     asked_by = "by interventions"
     steps = ("make", "measure")
-    measured: ClassVar[Mapping[str, str]] = {"measure_interventions": "models"}
 
     def items_in(self, construction: str) -> list[str]:
         """Return the construction if it has sentences for interventions."""

@@ -1,13 +1,12 @@
 """Answer questions of any kind: look the answers up in the model's store, or compute and store them."""
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from cxprobe.errors import DataError
 from cxprobe.lm.language_models import LoadedModel
-from cxprobe.lm.store import Answers, AnswerStore, Questions
-from cxprobe.run.processes import WHOLE, Share
+from cxprobe.lm.store import AnswerStore, Questions
+from cxprobe.run.processes import ALONE, Processes
 
 R = TypeVar("R")
 OnProgress = Callable[..., object]
@@ -19,8 +18,7 @@ def answer(
     model: Callable[[], LoadedModel],
     store: AnswerStore | None = None,
     *,
-    share: Share = WHOLE,
-    read: bool = True,
+    processes: Processes = ALONE,
     progress: OnProgress | None = None,
     recall: Callable[[], object] | None = None,
 ) -> list[R]:
@@ -34,14 +32,14 @@ def answer(
         ask: Returns the questions, in portions; each portion has its own batches.
         model: Returns the model with its weights; only called if an answer is missing.
         store: Has the earlier answers and keeps new ones; None to compute all answers.
-        share: The batches that this process computes, if there are several processes.
-        read: Whether to read the answers and return results; false for a process that only helps to fill the store.
+        processes: Which of the processes this is, if there are several: each computes its batches. Then the first reads
+            the answers of all, and computes what others could not store.
         progress: Called with the number of texts that have been finished, known ones first. With several processes,
             each assumes that the others are as fast as itself.
         recall: Called at most once, before the first computation, if an answer is missing; it may fill the store.
 
     Returns:
-        The results of `Questions.read` for all portions.
+        The results of `Questions.read` for all portions; nothing in a process that only helps to fill the store.
 
     Raises:
         DataError: A number is not finite.
@@ -61,17 +59,24 @@ def answer(
         if any(key not in answers for key in new):
             # Batches are numbered from the portion's number, so that first batches go to different processes.
             for position, batch in enumerate(questions.batches(new), start=number):
-                wanted = [key for key in batch.keys if key not in answers] if share.has(position) else []
+                wanted = [key for key in batch.keys if key not in answers] if processes.has(position) else []
                 for computed in batch.compute(model(), wanted) if wanted else ():
                     for key in store.add(computed):
                         raise DataError(
                             f"{questions.text_of[key]!r}: the model gave a number that is not finite; try float32"
                         )
-                    report(len(computed) * share.of)
+                    report(len(computed) * processes.of)
             answers = store.find(keys)
-        if read:
+        if processes.of == 1:
             results += questions.read(answers)
-    return results
+    if processes.of == 1:
+        return results
+    store.write()
+    processes.wait()
+    if processes.number:
+        return []
+    store.look_again()
+    return answer(ask, model, store, recall=recall)
 
 
 def _in_proportion(progress: OnProgress | None, texts: int, parts: int) -> OnProgress:
@@ -85,16 +90,3 @@ def _in_proportion(progress: OnProgress | None, texts: int, parts: int) -> OnPro
             progress(step, **known)
 
     return report
-
-
-class Record(NamedTuple):
-    """The files that a stage writes about a model's answers, and how to read the answers back.
-
-    Attributes:
-        folder: The folder of the files.
-        read: Reads the answers, by key, from a folder with such files of an earlier run. It is only called if that run
-            asked the same model.
-    """
-
-    folder: Path
-    read: Callable[[Path], Iterable[Answers]]

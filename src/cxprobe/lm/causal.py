@@ -209,11 +209,6 @@ class CausalQuestions:
             numbers += [followed[steps] for steps in tree.steps]
         yield dict(zip((key for row in asked for key in row), numbers, strict=True))
 
-    def ids_of(self, key: bytes) -> list[int]:
-        """Return the ids of a text, with what stands before it."""
-        ids: list[int] = self._ids[key].tolist()
-        return ids
-
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
         for text, key in zip(self._encoded, self._keys, strict=True):

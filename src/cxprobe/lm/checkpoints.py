@@ -11,16 +11,6 @@ from cxprobe.errors import CxprobeError, ModelError
 from cxprobe.lm.params import ModelSpec
 
 
-def ways_to_get(name: str, revision: str | None, with_path: str) -> str:
-    """Return how to get a model of the hub that is not there; ``with_path`` says what to do with the path of a copy."""
-    chosen = f" --revision {revision}" if revision else ""
-    return (
-        f"Online: `hf download {name}{chosen}` shows whether the name and your access are right; a private or gated "
-        "model needs a token in the environment variable HF_TOKEN. Offline: copy the model's folder to this machine "
-        f"and {with_path}; or copy the cache (HF_HOME) of a machine that has loaded it, and set HF_HUB_OFFLINE=1."
-    )
-
-
 @dataclass(frozen=True)
 class Source:
     """A model before its weights are read.
@@ -80,7 +70,13 @@ class Source:
             why = f" ({_reason_of(first)})" if first is not error else ""
             if self.is_local:
                 advice = advice or f"mend the file in {self.path}, or copy or download the whole folder again"
-            ways = ways_to_get(self.spec.name, self.spec.revision, f"set models.{self.slug}.name to its path")
+            chosen = f" --revision {self.spec.revision}" if self.spec.revision else ""
+            ways = (
+                f"Online: `hf download {self.spec.name}{chosen}` shows whether the name and your access are right; a "
+                "private or gated model needs a token in the environment variable HF_TOKEN. Offline: copy the model's "
+                f"folder to this machine and set models.{self.slug}.name to its path; or copy the cache (HF_HOME) of a "
+                "machine that has loaded it, and set HF_HUB_OFFLINE=1."
+            )
             raise ModelError(f"{self} cannot be loaded: {_reason_of(error)}{why} ({what}). {advice or ways}") from error
 
     @property

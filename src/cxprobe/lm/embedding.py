@@ -15,7 +15,7 @@ from torch import Tensor
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import DenseVectors, read_features, write_features
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.answering import Record, answer
+from cxprobe.lm.answering import answer
 from cxprobe.lm.language_models import LoadedModel, write_model_facts
 from cxprobe.lm.loading import fields_of_model, load_model, open_source
 from cxprobe.lm.store import Answers, Batch, key_of, token_budget_batches
@@ -56,7 +56,7 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
             no random twin, or have other shapes there, or some of the body are not used; it is an encoder-decoder; its
             tokenizer is not a fast one; or it does not read a plain sentence as a trained model does.
     """
-    source = source or open_source(slug, spec, device)
+    source = source or open_source(slug, spec)
     return LoadedEncoder(*fields_of_model(source, load_model(source, transformers.AutoModel, device)))
 
 
@@ -112,7 +112,7 @@ def embed_texts(
             questions = VectorQuestions(tokenise(encoder, features.ids, spans_of_texts), token_budget, list)
             yield from questions.unread(np.asarray(features.vectors))
 
-    if model.answer(ask, len(sentences), Record(folder, recall), "sentences") is None:
+    if model.answer(ask, len(sentences), folder, recall, "sentences") is None:
         return None
     write_model_facts(model.facts, folder)
     return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-from collections import Counter
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,7 +71,10 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)  # of a process that was killed: nobody else has the lock
     options: dict[str, Any] = {"gguf_file": file.name, "trust_remote_code": False}
     with source.refusing("the GGUF file", _REMEDY):
-        rounding = _rounding_of(file)
+        from gguf import GGUFReader, LlamaFileType
+
+        said = GGUFReader(file).get_field("general.file_type")
+        rounding = str(LlamaFileType(int(said.contents())).name.partition("_")[2]) if said else "GGUF"
         tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, **options)
         read, report = transformers.AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, output_loading_info=True, **options
@@ -88,16 +90,3 @@ def _convert(source: Source, file: Path, folder: Path) -> None:
     tokenizer.save_pretrained(partial)
     (partial / _ROUNDING).write_text(rounding)
     partial.rename(folder)
-
-
-def _rounding_of(file: Path) -> str:
-    """Return how the weights of a GGUF file are stored, such as "Q4_1": as it says, or as most of them are."""
-    from gguf import GGUFReader, LlamaFileType
-
-    reader = GGUFReader(file)
-    if said := reader.get_field("general.file_type"):
-        return str(LlamaFileType(int(said.contents())).name.partition("_")[2])
-    sizes = Counter[str]()
-    for tensor in reader.tensors:
-        sizes[tensor.tensor_type.name] += int(tensor.n_elements)
-    return sizes.most_common(1)[0][0]

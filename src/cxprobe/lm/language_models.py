@@ -22,10 +22,10 @@ class LoadedModel:
         fingerprint: Which weights exactly: the commit on the hub that the name and revision resolved to, or the SHA-256
             of a local folder's weights. That of a twin begins with its state and seed, such as "random, seed 1, of
             sha256 ..."; one that is drawn names the versions that drew it too, since others draw other weights. That of
-            a quantised model begins with how, and the package's version; that of a served one is what params say.
+            a quantised model begins with the package that rounds and its version.
         max_tokens: The longest input, special tokens included, that the model has positions for.
         state: "trained", or "random" or "shuffled" for a twin.
-        precision: In what it computes, for the record, such as "bfloat16"; how it is quantised is part of it.
+        precision: In what it computes, for the record, such as "bfloat16"; how it is loaded is part of it.
     """
 
     kind: ClassVar[ModelKind]
@@ -60,7 +60,7 @@ class LoadedModel:
             config.pop(name, None)
         settings = sorted((name, repr(value)) for name, value in config.items())
         code, attention = computing_code(type(self).__module__), self.model.config._attn_implementation
-        return settings, attention, str(self.model.dtype), code, torch.__version__, transformers.__version__
+        return settings, attention, self.precision, code, torch.__version__, transformers.__version__
 
 
 _FILE = "model.json"

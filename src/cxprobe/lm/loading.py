@@ -1,10 +1,9 @@
 """Loading a model: found, read, checked, and given out complete, in eval mode and in a known dtype."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.checks import check_report, check_trial, longest_input
 from cxprobe.lm.folders import check_digest, is_gguf, loaded_files, path_of
 from cxprobe.lm.gguf import dequantised
-from cxprobe.lm.params import BitsAndBytes, ModelSpec, ServedModel
+from cxprobe.lm.params import Load, ModelSpec
 from cxprobe.seeding import generator_for
 
 
@@ -28,16 +27,11 @@ class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
     _keys_to_ignore_on_load_unexpected = None
 
 
-def open_source(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -> Source:
+def open_source(slug: str, spec: ModelSpec) -> Source:
     """Find a model, compare its files with their digest, and read its configuration and tokenizer.
-
-    Of a model on a server this is its tokenizer.
 
     Arguments and errors are those of `cxprobe.lm.embedding.load_encoder`.
     """
-    if isinstance(spec, ServedModel):
-        spec = ModelSpec(name=spec.tokenizer, revision=spec.revision, sha256=None, dtype="float32")
-    _check_options(slug, spec, device)
     transformers_logging.disable_progress_bar()
     source = Source(slug, spec, path_of(f"models.{slug}", spec.name))
     if is_gguf(source.path):
@@ -56,7 +50,9 @@ def open_source(slug: str, spec: ModelSpec | ServedModel, device: str = "cpu") -
             commit = cached.parent.name  # the cache has one folder a commit
             spec = spec.model_copy(update={"revision": commit})
             source = replace(source, spec=spec, origin=f"commit {commit}")
-        config = transformers.AutoConfig.from_pretrained(source.path, return_dict=True, **source.loading_options)
+        attention = {"attn_implementation": spec.load.attn_implementation} if spec.load else {}
+        options = source.loading_options | attention
+        config = transformers.AutoConfig.from_pretrained(source.path, return_dict=True, **options)
         config.transformers_weights = None  # other names of weights, which `loaded_files` does not list
     with source.refusing("the tokenizer"):
         tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, **source.loading_options)
@@ -81,9 +77,15 @@ def load_model(source: Source, model_class: Any, device: str) -> Any:
         with torch.device("meta"), source.refusing("the model that config.json describes"):
             return _build(model_class, source.config, getattr(torch, spec.dtype))
     model = _draw(source, model_class) if spec.weights == "random" else _read(source, model_class, device)
-    if not _is_fitted(spec):
+    if not (spec.load and (spec.load.device_map or spec.load.quantization_config)):
         with source.refusing(f"the device '{device}'", "try cpu"):
             model = model.to(device)
+    here = torch.device(device)
+    if (model.device.type, model.device.index or 0) != (here.type, here.index or 0):
+        raise ModelError(
+            f"{source}: load.device_map puts it on {model.device}, and this process computes on {here}; let "
+            "compute.accelerator name what it runs on, with devices and num_nodes 1, or give more max_memory"
+        )
     check_trial(source, model.eval())
     return model
 
@@ -96,15 +98,14 @@ def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
 
 def _read(source: Source, model_class: Any, device: str) -> Any:
     """Return a model with the weights of its checkpoint, as they are or shuffled."""
-    spec = source.spec
-    options, advice = source.loading_options | _fitting_options(source, device, model_class), ""
+    spec, load = source.spec, source.spec.load or Load()
+    if load.quantization_config and getattr(source.config, "quantization_config", None):
+        raise ModelError(f"{source} is a quantised checkpoint already; take its original, or leave out load")
+    whole = {"device_map": {"": device}} if load.quantization_config else {}  # as long as no other map is given
+    options = source.loading_options | whole | load.options
     if source.is_local:
         options["use_safetensors"] = any(file.suffix == ".safetensors" for file in loaded_files(Path(source.path)))
-    if _is_fitted(spec):
-        advice = (
-            f"models.{source.slug}.quantisation or device_map cannot be followed here: a quantised model must fit on "
-            "GPUs, or as a whole on the CPU; another needs enough in max_memory, or an offload_folder"
-        )
+    advice = f"look whether models.{source.slug}.load can be followed here: {load.options}" if spec.load else ""
     with source.refusing("the weights", advice), _without_report():
         model, report = model_class.from_pretrained(
             source.path,
@@ -114,15 +115,13 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
             ignore_mismatched_sizes=True,  # they are refused below, by name
             **options,
         )
-        if model.device.type == "meta":
-            raise RuntimeError("not even its embeddings fit on a device")
     if model_class is DebertaV2Masked and any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
         raise ModelError(
             f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
             "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
         )
     check_report(source, model, report)
-    if spec.device_map and any(key.startswith("pooler.") for key in report["missing_keys"]):
+    if load.device_map and any(key.startswith("pooler.") for key in report["missing_keys"]):
         model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
     if spec.weights == "shuffled":
         _shuffle(model, spec)
@@ -133,9 +132,11 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     """Return the fields that every `LoadedModel` has, in their order."""
     spec, fingerprint = source.spec, source.origin
     precision = source.rounding + spec.precision
-    if spec.quantisation is not None:
-        package = spec.quantisation.package
-        fingerprint = f"{spec.quantisation} by {package} {version(package)}, of {fingerprint}"
+    if spec.load and spec.load.quantization_config:
+        method = str(spec.load.quantization_config["quant_method"])
+        with suppress(PackageNotFoundError):  # transformers has some methods itself
+            method = f"{method} {version(method)}"
+        fingerprint = f"quantised by {method}, of {fingerprint}"
     if spec.weights != "trained":
         fingerprint = f"{spec.weights}, seed {spec.seed}, of {fingerprint}"
     if spec.weights == "random":
@@ -180,68 +181,6 @@ def _shuffle(model: Any, spec: ModelSpec) -> None:
 def is_masked(config: Any) -> bool:
     """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
     return type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
-
-
-def _is_fitted(spec: ModelSpec) -> bool:
-    """Return whether a model is already where it belongs when it has been loaded, so that nobody moves it."""
-    return spec.quantisation is not None or spec.device_map is not None
-
-
-def _check_options(slug: str, spec: ModelSpec, device: str) -> None:
-    """Refuse options that this machine or the stage's device cannot follow, before anything is read."""
-    packages = ([spec.quantisation.package] if spec.quantisation else []) + (["accelerate"] if _is_fitted(spec) else [])
-    if missing := [package for package in packages if find_spec(package) is None]:
-        raise ModelError(
-            f"models.{slug}: quantisation and device_map need {' and '.join(missing)}, which is not installed; "
-            "pip install 'cxprobe[large]'"
-        )
-    if spec.device_map and device not in ("cpu", "cuda", "cuda:0", "meta"):
-        raise ModelError(
-            f"models.{slug}.device_map is {spec.device_map}, which puts layers on all GPUs, and this process has "
-            f"'{device}'; set compute.devices and compute.num_nodes to 1, and compute.accelerator to gpu (all GPUs, "
-            "then memory, then disk) or cpu (memory, then disk)"
-        )
-
-
-def _fitting_options(source: Source, device: str, model_class: Any) -> dict[str, Any]:
-    """Return what ``from_pretrained`` is told so that the model fits; nothing for an ordinary one.
-
-    Args:
-        source: The model.
-        device: Where a model is that is not spread over several devices.
-        model_class: The architecture with or without a head, of transformers.
-    """
-    spec, options = source.spec, dict[str, Any]()
-    if spec.quantisation:
-        if getattr(source.config, "quantization_config", None):
-            raise ModelError(
-                f"{source} is a quantised checkpoint already; take its original, or leave quantisation out"
-            )
-        if isinstance(spec.quantisation, BitsAndBytes):
-            quantisation = transformers.BitsAndBytesConfig(
-                load_in_8bit=spec.quantisation.bits == 8,
-                load_in_4bit=spec.quantisation.bits == 4,
-                llm_int8_threshold=0.0,  # else the precision of columns depends on the other texts of a batch
-                bnb_4bit_quant_type=spec.quantisation.quant_type or "nf4",  # 8 bits have none; the library wants a name
-                bnb_4bit_use_double_quant=spec.quantisation.double_quant,
-                bnb_4bit_compute_dtype=getattr(torch, spec.dtype),
-                # Nothing reads an encoder's pooler, and bitsandbytes cannot run what the checkpoint lacks.
-                llm_int8_skip_modules=["pooler"] if model_class is transformers.AutoModel else None,
-            )
-        else:
-            from torchao.quantization import Float8WeightOnlyConfig, Int8WeightOnlyConfig
-
-            rounded = Int8WeightOnlyConfig if spec.quantisation.weights == "int8" else Float8WeightOnlyConfig
-            quantisation = transformers.TorchAoConfig(quant_type=rounded())
-        options |= {"quantization_config": quantisation, "device_map": {"": device}}
-    if spec.device_map:
-        from accelerate.utils import get_max_memory
-
-        most: dict[int | str, Any] = {int(k) if k.isdigit() else k: v for k, v in (spec.max_memory or {}).items()}
-        if device == "cpu":
-            most = {"cpu": most.get("cpu", get_max_memory()["cpu"])}
-        options |= {"device_map": spec.device_map, "max_memory": most or None, "offload_folder": spec.offload_folder}
-    return options
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
         ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
             it is DeBERTa v3, whose checkpoints hold a discriminator.
     """
-    source = source or open_source(slug, spec, device)
+    source = source or open_source(slug, spec)
     if not is_masked(source.config):
         raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
     if source.tokenizer.mask_token is None:

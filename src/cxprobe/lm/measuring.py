@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -10,15 +11,15 @@ from typing_extensions import TypeVar as TypeVarWithDefault
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import read_json, write_json
-from cxprobe.lm.answering import Record, answer
+from cxprobe.lm.answering import answer
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.checks import check_known
 from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import open_source
-from cxprobe.lm.params import Member, ModelParams, ModelSpec, ServedModel, members_of
-from cxprobe.lm.store import AnswerStore, Numbers, Questions, answers_folder
+from cxprobe.lm.params import Member, ModelParams, ModelSpec, members_of
+from cxprobe.lm.store import Answers, AnswerStore, Numbers, Questions, answers_folder
 from cxprobe.run.params import Precision
-from cxprobe.run.processes import AnswerCount, Processes
+from cxprobe.run.processes import Processes, start_processes
 from cxprobe.run.progress import progress as show_progress
 from cxprobe.run.provenance import earlier_files
 from cxprobe.run.record import ModelFacts
@@ -43,16 +44,16 @@ class MeasuredModel(Generic[M]):
         spec: Its entry in params.yaml.
         load: The function that loads it: `load_encoder`, `load_masked_lm` or `load_language_model`.
         processes: The processes that measure it together, and which of them this is.
-        precision: How it is compared with float32, if it runs in another precision.
+        precision: How it is compared with float32, if it runs in another precision; None for not at all.
         seed: The project's seed.
         what: The name of the work in the progress bar.
     """
 
     slug: str
-    spec: ModelSpec | ServedModel
+    spec: ModelSpec
     load: Callable[..., M]
     processes: Processes
-    precision: Precision
+    precision: Precision | None
     seed: int
     what: str
 
@@ -63,19 +64,17 @@ class MeasuredModel(Generic[M]):
         Args:
             stage: The stage; its other processes are started here.
             slug: The model's key in params.yaml.
-            spec: Its entry: a checkpoint, or a model on a server.
+            spec: Its entry, a checkpoint.
             load: The function that loads it, see `MeasuredModel`.
         """
-        if not isinstance(spec, ModelSpec | ServedModel):
+        if not isinstance(spec, ModelSpec):
             raise TypeError(f"models.{slug} is no checkpoint: {spec}")
-        compute = stage.params.compute
-        processes = stage.job.start(compute.in_one_process() if isinstance(spec, ServedModel) else compute)
-        what = f"{stage.name} {slug}"
-        return cls(slug, spec, load, processes, compute.precision, stage.params.seed, what)
+        compute, what = stage.params.compute, f"{stage.name} {slug}"
+        return cls(slug, spec, load, start_processes(compute), compute.precision, stage.params.seed, what)
 
     @cached_property
     def _source(self) -> Source:
-        return open_source(self.slug, self.spec, self.processes.device)
+        return open_source(self.slug, self.spec)
 
     @cached_property
     def described(self) -> M:
@@ -102,9 +101,8 @@ class MeasuredModel(Generic[M]):
     ) -> dict[str, float]:
         """Refuse a model that does not know the words of the texts, or whose precision is too low.
 
-        For a sample of the items, the raw answers are compared with those in the precision that ``spec.compared``
-        names, without quantisation. If it is None, nothing is compared, and the model's `precision` in every record
-        says so.
+        For a sample of the items, the raw answers of a model in low precision are compared with those in float32,
+        without quantisation. Where ``precision`` is None, nothing is compared.
 
         Args:
             texts: All texts that will be measured.
@@ -113,39 +111,39 @@ class MeasuredModel(Generic[M]):
                 are compared separately, so that large numbers in one part do not hide differences in another.
 
         Returns:
-            unknown: the share of unknown tokens. difference_from_float32, or the name of another precision: the largest
-            `relative_difference` of the parts. The mapping is empty if answers are only counted.
+            unknown: the share of unknown tokens. difference_from_float32: the largest `relative_difference` of the
+            parts, for a model that was compared.
 
         Raises:
             ModelError: Too many tokens are unknown to the model, or the difference is larger than accepted.
         """
-        if self.processes.counts:
-            return {}
         unknown = {"unknown": check_known(self.described, texts, f"the texts of {self.what}")}
         spec = self.spec
-        if isinstance(spec, ServedModel) or spec.compared is None or spec.precision == "float32":
+        if self.precision is None or (spec.dtype == "float32" and not spec.is_quantised):
             return unknown
-        other = spec.compared.dtype
-        limit_of_model = spec.compared.largest_difference
-        limit = limit_of_model or self.precision.largest_difference
-        exact = spec.model_copy(update={"dtype": other, "quantisation": None})
+        in_full = spec.load and spec.load.model_copy(update={"quantization_config": None})
+        exact = spec.model_copy(update={"dtype": "float32", "load": in_full})
         reference = self.load(self.slug, exact, self.processes.device)
         sample = [items[position] for position in draw_places(len(items), self.precision.items, self.seed, "precision")]
         parts = zip(measure(self.loaded, sample), measure(reference, sample), strict=True)
         difference = float(np.max([relative_difference(numbers, expected) for numbers, expected in parts]))
-        if not difference <= limit:
+        if not difference <= self.precision.largest_difference:
             key = f"models.{self.slug}"
-            section = f"{key}.compared" if limit_of_model else "compute.precision"
-            instead = f"leave out {key}.quantisation" if spec.quantisation else f"set {key}.dtype: {other}"
             raise ModelError(
-                f"{key}: in {spec.precision} the difference of the raw answers from {other} is {difference:.4f} of "
-                f"their size, more than {section}.largest_difference ({limit}); {instead}, or raise the limit if you "
-                "accept the difference"
+                f"{key}: in {spec.precision} the difference of the raw answers from float32 is {difference:.4f} of "
+                f"their size, more than compute.precision.largest_difference ({self.precision.largest_difference}); "
+                f"set {key}.dtype: float32 and leave out quantization_config, or raise the limit if you accept the "
+                "difference"
             )
-        return {**unknown, f"difference_from_{other}": difference}
+        return {**unknown, "difference_from_float32": difference}
 
     def answer(
-        self, ask: Callable[[], Iterable[Questions[R]]], total: int, record: Record, unit: str = "texts"
+        self,
+        ask: Callable[[], Iterable[Questions[R]]],
+        total: int,
+        folder: Path,
+        read_back: Callable[[Path], Iterable[Answers]],
+        unit: str = "texts",
     ) -> list[R] | None:
         """Return the results of the model's answers, see `cxprobe.lm.answering.answer`, with a progress bar.
 
@@ -155,42 +153,31 @@ class MeasuredModel(Generic[M]):
         Args:
             ask: Returns the questions, in portions.
             total: The number of texts.
-            record: The files that the stage will write about the answers. This method adds how they were asked.
+            folder: Where the stage will write files about the answers. This method adds how they were asked.
+            read_back: Reads the answers, by key, from a folder with such files of an earlier run; only called if that
+                run asked the same model.
             unit: The name of the texts in the progress bar.
 
         Returns:
-            The results; None if this process only helps to fill the store, or if answers are only counted.
+            The results; None if this process only helps to fill the store.
         """
         asked = {"answers": str(self.store.folder).rpartition("-")[2]}
 
         def recall() -> None:
-            with earlier_files(record.folder) as earlier:
+            with earlier_files(folder) as earlier:
                 if (earlier / ASKED_FILE).is_file() and read_json(earlier / ASKED_FILE) == asked:
-                    for answers in record.read(earlier):
+                    for answers in read_back(earlier):
                         known = self.store.find(list(answers))
                         self.store.add({key: numbers for key, numbers in answers.items() if key not in known})
                     self.store.write()
 
-        if self.processes.counts:
-            keys = list({key for questions in ask() for key in questions.text_of})
-            if len(self.store.find(keys)) < len(keys):
-                recall()
-            self.processes.job.counted.append(AnswerCount("answers", len(self.store.find(keys)), len(keys)))
-            return None
-        processes = self.processes
         with self.store as store, show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown:
-            if processes.alone:
-                results = answer(ask, lambda: self.loaded, store, progress=shown.update, recall=recall)
-            else:
-                computes = partial(answer, ask, lambda: self.loaded, store, recall=recall)
-                computes(share=processes.share, read=False, progress=shown.update)
-                store.write()
-                processes.wait()
-                if not processes.writes:
-                    return None
-                store.look_again()
-                results = computes()  # computes what other processes could not store
-        write_json(asked, record.folder / ASKED_FILE)
+            results = answer(
+                ask, lambda: self.loaded, store, processes=self.processes, progress=shown.update, recall=recall
+            )
+        if self.processes.number:
+            return None
+        write_json(asked, folder / ASKED_FILE)
         return results
 
 

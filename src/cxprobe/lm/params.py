@@ -1,5 +1,6 @@
 """The sections models and llms of params.yaml."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,98 +8,41 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
-from cxprobe.files.schema import Closed, FaultsError, Slug
+from cxprobe.files.schema import Closed, Slug
 from cxprobe.lm.terms import Axis, Bos, Dtype
 from cxprobe.run.params import StageParams
 from cxprobe.run.record import WeightsState, label_of
 
-# A plain word that is none of the three would be a misspelling more often than a token that begins a document.
-_BOS = StringConstraints(pattern=r"^(as_tokenizer|add|none|.*\W.*)$")
 
+class Load(Closed):
+    """What ``from_pretrained`` of transformers is told as it stands here, beside what the loader itself says.
 
-class BitsAndBytes(Closed):
-    """Weights of linear layers in 8 or 4 bits, by bitsandbytes; they are rounded while the checkpoint is read."""
+    All other arguments are refused: they choose files, precision and code, which other keys of the model do, or nothing
+    may.
+    """
 
-    package: Literal["bitsandbytes"]
-    """What rounds them."""
-    bits: Literal[8, 4]
-    """8: LLM.int8 (Dettmers et al. 2022), whose activations are rounded too. 4: QLoRA's (Dettmers et al. 2023)."""
-    quant_type: Literal["nf4", "fp4"] | None = None
-    """For 4 bits: nf4, for weights that are normally distributed, or fp4. null for 8."""
-    double_quant: bool = False
-    """For 4 bits: whether the scales are rounded too, which saves 0.4 bits a weight."""
+    device_map: str | dict[str, int | str] | None = None
+    """Where accelerate puts which layers, such as auto; null for the whole model on the stage's one device."""
+    max_memory: dict[int | str, str] | None = None
+    """With device_map: how much each device may take, such as {0: 20GB, cpu: 60GB}; null for what is free."""
+    offload_folder: str | None = None
+    """With device_map: where layers lie that fit nowhere else; null for nowhere."""
+    quantization_config: dict[str, Any] | None = None
+    """How weights are rounded: quant_method (such as bitsandbytes or torchao) and what its class in transformers takes.
+    With bitsandbytes in 8 bits, llm_int8_threshold: 0.0 keeps the numbers of a text apart from those of its batch."""
+    attn_implementation: Literal["eager", "sdpa", "flash_attention_2", "flex_attention"] | None = None
+    """How attention is computed; null for what transformers takes for the architecture."""
 
     @model_validator(mode="after")
-    def _fits_its_bits(self) -> "BitsAndBytes":
-        if (self.bits == 4) != (self.quant_type is not None):
-            raise ValueError(
-                f"bits is {self.bits} and quant_type is {self.quant_type}; give nf4 or fp4 for 4, not for 8"
-            )
-        if self.bits == 8 and self.double_quant:
-            raise ValueError("double_quant is for 4 bits; leave it out")
+    def _says_what_rounds(self) -> Self:
+        if self.quantization_config is not None and not isinstance(self.quantization_config.get("quant_method"), str):
+            raise ValueError("quantization_config has no quant_method; name what rounds, such as bitsandbytes")
         return self
 
-    def __str__(self) -> str:
-        """Return what is done to the weights, in one line."""
-        if self.bits == 8:
-            return "bitsandbytes 8-bit, threshold 0"
-        return f"bitsandbytes 4-bit {self.quant_type}{', double' if self.double_quant else ''}"
-
-
-class TorchAo(Closed):
-    """Weights of linear layers in 8 bits, by torchao; they are rounded while the checkpoint is read."""
-
-    package: Literal["torchao"]
-    """What rounds them."""
-    weights: Literal["int8", "float8"]
-    """int8: whole numbers with one scale a row. float8: e4m3. Activations stay as they are."""
-
-    def __str__(self) -> str:
-        """Return what is done to the weights, in one line."""
-        return f"torchao {self.weights} weights"
-
-
-Quantisation = Annotated[BitsAndBytes | TorchAo, Field(discriminator="package")]
-
-
-class Compared(Closed):
-    """What a model in low precision is compared with before the long work begins (compute.precision)."""
-
-    dtype: Dtype = "float32"
-    """The precision of the same model, not quantised. It must fit beside the other, and lies where device_map says."""
-    largest_difference: Annotated[float, Field(gt=0)] | None = None
-    """The largest relative difference that is accepted; null for that of compute.precision."""
-
-
-class ServedModel(Closed):
-    """A causal model that an OpenAI-compatible server runs, such as vLLM: its log-probabilities are asked for there."""
-
-    kind: Literal["served"]
-    """Tells it from a checkpoint, which has no kind."""
-    url: Annotated[str, StringConstraints(pattern=r"^https?://[^@\s]+$")]
-    """The server's address, which usually ends in /v1; without a password."""
-    name: str
-    """As the server calls the model."""
-    weights: Annotated[str, StringConstraints(min_length=1)]
-    """What the server runs: commit, precision, its version. Nobody can see it from here, so say it. It is part of what
-    answers are stored under: change it when the server changes, and the model is asked again."""
-    tokenizer: str
-    """The model's tokenizer: a Hugging Face name or a local folder; weights are not needed. Texts are tokenised here,
-    and the server gets the tokens' ids."""
-    revision: str | None
-    """Branch, tag or (better) commit of the tokenizer on the hub; null for a local folder."""
-    max_tokens: Annotated[int, Field(ge=3)]
-    """The longest input that the server takes; one token of it is for the token that it generates."""
-    connections: Annotated[int, Field(ge=1)]
-    """Requests at the same time."""
-    retries: Annotated[int, Field(ge=0)]
-    """How often a request that failed is sent again."""
-    timeout: Annotated[float, Field(gt=0)]
-    """Seconds after which a request has failed."""
-    key: Annotated[str, StringConstraints(pattern=r"(?i)^[a-z_]\w*(key|token|secret|password)$")] | None
-    """The environment variable that has the server's key, such as VLLM_API_KEY; null for a server without one."""
-    bos: Annotated[Bos, _BOS] = "as_tokenizer"
-    """What it reads before a text, as for a checkpoint."""
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments that are given."""
+        return self.model_dump(exclude_none=True)
 
 
 class ModelSpec(Closed):
@@ -116,7 +60,8 @@ class ModelSpec(Closed):
     other change."""
     dtype: Dtype
     """The precision of the weights and of the computation; pooled vectors are always stored in float32."""
-    bos: Annotated[Bos, _BOS] = "as_tokenizer"
+    # A plain word that is none of the three would be a misspelling more often than a token that begins a document.
+    bos: Annotated[Bos, StringConstraints(pattern=r"^(as_tokenizer|add|none|.*\W.*)$")] = "as_tokenizer"
     """What a causal model reads before a text, as documents began in its training: as_tokenizer, what its tokenizer
     puts there, which may be nothing; add, the tokenizer's bos_token; none; or one token of its vocabulary by its text,
     such as <|endoftext|>. With nothing before it, the first token of a text has no score."""
@@ -127,47 +72,30 @@ class ModelSpec(Closed):
     own initialisation, or the trained values permuted within each tensor."""
     seed: Annotated[int, Field(ge=0)] | None = None
     """What a twin's weights are drawn with; null for trained weights."""
-    quantisation: Quantisation | None = None
-    """How weights of linear layers are rounded to fewer bits; null for not at all."""
-    device_map: Literal["auto"] | None = None
-    """auto: accelerate puts the layers on all GPUs, then into memory, then into offload_folder; a stage's device must
-    be cuda for that, and with cpu no GPU is used. null: the whole model is on the stage's one device."""
-    max_memory: dict[str, str] | None = None
-    """With device_map: how much each device may take, such as {"0": 20GB, cpu: 60GB}; null for what is free."""
-    offload_folder: str | None = None
-    """With device_map: where layers lie that fit nowhere else; null for nowhere, which refuses such a model."""
-    compared: Compared | None = Compared()
-    """What a model in another precision than float32 is compared with on a sample; null where nothing else fits, which
-    the record of every run then says."""
+    load: Load | None = None
+    """How a model is loaded that does not fit as it is; null for an ordinary one."""
+
+    @property
+    def is_quantised(self) -> bool:
+        """Whether the weights are rounded while the checkpoint is read."""
+        return self.load is not None and self.load.quantization_config is not None
 
     @property
     def precision(self) -> str:
-        """In what the model computes, for the record, and whether that is compared with anything."""
-        if self.dtype == "float32" and self.quantisation is None:
+        """In what the model computes and how it is loaded, for the record and for the key of its answers."""
+        if self.load is None:
             return self.dtype
-        rounded = [str(self.quantisation)] if self.quantisation else []
-        return ", ".join([self.dtype, *rounded, *([] if self.compared else ["compared with nothing"])])
+        return f"{self.dtype}, load {json.dumps(self.load.options, sort_keys=True)}"
 
     @model_validator(mode="after")
-    def _options_go_together(self) -> Self:
-        faults = []
+    def _twins_are_plain(self) -> Self:
         if (self.weights == "trained") != (self.seed is None):
-            faults.append(
+            raise ValueError(
                 f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
                 "trained model has none"
             )
-        if self.weights != "trained" and (self.quantisation or self.device_map):
-            faults.append(
-                f"weights is {self.weights}; a twin has neither quantisation nor device_map, so leave them out"
-            )
-        if not self.device_map and (self.max_memory or self.offload_folder):
-            faults.append("max_memory and offload_folder need device_map: auto; add it, or leave them out")
-        if self.quantisation and self.offload_folder:
-            faults.append("a quantised model is not put on the disk; leave out quantisation or offload_folder")
-        if self.compared and self.compared.dtype == self.dtype != "float32" and not self.quantisation:
-            faults.append(f"compared.dtype is {self.dtype}, which is the model's own; take float32, or compared: null")
-        if faults:
-            raise FaultsError(faults)
+        if self.weights != "trained" and self.load:
+            raise ValueError(f"weights is {self.weights}; a twin is not loaded in another way, so leave out load")
         return self
 
 
@@ -325,14 +253,11 @@ def _kind_of(entry: Any) -> str:
     kind = entry.get("kind") if isinstance(entry, Mapping) else getattr(entry, "kind", None)
     if kind is None:
         return "checkpoint"
-    return kind if kind in ("served", "series") else "panel"
+    return "series" if kind == "series" else "panel"
 
 
 Model = Annotated[
-    Annotated[ModelSpec, Tag("checkpoint")]
-    | Annotated[Panel, Tag("panel")]
-    | Annotated[SeriesEntry, Tag("series")]
-    | Annotated[ServedModel, Tag("served")],
+    Annotated[ModelSpec, Tag("checkpoint")] | Annotated[Panel, Tag("panel")] | Annotated[SeriesEntry, Tag("series")],
     Discriminator(_kind_of),
 ]
 """An entry of the section models."""
@@ -370,7 +295,7 @@ class Member:
     """
 
     slug: str
-    spec: ModelSpec | ServedModel | BlindModel | Llm
+    spec: ModelSpec | BlindModel | Llm
     entry: str
 
     @property
@@ -381,7 +306,7 @@ class Member:
     @property
     def is_blind(self) -> bool:
         """Whether the model cannot know the construction; a twin is no blind model."""
-        return not isinstance(self.spec, ModelSpec | ServedModel | Llm)
+        return not isinstance(self.spec, ModelSpec | Llm)
 
     @property
     def blind(self) -> BlindModel:
@@ -390,7 +315,7 @@ class Member:
         Raises:
             TypeError: It is none.
         """
-        if isinstance(self.spec, ModelSpec | ServedModel | Llm):
+        if isinstance(self.spec, ModelSpec | Llm):
             raise TypeError(f"{self.slug} is no blind model")
         return self.spec
 
@@ -407,7 +332,7 @@ class Member:
     @property
     def state(self) -> WeightsState:
         """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
-        if isinstance(self.spec, Llm | ServedModel):
+        if self.is_asked:
             return "trained"
         return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
 
@@ -484,7 +409,7 @@ class ModelParams(StageParams):
     """The sections of params.yaml about models."""
 
     models: dict[Slug, Model]
-    """Slug -> a checkpoint, a twin of one, a series of checkpoints, a panel of blind models, or a model on a server."""
+    """Slug -> a checkpoint, a twin of one, a series of checkpoints, or a panel of blind models."""
     llms: dict[Slug, Llm]
     """Slug -> a model that is asked in words."""
 

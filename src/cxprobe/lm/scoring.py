@@ -7,35 +7,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cxprobe.files.tables import read_table
-from cxprobe.lm.answering import OnProgress, Record, answer
+from cxprobe.lm.answering import OnProgress, answer
 from cxprobe.lm.causal import CausalLM, load_causal_lm
 from cxprobe.lm.checkpoints import Source
 from cxprobe.lm.loading import is_masked, open_source
 from cxprobe.lm.masked import MaskedLM, load_masked_lm
 from cxprobe.lm.measuring import MeasuredModel
-from cxprobe.lm.params import ModelSpec, ServedModel
-from cxprobe.lm.served import describe_served, open_served
+from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.store import Answers, AnswerStore
 from cxprobe.lm.terms import Scheme
 from cxprobe.lm.texts import TOKENS_FILE, HowToScore, Texts, TokenScores, token_scores_of, write_token_scores
 
 
 def load_language_model(
-    slug: str, spec: ModelSpec | ServedModel, device: str = "cpu", source: Source | None = None
+    slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None
 ) -> MaskedLM | CausalLM:
     """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
 
-    A model on a server is not loaded: its tokenizer is, and the server is tried (see `open_served`), but for the device
-    "meta": then nothing is sent. Code of a checkpoint is never run.
+    Code of a checkpoint is never run.
 
     Arguments are those of `cxprobe.lm.embedding.load_encoder`.
 
     Raises:
         ModelError: As for `load_encoder` and `load_masked_lm`; or it is no language model.
     """
-    source = source or open_source(slug, spec, device)
-    if isinstance(spec, ServedModel):
-        return describe_served(slug, spec, source) if device == "meta" else open_served(slug, spec, source)
+    source = source or open_source(slug, spec)
     if is_masked(source.config):
         return load_masked_lm(slug, spec, device, source)
     return load_causal_lm(source, device)
@@ -71,8 +67,12 @@ def measure_texts(
         lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
     )
     total = sum(map(len, portions)) * len(described.schemes(how))
-    record = Record(folder, lambda earlier: _answers_in(earlier, described, how))
-    tokens = model.answer(lambda: described.questions(portions, how), total, record)
+    tokens = model.answer(
+        lambda: described.questions(portions, how),
+        total,
+        folder,
+        lambda earlier: _answers_in(earlier, described, how),
+    )
     if tokens is None:
         return None
     write_token_scores(tokens, model.facts, folder)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 
@@ -86,7 +86,6 @@ class PairsLine(Line):
     steps = ("make", "score", "judge", "ask")
     rated_kinds = ("pairs",)
     exports_data = True
-    measured: ClassVar[Mapping[str, str]] = {"score_pairs": "models", "probe_pairs": "probed"}
     divided = ("tests", "words")
     overview_columns = ("minimal pairs",)
 

@@ -7,7 +7,7 @@ from cxprobe.lm.causal import CausalLM
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.ngrams import without_contexts
-from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec, ServedModel
+from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.lm.scoring import load_language_model
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.params import PairsStage
@@ -91,7 +91,7 @@ def pairs_shown_to(member: Member, sources: Sources) -> Sources:
 def scoring_model(stage: Stage[PairsStage], member: Member) -> MeasuredModel | None:
     """Return the model that scores texts; None for a rule, or for counts of words."""
     match member.spec:
-        case ModelSpec() | ServedModel():
+        case ModelSpec():
             return MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
         case ContinuationAlone(checkpoint=spec):
             # Under the key of its own entry, so that both use one store of answers.

@@ -146,7 +146,6 @@ class PairsStage(LineParams):
     line: ClassVar[str] = "pairs"
     experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
-    asks_servers = True
     names: ClassVar[dict[str, str]] = {"models": "models", "probed": "models", "llms": "llms"}
 
     pairs: PairsParams

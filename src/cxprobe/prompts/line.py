@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +79,6 @@ class PromptsLine(Line):
     steps = ("make", "score", "judge")
     rated_kinds = ("inference", "reasoning")
     exports_data = True
-    measured: ClassVar[Mapping[str, str]] = {"score_prompts": "models"}
     divided = ("set",)
     compared_by = "set"
     overview_columns = ("premises of inferences", "reasoning frames")

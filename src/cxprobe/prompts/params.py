@@ -201,9 +201,9 @@ class JudgePrompts(Closed):
     """How replies are read, and how the scores of the answers are compared."""
 
     reader: Reader
-    """How a reply is read: stated, the answer that is stated last, in whatever words (`cxprobe.lm.replies`); exact, a
-    reply that is the digit or letter alone, as the release of Scivetti et al. 2025 compares strings. All else is
-    unparsed."""
+    """How a reply is read: stated, the answer that is stated last, in a form that prompts ask for
+    (`cxprobe.lm.replies`); exact, a reply that is the digit or letter alone, as the release of
+    Scivetti et al. 2025 compares strings. All else is unparsed."""
     score: AnswerScore
     """The score that decides in figures; one of scores."""
     scores: SomeDistinct[AnswerScore]
@@ -260,7 +260,6 @@ class PromptsStage(LineParams):
     line: ClassVar[str] = "prompts"
     experiments_file = Path(__file__).with_name("experiments.yaml")
     blind_kinds = ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts))
-    asks_servers = True
     names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
 
     prompts: PromptsParams

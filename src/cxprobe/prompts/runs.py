@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.lm.params import Member, ModelSpec, ServedModel
+from cxprobe.lm.params import Member, ModelSpec
 from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.judge import (
     ALL_CONSTRUCTIONS,
@@ -38,7 +38,7 @@ def prompt_runs(
     members, judge, score = list(members), section.judge, section.score
     settings = {
         member.slug: {"asked": str(judge.score), "scheme": str(score.scheme), "bos": member.spec.bos, "reader": "none"}
-        if isinstance(member.spec, ModelSpec | ServedModel)
+        if isinstance(member.spec, ModelSpec)
         else {"asked": REPLY, "scheme": "none", "bos": "none", "reader": str(judge.reader)}
         if member.is_asked
         else {"asked": RULE, "scheme": "none", "bos": "none", "reader": "none"}

@@ -1,8 +1,8 @@
 """Recognition as a line of work: what lists of lines see of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 
@@ -41,7 +41,6 @@ class RecognitionLine(Line):
     asked_by = "by a probe"
     steps = ("make", "embed", "probe", "tune")
     exports_data = True
-    measured: ClassVar[Mapping[str, str]] = {"measure_recognition": "models"}
     divided = ("source",)
     compared_by = "source"
 

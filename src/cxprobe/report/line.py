@@ -110,8 +110,6 @@ class Line:
         title: The title in reports, such as "Minimal pairs".
         asked_by: How models are asked, for headings, such as "by minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
-        measured: Stage that runs checkpoints on texts -> the list of the section that names its models. Answers are
-            stored by text, so that `cxprobe measure` can compute parts.
         divided: The columns by which rates of blind models on a construction are grouped.
         compared_by: The column by which comparisons of models on a construction are grouped.
     """
@@ -120,7 +118,6 @@ class Line:
     title: ClassVar[str]
     asked_by: ClassVar[str]
     steps: ClassVar[Sequence[str]]
-    measured: ClassVar[Mapping[str, str]] = {}
     divided: ClassVar[Sequence[str]] = ()
     compared_by: ClassVar[str] = "construction"
     overview_columns: ClassVar[Sequence[str]] = ()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, StringConstraints
 
 from cxprobe.files.schema import Closed, Slug, suggest
-from cxprobe.lm.params import ModelParams, Panel, ServedModel, empty_names, members_of
+from cxprobe.lm.params import ModelParams, Panel, empty_names, members_of
 
 
 class Families(Closed):
@@ -62,13 +62,11 @@ class LineParams(ReportParams):
         line: The name of the line and of its section. The section has ``models`` and ``constructions``; it may have
             ``llms`` (models that are asked in words) and ``benchmarks`` (published items).
         blind_kinds: The kinds of blind models that the line can ask.
-        asks_servers: Whether it can ask a model on a server, which returns only causal likelihoods.
         names: A list of the line's section -> the section of params.yaml that has the entries of this list as keys.
     """
 
     line: ClassVar[str]
     blind_kinds: ClassVar[Collection[str]] = ()
-    asks_servers: ClassVar[bool] = False
     names: ClassVar[dict[str, str]] = {"models": "models"}
 
     @property
@@ -132,8 +130,3 @@ class LineParams(ReportParams):
                             f"{path}: '{slug}' has {name}, and {member.kind} cannot be asked here; {self.line} asks "
                             f"{', '.join(self.blind_kinds)}"
                         )
-            if isinstance(entry, ServedModel) and not self.asks_servers:
-                yield (
-                    f"{path}: '{slug}' runs on a server, which gives causal likelihoods alone, and {self.line} asks "
-                    "for more; take it out here"
-                )

@@ -8,7 +8,7 @@ know all sections.
 from collections.abc import Collection, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
@@ -30,7 +30,7 @@ class Precision(Closed):
     """How many of the stage's items are measured in both precisions."""
     largest_difference: Annotated[float, Field(gt=0)]
     """The largest accepted relative difference: the norm of the difference between the raw answers, divided by the
-    norm of the answers in float32. `compared` of a model can name another precision and another limit."""
+    norm of the answers in float32."""
 
 
 class Compute(Closed):
@@ -39,25 +39,25 @@ class Compute(Closed):
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
     """Lightning's name of the accelerator; auto takes a GPU if there is one."""
     devices: Annotated[int, Field(ge=1)] | Literal["auto"]
-    """Devices per node. Each of n devices has its own process, which computes every n-th batch. A part of `cxprobe
-    measure` always uses one device."""
+    """Devices per node. Each of n devices has its own process, which computes every n-th batch."""
     num_nodes: Annotated[int, Field(ge=1)]
     """How many machines."""
     strategy: str
     """Lightning's name of the strategy: auto for one device, ddp for several ..."""
     jobs: Annotated[int, Field(ge=1)]
     """Probes that are fitted, or tuned, at the same time."""
-    precision: Precision
-    """How a model in low precision is compared with float32."""
+    precision: Precision | None
+    """How a model in low precision is compared with float32; null for not at all, where float32 fits nowhere."""
+
+    @property
+    def of_lightning(self) -> dict[str, Any]:
+        """What Lightning is told."""
+        return self.model_dump(include=set(ONE_PROCESS))
 
     @property
     def is_one_process(self) -> bool:
         """Whether a single process on the CPU does all the work."""
-        return self.model_dump(include=set(ONE_PROCESS)) == ONE_PROCESS
-
-    def in_one_process(self) -> Self:
-        """Return the same settings for one process on the CPU, such as one that asks a server."""
-        return self.model_copy(update=ONE_PROCESS)
+        return self.of_lightning == ONE_PROCESS
 
 
 class StageParams(Closed):

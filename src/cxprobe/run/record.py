@@ -24,10 +24,10 @@ class ModelFacts:
         name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
         kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), "series"
             (several models that differ in one quantity), or "blind" (cannot know the construction).
-        parameters: The number of its weights; None where a server does not tell.
-        weights: Which weights exactly: a commit on the hub, a SHA-256, or the version that a server names.
+        parameters: The number of its weights; None where it is not known.
+        weights: Which weights exactly: a commit on the hub, or a SHA-256.
         state: "random" and "shuffled" for a twin of a trained model, "none" for a blind model.
-        precision: In what it computes, such as "float32", "bfloat16, torchao int8 weights" or "Q4_1, de-quantised to
+        precision: In what it computes, such as "float32", "bfloat16", "float32, load ..." or "Q4_1, de-quantised to
             float32"; "" where that is not known, or means nothing.
         attention: How transformers computes attention, such as "sdpa"; "" where that is not known, or means nothing.
     """

@@ -53,9 +53,8 @@ def run_stage(
     128 + n after signal n; 1 for anything else, with a traceback. Secret keys from the environment are never printed.
 
     Args:
-        work: A function with the name of its stage in dvc.yaml. It returns None in processes that only help to compute:
-            parts of `cxprobe measure`, and the processes that Lightning starts for several devices by running the
-            script again.
+        work: A function with the name of its stage in dvc.yaml. It returns None in processes that only help to compute,
+            which Lightning starts for several devices by running the script again.
         sections: The class of the sections of params.yaml that the stage reads.
         items: The section whose keys are the items of the stage; None for a stage that runs once.
     """

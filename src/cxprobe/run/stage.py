@@ -11,7 +11,6 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, RESULTS
 from cxprobe.run.params import StageParams
-from cxprobe.run.processes import Job
 from cxprobe.run.provenance import md5_of
 from cxprobe.run.record import ModelFacts, Trial
 
@@ -33,14 +32,12 @@ class Stage(Generic[P]):
         item: What it runs for, such as the slug of a model; "" for a stage that runs once.
         params: The sections of params.yaml that its script names.
         inputs: Path of what was read -> its MD5; filled by `use`.
-        job: What is to be done of a measuring stage.
     """
 
     name: str
     item: str
     params: P
     inputs: dict[str, str] = field(default_factory=dict)
-    job: Job = field(default_factory=Job)
 
     @property
     def line(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 
@@ -37,7 +37,6 @@ class ScenariosLine(Line):
     asked_by = "by scenarios"
     steps = ("make", "score")
     exports_data = True
-    measured: ClassVar[Mapping[str, str]] = {"score_scenarios": "models"}
     divided = ("scenario",)
     compared_by = "scenario"
     overview_columns = ("tests of scenarios",)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.files.tables import read_table
-from cxprobe.lm.answering import Record, answer
+from cxprobe.lm.answering import answer
 from cxprobe.lm.candidates import CandidateQuestions
 from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.measuring import MeasuredModel
@@ -57,9 +57,7 @@ def fill_masks(
         yield ask(model.described, known).answers(known[_ANSWERS].to_numpy(dtype=np.float64).ravel())
 
     portions = [rows for _, rows in asked.groupby("construction", sort=False)]
-    numbers = model.answer(
-        lambda: (ask(model.described, rows) for rows in portions), len(asked), Record(folder, recall)
-    )
+    numbers = model.answer(lambda: (ask(model.described, rows) for rows in portions), len(asked), folder, recall)
     if numbers is None:
         return None
     asked[_ANSWERS] = np.stack(numbers)  # (texts, 2)

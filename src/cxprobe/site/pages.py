@@ -15,7 +15,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cxprobe.lm.folders import is_gguf
-from cxprobe.lm.params import Llm, Member, ModelSpec, ServedModel, series_of
+from cxprobe.lm.params import Llm, Member, ModelSpec, series_of
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.findings import (
     BESIDE_CONTROL,
@@ -327,7 +327,5 @@ def _facts(member: Member) -> dict[str, str]:
             rounded = "rounded in its GGUF file, de-quantised to " if is_gguf(spec.name) else ""
             is_ = {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": rounded + spec.precision}
             return {**about, **is_, **said}
-        case ServedModel() as spec:
-            return {"checkpoint": spec.name, "weights": spec.weights, "precision": "as served", "server": spec.url}
         case spec:
             return {"blind model": spec.kind}

@@ -1,8 +1,7 @@
 """Greetings as a line of work."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import pandas as pd
 from cxprobe.greetings.params import GreetingsParams, GreetingsStage
@@ -22,7 +21,6 @@ class GreetingsLine(Line):
     title = "Greetings"
     asked_by = "by greetings"
     steps = ("make",)
-    measured: ClassVar[Mapping[str, str]] = {"score_greetings": "models"}
 
     def check_params(self, params, faults) -> None:
         """Refuse greetings of nobody."""
