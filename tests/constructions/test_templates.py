@@ -1,10 +1,9 @@
 import re
 
 import pytest
+from cxprobe.constructions.templates import form_and_number, spell, template_slots
 from hypothesis import given
 from hypothesis import strategies as st
-
-from cxprobe.constructions.templates import form_and_number, spell, template_slots
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from toy_pairs import load_all
 
 from cxprobe.constructions.people import ROLE_NOUN_TYPE
-from cxprobe.english import wrong_articles
 from cxprobe.lm.params import PairClassifier
 from cxprobe.pairs.blind import learn_preferences, preferences_of
 from cxprobe.pairs.make import render_pairs
 from cxprobe.pairs.params import FORM, construction_of_pairs
+from cxprobe.text.english import wrong_articles
 
 pytestmark = pytest.mark.pipeline
 

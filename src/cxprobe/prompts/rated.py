@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from cxprobe.english import capitalise_first
 from cxprobe.people.forms import RatedItem, in_drawn_order
 from cxprobe.people.wording import InferenceTask, ReasoningTask
 from cxprobe.prompts.items import Inference, Reasoning
 from cxprobe.seeding import text_id
+from cxprobe.text.english import capitalise_first
 
 
 def items_of_inferences(inferences: Iterable[Inference], task: InferenceTask) -> Iterator[RatedItem]:

@@ -9,22 +9,19 @@ import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.templates import BRACES, SLOT, WORD_MASK, form_and_number, template_slots
-from cxprobe.english import SENTENCE_START
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
+from cxprobe.text.english import SENTENCE_START
+from cxprobe.text.templates import WORD_MASK, Template, slots_of
 
 
-def _template(text: str) -> str:
+def _with_one_mask(text: str) -> str:
     if (masks := text.count(WORD_MASK)) != 1:
         raise ValueError(f"{text!r} has {masks} masks; write {WORD_MASK} where the word is asked for, exactly once")
     if re.search(SENTENCE_START + re.escape(WORD_MASK), text):
         raise ValueError(
             f"{text!r} begins a sentence with {WORD_MASK}, where a candidate would need a capital; reword it"
         )
-    for braced in BRACES.findall(text):
-        if not SLOT.fullmatch(braced):
-            raise ValueError(f"{text!r} has {braced!r}, which is not a slot; write a form and a number, as {{NAME1}}")
     return text
 
 
@@ -46,12 +43,18 @@ _FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
 _SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
 _SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
 _ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
-_Template = Annotated[str, AfterValidator(_template)]
+_MaskedText = Annotated[Template, AfterValidator(_with_one_mask)]
 _Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
 # A row of one form can be written as its word.
 WordRow = Annotated[
     tuple[_Word, ...], Strict(False), BeforeValidator(lambda words: [words] if isinstance(words, str) else words)
 ]
+
+
+def form_and_number(slot: str) -> tuple[str, int]:
+    """Return the form of a slot's words and the number of their row in an item, from 1: ADJ2 -> ADJ, 2."""
+    form = slot.rstrip("0123456789")
+    return form, int(slot.removeprefix(form))
 
 
 class WordSet(Closed):
@@ -96,7 +99,7 @@ class Items(Closed):
 class TestText(Closed):
     """A text that has a right answer."""
 
-    text: _Template
+    text: _MaskedText
     answer: _SlotName
     """The candidate that is right."""
 
@@ -122,9 +125,9 @@ class Calibration(Closed):
 
     purpose: str
     """What its texts leave out or change: short, name, adjective ..."""
-    texts: Annotated[list[_Template], Field(min_length=1)]
+    texts: Annotated[list[_MaskedText], Field(min_length=1)]
     """The texts, in the order and words of the base test; their mean counts."""
-    by_test: dict[_ScenarioName, list[_Template]] = Field(default_factory=dict)
+    by_test: dict[_ScenarioName, list[_MaskedText]] = Field(default_factory=dict)
     """Another test -> the same texts in its order and words; a test that is absent has those of the base test."""
     vary: list[_SlotName] = Field(default_factory=list)
     """Slots whose rows are drawn anew; items whose texts are otherwise the same share the draws."""
@@ -247,7 +250,7 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
             key = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
             if text.answer not in candidates:
                 yield f"{key}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
-            yield from _unknown(f"{key}.text", template_slots(text.text), slots_filled)
+            yield from _unknown(f"{key}.text", slots_of(text.text), slots_filled)
     if scenarios.base in scenarios.tests and (more := scenarios.tests[scenarios.base].others):
         yield f"tests.{scenarios.base}.others: {len(more)}, but decisions flip from one text; move them to another test"
 
@@ -281,7 +284,7 @@ def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
 def _faults_of_calibration_text(
     scenarios: Scenarios, calibration: Calibration, key: str, part: str, text: str
 ) -> Iterator[str]:
-    known, slots = [*scenarios.slots_of_items(), *calibration.vary], template_slots(text)
+    known, slots = [*scenarios.slots_of_items(), *calibration.vary], slots_of(text)
     yield from _unknown(f"{key}.{part}", slots, known)
     for slot in calibration.vary:
         if slot not in slots:
@@ -307,16 +310,17 @@ def wrong_words(texts: pd.DataFrame) -> "pd.Series[Any]":
     return wrong.where(texts["right"] != "", "")
 
 
-def example_words(scenarios: Scenarios, text: str) -> dict[str, str]:
+def example_words(scenarios: Scenarios, text: str, turn: int = 0) -> dict[str, str]:
     """Return slot -> word for the slots of a text: those of row 1 have the words of the first row of their set, etc.
 
     Args:
         scenarios: The words.
         text: A text of a test or of a calibration.
+        turn: So many rows later: over as many turns as a set has rows, each slot has all its words.
     """
     words = {}
-    for slot in template_slots(text):
+    for slot in slots_of(text):
         form, number = form_and_number(slot)
         known = scenarios.words[scenarios.forms[form]]
-        words[slot] = known.rows[(number - 1) % len(known.rows)][known.forms.index(form)]
+        words[slot] = known.rows[(number - 1 + turn) % len(known.rows)][known.forms.index(form)]
     return words

@@ -1,6 +1,6 @@
 import pytest
 
-from cxprobe.english import article_of, capitalise_first, capitalise_sentences, wrong_articles
+from cxprobe.text.english import article_of, capitalise_first, capitalise_sentences, wrong_articles
 
 
 def test_every_sentence_gets_a_capital():
