@@ -115,9 +115,9 @@ def test_what_cannot_be_asked_is_an_error_that_names_the_parameter(everything):
 @pytest.mark.parametrize(
     ("formats", "what"),
     [
-        ('{statement: "{whom} gave."}', "the slot 'whom' is unknown"),
+        ('{statement: "{whom} gave."}', "nothing fills the slot 'whom'"),
         ('{statement: "Someone gave."}', "has no slot of the contrasts"),
-        ('{statement: "{who} gave."}', "variant B has no format 'statement'"),
+        ('{statement: "{who} gave."}', "variant B lacks the format statement"),
     ],
 )
 def test_a_fault_in_a_format_is_told_with_its_line(tmp_path, formats, what):

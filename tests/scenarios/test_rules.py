@@ -39,7 +39,7 @@ def calibration(**change):
         (text(lambda text: text + " [MASK]"), "has 2 masks; write [MASK] where the word is asked for, exactly once"),
         (text(lambda text: "[MASK] is the {ADJ1} one."), "where a candidate would need a capital"),
         (text(lambda text: "It is so. [MASK] is the one."), "where a candidate would need a capital"),
-        (text(lambda text: "{adj1} is [MASK]"), "'{adj1}', which is not a slot"),
+        (text(lambda text: "{adj1} is [MASK]"), "unknown slot 'adj1'"),
         (text(lambda text: "{ADJ3} is [MASK]"), "tests.S1.text: unknown slot 'ADJ3'; did you mean 'ADJ"),
         (lambda s: s["tests"]["S1"].update(answer="ADJ1"), "tests.S1.answer: 'ADJ1' is not a candidate"),
         (others("S2", answer="NOUN1"), "tests.S2.others[0].answer: 'NOUN1' is not a candidate"),

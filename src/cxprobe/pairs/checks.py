@@ -19,7 +19,7 @@ FRAMES_TO_BALANCE = 10
 """With fewer frames, the balance of right and wrong words is not checked."""
 _LEADING_ARTICLE = re.compile(r"^(?:the|an?) ")
 _DETERMINER = r"\b(?:the|an?|his|her|their|my|our|your|its|this|that|some) "
-_POSITIONS = ("Person-1", "Person-2")  # in the order in which a context names them
+_POSITIONS = ("Person1", "Person2")  # in the order in which a context names them
 
 
 class _Rendered(NamedTuple):
@@ -55,9 +55,11 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
     if faults := list(faults_of_pairs(content, people)):
         return faults
     faults = [*_other_people(content, people), *_faults_of_roles(content, people), *_frequent_verbs(content)]
+    pronouns = list(people.pronouns.values()) if content.people else [{}]
     for asked in (content, *map(content.in_format, content.formats)):
-        rendered = list(_rendered(asked, people, asked.groups))
-        found = [*_faults_of_texts(rendered), *_faults_of_nouns(asked, people), *_repeated_frames(asked, people)]
+        rendered = list(_rendered(asked, pronouns, asked.groups))
+        found = [*_faults_of_texts(rendered), *_faults_of_nouns(asked, people)]
+        found += _repeated_frames(asked, list(_rendered(asked, pronouns[:1], {"frames": asked.frames})))
         if content.tests != "form" and len(content.frames) >= FRAMES_TO_BALANCE and not found:
             found += _unbalanced_words(rendered)
         faults += found
@@ -68,12 +70,11 @@ def _first_words(content: PairsFile) -> Row:
     return {slot: words for rows in content.groups.values() for slot, words in rows[0].items()}
 
 
-def _rendered(content: PairsFile, people: People, groups: Mapping[str, Sequence[Row]]) -> Iterator[_Rendered]:
+def _rendered(content: PairsFile, pronouns: Sequence[Row], groups: Mapping[str, Sequence[Row]]) -> Iterator[_Rendered]:
     """Render each variant with every row of some groups at least once, beside the first rows of the others.
 
-    People are called by their place.
+    People are called by their place, and pronouns take turns.
     """
-    pronouns = list(people.pronouns.values()) if content.people else [{}]
     longest = max(groups, key=lambda group: len(groups[group]))
     for name, variant in content.variants.items():
         for sentence, context in variant.contexts.items():
@@ -122,15 +123,14 @@ def _faults_of_nouns(content: PairsFile, people: People) -> Iterator[Fault]:
                     yield Fault(("variants", name), f"variant {name}: {what}; people bring their own article")
 
 
-def _repeated_frames(content: PairsFile, people: People) -> Iterator[Fault]:
+def _repeated_frames(content: PairsFile, pairs: Sequence[_Rendered]) -> Iterator[Fault]:
     """Find variants that do not show what tells two frames, or a sentence and its rival, apart."""
-    pairs = list(_rendered(content, people, {"frames": content.frames}))
     for name, variant in content.variants.items():
         if not any({*slots_of(template)} & content.frames[0].keys() for _, template in variant.templates()):
             continue
         of_variant = (pair for pair in pairs if pair.variant == name)
         texts = ((pair[1:3], " | ".join((pair.context, *sorted((pair.good, pair.bad))))) for pair in of_variant)
-        positions = [str(row[-1]) for (_, row), *_ in repeated(texts)]
+        positions = list(dict.fromkeys(str(row[-1]) for (_, row), *_ in repeated(texts)))
         if positions:
             what = f"frames {', '.join(positions[:5])}{' ...' * (len(positions) > 5)} say the same as others"
             yield Fault(("variants", name), f"variant {name}: {what}; replace them, or show more of them in it")

@@ -8,7 +8,7 @@ from pathlib import Path
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, Keys, gender_of, normalised, repeated
 from cxprobe.prompts.items import ConstructionItems, InferenceItems, ReasoningFrame
 from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import note_of, slots_of, words_of
+from cxprobe.text.templates import filler_note, filler_words, slots_of
 
 MOST_OF_A_RELATION = 0.45
 """The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
@@ -54,8 +54,8 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         for name, _, text in repeated([("", sentence), *hypotheses.items()]):
             yield Fault(keys, f"{name}: {text!r} says the same as its premise or another hypothesis; replace it")
         for slot, filler in premise.slots.items():
-            if (pronoun := _disagreeing(words_of(filler), note_of(filler))) is not None:
-                yield Fault(keys, f"{slot}: '{words_of(filler)}' does not agree with its pronoun; write {pronoun}")
+            if (pronoun := _disagreeing(filler_words(filler), filler_note(filler))) is not None:
+                yield Fault(keys, f"{slot}: '{filler_words(filler)}' does not agree with its pronoun; write {pronoun}")
         for name, text in hypotheses.items():
             if keys[0] == "premises" and slots_of(asked.hypotheses[name]):  # others are alike about all premises
                 asked_about.append((keys, f"{name}: {text}"))
@@ -126,7 +126,7 @@ def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
         for other in options[:number] + options[number + 1 :]:
             if f" {name} " in f" {other} ":
                 yield Fault(("referents", number), f"'{name}' is also in '{other}'; give referents different names")
-        if (pronoun := _disagreeing(name, note_of(frame.referents[number]))) is not None:
+        if (pronoun := _disagreeing(name, filler_note(frame.referents[number]))) is not None:
             yield Fault(("referents", number), f"'{name}' does not agree with its pronoun; write {pronoun}")
         for part, text in parts.items():
             if f" {name} " in f" {normalised(_REFERENT.sub('|', text))} ":

@@ -13,7 +13,7 @@ from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
 from cxprobe.prompts.params import CONTROL
 from cxprobe.seeding import generator_for
-from cxprobe.text.templates import Filler, SlotName, Template, Values, Words, render, slots_of, words_of
+from cxprobe.text.templates import Filler, SlotName, Template, Values, Words, filler_words, render, slots_of
 
 Relation = Literal["entailment", "neutral", "contradiction"]
 RELATIONS: tuple[Relation, ...] = ("entailment", "neutral", "contradiction")  # a model answers with the index
@@ -91,7 +91,7 @@ Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
 Golds = Annotated[dict[ItemKey, Relation], Field(min_length=1)]
 
 
-class Sentence(Closed):
+class TemplatedSentence(Closed):
     """A sentence with what fills its slots, and those of the hypotheses about it."""
 
     text: Template
@@ -105,7 +105,7 @@ class Sentence(Closed):
         return render(self.text, self.slots)
 
 
-class Premise(Sentence):
+class Premise(TemplatedSentence):
     """A sentence about which the hypotheses are asked that its reading or itself has a relation to."""
 
     reading: ItemKey
@@ -114,7 +114,7 @@ class Premise(Sentence):
     """Hypothesis -> its relation to this premise, where the reading has another or none; absent for none."""
 
 
-class Challenge(Sentence):
+class Challenge(TemplatedSentence):
     """A sentence with the surface of the construction, but with another construction."""
 
     gold: Golds
@@ -181,7 +181,7 @@ class InferenceItems(Closed):
                 if name in self.golds(premise):
                     yield from _faults(f"{path}, {name}", self.hypothesis, name, premise)
 
-    def hypothesis(self, name: str, premise: Sentence) -> str:
+    def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
         """Return a template's sentence about a premise."""
         return render(self.hypotheses[name], premise.slots)
 
@@ -246,7 +246,7 @@ class ReasoningFrame(Closed):
 
     def option(self, number: int) -> str:
         """Return what a referent is called, from 0."""
-        return words_of(self.referents[number])
+        return filler_words(self.referents[number])
 
     def _text(self, parts: list[str], order: tuple[int, ...] = (0, 1, 2, 3)) -> str:
         """Return the parts as a text in which R1 to R4 are the referents in this order."""

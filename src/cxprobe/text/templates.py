@@ -68,12 +68,12 @@ def slots_of(template: str) -> list[str]:
     return [name for name, _ in _SLOT.findall(template)]
 
 
-def words_of(filler: Filled) -> str:
+def filler_words(filler: Filled) -> str:
     """Return the words of a filler, without its note."""
     return filler if isinstance(filler, str) else next(iter(filler.values()))
 
 
-def note_of(filler: Filled) -> str | None:
+def filler_note(filler: Filled) -> str | None:
     """Return the note of a filler; None if it has none."""
     return None if isinstance(filler, str) else next(iter(filler))
 
@@ -93,8 +93,8 @@ def fill(template: str, values: Values) -> str:
         name, form = slot.groups()
         if name not in values:
             raise TemplateError(f"nothing fills the slot '{name}' of {template!r}{suggest(name, list(values))}")
-        words = words_of(values[name])
-        return words if form is None else _in_form(words, note_of(values[name]), form)
+        words = filler_words(values[name])
+        return words if form is None else _in_form(words, filler_note(values[name]), form)
 
     return _SLOT.sub(filled, template)
 
