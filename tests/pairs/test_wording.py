@@ -126,4 +126,4 @@ def test_a_fault_in_a_format_is_told_with_its_line(tmp_path, formats, what):
         load_toy(tmp_path, text)
     [line] = [line for line in str(fault.value).split("\n") if what in line]
     number = int(line.split("line ")[1].split(":")[0])
-    assert text.split("\n")[number - 1].strip().startswith("B:" if "B has" in what else "formats:")
+    assert text.split("\n")[number - 1].strip().startswith("B:" if "B lacks" in what else "formats:")

@@ -80,12 +80,10 @@ def test_clean_items_have_no_fault(tmp_path, text):
          "the hypothesis 'moved' has the relation entailment to 8 of 12 premises (67%)"),
         ('    stayed: "{SBJ} left {OBJ} where {OBJ:they} {OBJ:was}."', '    stayed: "{OBJ} moved!"', FIRST_PREMISE,
          "says the same as its premise or another hypothesis"),
-        ("a box of clerk hats", "a box of baker hats", FIRST_PREMISE + 1, "hats moved.' is there with premises[0]"),
+        ("a box of clerk hats", "a box of baker hats", FIRST_PREMISE + 1, "hats moved.' is asked about premises[0]"),
         ("a box of baker hats", "an box of baker hats", FIRST_PREMISE, "'an box' has the wrong article; write 'a box'"),
         ("{OBJ} away.", "{OBJ} away", FIRST_PREMISE, "it does not end in a full stop"),
         ("{she: the baker}", "{she: the king}", FIRST_PREMISE, "SBJ: 'the king' does not agree with its pronoun"),
-        ("{SBJ} carried {OBJ} well", "The Baker carried a box of baker hats, away", CHALLENGE,
-         "is there with premises[0] (counted from 0) too"),
         ("{SBJ} carried {OBJ} well", "{OBJ} moved", CHALLENGE, "moved: 'An egg moved.' says the same as its premise"),
     ],
 )  # fmt: skip

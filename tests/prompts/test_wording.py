@@ -214,9 +214,9 @@ def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_
         ("inference.plain", "answers", {"neutral": " No."}, "give entailment, neutral, contradiction"),
         ("inference.plain", "answers", PLAIN["answers"] | {"neutral": "May"}, "must begin with a space"),
         ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "two answers are the same"),
-        ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A must have the field {a}"),
-        ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists them"),
-        ("reasoning.letters", "neither", None, "a text that lists the options must have"),
+        ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A may have no field but {a}"),
+        ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists"),
+        ("reasoning.letters", "neither", None, "neither is the third option of a text that lists"),
         ("reasoning.letters", "answers", {"A": " {b}", "B": " B", "C": " C"}, "answer A may have no field but {a}"),
     ],
 )

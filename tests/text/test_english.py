@@ -1,6 +1,6 @@
 import pytest
 
-from cxprobe.text.english import article_of, capitalise_first, capitalise_sentences, faults_of_text, wrong_articles
+from cxprobe.text.english import article_of, capitalise_sentences, faults_of_text, wrong_articles
 
 
 def test_every_sentence_gets_a_capital():
@@ -12,11 +12,6 @@ def test_every_sentence_gets_a_capital():
 @pytest.mark.parametrize("text", ["", "Wait... he sang.", "The cat . a dog", "At 3.5 the cat came", "The cat: a dog"])
 def test_what_ends_no_sentence_is_followed_by_no_capital(text):
     assert capitalise_sentences(text) == text
-
-
-def test_the_first_letter_alone_can_get_a_capital():
-    assert capitalise_first("the McKay boys left. they ran.") == "The McKay boys left. they ran."
-    assert capitalise_first("") == ""
 
 
 @pytest.mark.parametrize(

@@ -162,11 +162,9 @@ def _other_people(content: PairsFile, people: People) -> Iterator[Fault]:
 def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find nouns of typical roles that are too frequent, or that do not agree with the pronouns of their type."""
     counts = Counter(noun for roles in content.typical for noun in roles)
-    has_pronouns = any(
-        {*slots_of(template)} & {*next(iter(people.pronouns.values()))}
-        for variant in content.variants.values()
-        for _, template in variant.templates()
-    )
+    templates = [template for variant in content.variants.values() for _, template in variant.templates()]
+    used = {slot for template in templates for slot in slots_of(template)}
+    has_pronouns = not used.isdisjoint(next(iter(people.pronouns.values()), {}))
     for position, roles in enumerate(content.typical):
         for noun in roles:
             if counts[noun] > MOST_OF_A_NOUN:

@@ -29,8 +29,7 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
 
     Returns:
         Faults: hypotheses that tell their relation; what is wrong with a text (`faults_of_text`); the same sentence as
-        two premises, as a premise and its hypothesis, or as a hypothesis about two premises; and pronouns that do not
-        agree.
+        a premise and its hypothesis, or as a hypothesis about two premises; and pronouns that do not agree.
     """
     every = [asked.golds(premise) for premise in asked.premises]
     for name in asked.hypotheses:
@@ -43,11 +42,10 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
                 f"the hypothesis '{name}' has the relation {relation} to {share}, so that it tells the answer; at most "
                 f"{MOST_OF_A_RELATION:.0%} are allowed: write premises to which it has another",
             )
-    premises, asked_about = list[tuple[Keys, str]](), list[tuple[Keys, str]]()
+    asked_about = list[tuple[Keys, str]]()
     keys: Keys
     for keys, premise in asked.all_premises.items():
         sentence = premise.sentence()
-        premises.append((keys, sentence))
         hypotheses = {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
         for text in (sentence, *hypotheses.values()):
             yield from (Fault(keys, f"{text!r}: {what}") for what in faults_of_text(text))
@@ -59,10 +57,9 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         for name, text in hypotheses.items():
             if keys[0] == "premises" and slots_of(asked.hypotheses[name]):  # others are alike about all premises
                 asked_about.append((keys, f"{name}: {text}"))
-    for texts in (premises, asked_about):
-        for keys, known, text in repeated(texts):
-            where = f"{known[0]}[{known[1]}] (counted from 0)"
-            yield Fault(keys, f"{text!r} is there with {where} too; replace one of them")
+    for keys, known, text in repeated(asked_about):
+        where = f"{known[0]}[{known[1]}] (counted from 0)"
+        yield Fault(keys, f"{text!r} is asked about {where} too; replace one of the premises")
 
 
 def _disagreeing(words: str, pronoun: str | None) -> str | None:
@@ -148,7 +145,7 @@ def lint_items(items: ConstructionItems) -> Iterator[Fault]:
 
 
 def lint_premises(items: Mapping[Path, ConstructionItems]) -> dict[Path, list[Fault]]:
-    """Find premises that an earlier file has too.
+    """Find premises that are there twice, in one file or in two.
 
     Args:
         items: File -> its content.
@@ -164,7 +161,6 @@ def lint_premises(items: Mapping[Path, ConstructionItems]) -> dict[Path, list[Fa
     ]
     faults: dict[Path, list[Fault]] = {}
     for (path, part, number), (earlier, _, _), text in repeated(texts):
-        if path != earlier:
-            what = f"the premise {text!r} is in {earlier} too; replace one of them"
-            faults.setdefault(path, []).append(Fault(("inference", part, number), what))
+        what = f"the premise {text!r} is in {earlier} too; replace one of them"
+        faults.setdefault(path, []).append(Fault(("inference", part, number), what))
     return faults

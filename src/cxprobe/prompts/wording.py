@@ -191,24 +191,13 @@ class ReasoningContinuation(_Continuation):
 
     @model_validator(mode="after")
     def _can_be_filled(self) -> "ReasoningContinuation":
-        listing = {"text", "question", "a", "b", "c"}
-        if self.lists_options:
-            if {*slots_of(self.text)} != listing or self.neither is None:
-                raise ValueError(
-                    "a text that lists the options must have {text}, {question}, {a}, {b} and {c}; give neither"
-                )
-            self.check(self.answers, PAPER, listing)
-            for letter, answer in self.answers.items():
-                if {*slots_of(answer)} - {letter.lower()}:
-                    raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
-            return self
-        if self.neither is not None:
-            raise ValueError(
-                "neither is the third option of a text that lists them; list {a}, {b} and {c}, or remove it"
-            )
-        self.check(self.answers, PAPER, listing - {"c"})
-        if [slots_of(self.answers[letter]) for letter in ("A", "B", "C")] != [["a"], ["b"], []]:
-            raise ValueError("answer A must have the field {a}, B the field {b} and C none")
+        if self.lists_options != (self.neither is not None):
+            raise ValueError("neither is the third option of a text that lists {a}, {b} and {c}; give both, or none")
+        fields = {"text", "question", "a", "b", *("c" * self.lists_options)}
+        self.check(self.answers, PAPER, fields)
+        for letter, answer in self.answers.items():
+            if {*slots_of(answer)} - {letter.lower()}:
+                raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
         return self
 
 

@@ -54,11 +54,6 @@ def faults_of_text(text: str) -> Iterator[str]:
         yield f"{two!r} is two articles in a row; take one out"
 
 
-def capitalise_first(text: str) -> str:
-    """Return a text with its first character as a capital, and all others as they are."""
-    return text[:1].upper() + text[1:]
-
-
 def capitalise_sentences(text: str) -> str:
     """Return a text with a capital at the start of every sentence."""
     return _FIRST_LETTER.sub(lambda match: match[1] + match[2].upper(), text)
