@@ -16,6 +16,7 @@ from cxprobe.interventions.sentences import InterventionsFile, NeutralSentences
 from cxprobe.pairs.frames import PairsFile
 from cxprobe.prompts.items import ConstructionItems
 from cxprobe.scenarios.rules import Scenarios
+from cxprobe.text import templates
 
 HEAD = """\
 # File formats
@@ -67,6 +68,7 @@ def describe_formats(folder: Path) -> str:
     for title, module in MODULES.items():
         docstring = ast.get_docstring(ast.parse((folder / module).read_text())) or ""
         parts += [f"## {title}", as_markdown(docstring)]
+    parts += ["## Templates", as_markdown(templates.__doc__ or "")]
     parts += ["## Prompts", "Files of `prompts/`, as their own comments describe them."]
     for path in sorted((folder / "prompts").glob("*.yaml")):
         parts += [f"### prompts/{path.name}", _leading_comment(path)]

@@ -54,7 +54,7 @@ def add_construction(folder):
     """Write a second toy construction, "other", with premises of its own."""
     write_toy_construction(folder / "others")
     (folder / "others" / "toy").rename(folder / "constructions" / "other")
-    for old, new in (("[V drew]", "[V kept]"), ("[V fed]", "[V kept]"), ("[V slept]", "[V cooked]")):
+    for old, new in (("V: drew", "V: kept"), ("V: fed", "V: kept"), ("V: slept", "V: cooked")):
         replace(folder / "constructions" / "other" / "items.yaml", old, new)
 
 
@@ -118,7 +118,7 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
     where = "constructions/toy/"
     assert [line.partition(";")[0] for line in lines] == [
         f"{where}items.yaml, line 22: other_facts: '{{R1}} is older than {{R2}} and {{R2:their}} dog.' says the same "
-        "as facts, so that the test changes nothing",
+        "as facts, so that a test changes nothing",
         *(
             f"{where}pairs.yaml, line {line}: 'his' agrees with women or with men only, and the people are both"
             for line in (9, 14)

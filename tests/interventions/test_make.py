@@ -70,7 +70,7 @@ def test_no_frame_is_in_both_parts(name, people):
 @pytest.mark.parametrize(
     ("text", "changed", "message"),
     [
-        ('before: "The {subject}', 'before: "The {subjekt}', "sentences.beside-one: no words fill the slot 'subjekt'"),
+        ('before: "The {subject}', 'before: "The {subjekt}', "sentences.beside-one: nothing fills the slot 'subjekt'"),
         ('answer: "{verb}"', 'answer: "ran"', "both labels have the answer 'ran'"),
         ('"The {subject} {beside} the {thing}"', '"The {beside} the {thing}"', "is the same with both labels"),
         ('"The {subject} {beside} the {thing}"', '"The {subject} {beside}"', "regions"),

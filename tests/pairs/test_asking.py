@@ -10,7 +10,7 @@ from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference
 
 FILE = """\
 prompts: {own: "Which is likelier?"}
-item: "A. {a} / B. {b} {{}}"
+item: "A. {a} / B. {b}"
 direct: One letter.
 """
 PAIRS = pd.DataFrame(
@@ -27,10 +27,10 @@ def load(folder, text=FILE):
 def test_each_text_of_a_pair_is_shown_first_once_and_the_letter_of_the_right_one_is_known(tmp_path):
     asked = preference_questions(PAIRS, "own", load(tmp_path))
     assert asked[["pair", "gold", "question"]].to_numpy().tolist() == [
-        ["x", "A", "Which is likelier?\n\nA. It is so. / B. It is not. {}\n\nOne letter."],
-        ["x", "B", "Which is likelier?\n\nA. It is not. / B. It is so. {}\n\nOne letter."],
-        ["y", "A", "Which is likelier?\n\nA. She {sings}. / B. She sing. {}\n\nOne letter."],
-        ["y", "B", "Which is likelier?\n\nA. She sing. / B. She {sings}. {}\n\nOne letter."],
+        ["x", "A", "Which is likelier?\n\nA. It is so. / B. It is not.\n\nOne letter."],
+        ["x", "B", "Which is likelier?\n\nA. It is not. / B. It is so.\n\nOne letter."],
+        ["y", "A", "Which is likelier?\n\nA. She {sings}. / B. She sing.\n\nOne letter."],
+        ["y", "B", "Which is likelier?\n\nA. She sing. / B. She {sings}.\n\nOne letter."],
     ]
     assert asked["id"].is_unique
     for row in asked.itertuples():

@@ -106,24 +106,19 @@ def test_clean_pairs_have_no_fault(tmp_path, text, old, new):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 17, "in more than one"),
-        ('giver: {good: "{N1}", bad: "{N2}"}', "giver: {good: us, bad: him}", 22, "by more than the order"),
-        ('"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 14, "'The {N1}': the people bring"),
+        ('person: {good: "{N2}", bad: "{N1}"}', 'person: {good: "{N2}", bad: "only {N1}"}', 13, "more than one word"),
+        ('giver: {good: "{N1}", bad: "{N2}"}', "giver: {good: us, bad: him}", 19, "in more than one word"),
+        ('"{N1} {verb} {N2} {thing}."', '"The {N1} {verb} {N2} {thing}."', 13, "'The the' is two articles in a row"),
         ("from {them}: {person}", "from his hands: {person}", 15, "'his' agrees with women or with men only"),
-        ("the cake of day 3", "the cake of her day", FIRST_FRAME + 2, "thing: 'her' agrees with women or with men"),
-        ('rival: "{N1} {verb} {thing}, and {N2} took it."', 'rival: "Somebody {verb} {thing}."', 18, "nobody is named"),
-        ('"{N1} {verb} {thing} with {N2}."', '"Their man {verb} {their} {thing}."', 25, "{their} is nobody whom"),
-        ("{thing}, and {N2} took it", "{thing}, and {N1} took it with {N2}", 18, "{N1} is in '{N1} {verb} {thing}, a"),
-        ("from {them}: {person}", "from {N1}: {person}", 15, "{N1} is in '{who} saw who got {thing} from {N1}: {N1}.'"),
         ("the cake of day 3", "the cook's cake", FIRST_FRAME + 2, "thing: 'the cook' can also be one of the people"),
         ("the cake of day 3", "a patient's cake", FIRST_FRAME + 2, "thing: 'a patient' can also be one of the people"),
         ("the cake of day 3", "Eve's cake", FIRST_FRAME + 2, "thing: 'Eve' can also be one of the people"),
-        ("who: Somebody else", "who: the actor", 42, "who: 'the actor' can also be one of the people"),
+        ("the cake of day 3", "an cake", FIRST_FRAME + 2, "'an cake' has the wrong article"),
         ("- [the guide, the patient]", "- [the guide, the guest]\n  - [the judge, the guide]", 8, "in more than 2"),
-        ("- [the guide, the patient]", "- [the patient, the nurse]", 7, "are listed the other way round too"),
         ("- [the guide, the patient]", "- [the king, the patient]", 7, "'the king' would be called 'she'"),
-        ("verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled", FIRST_FRAME + 9, "as frame 0"),
-        ('\n    rival: "{N1} {verb} {thing} with {N2}."', "", 12, "'the first person' is right in 12 and wrong in 24"),
+        ("verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled", 13, "frames 9 say the same"),
+        ("{N1} {verb} {thing}, and {N2} took it", "{N1} {verb} {N2} {thing}", 13, "say the same as others"),
+        ('\n    rival: "{N1} {verb} {thing} with {N2}."', "", 12, "'person1' is wrong 12 times more"),
     ],
 )  # fmt: skip
 def test_a_planted_fault_is_told_with_its_line(tmp_path, old, new, line, message):
@@ -132,58 +127,28 @@ def test_a_planted_fault_is_told_with_its_line(tmp_path, old, new, line, message
 
 
 def test_a_verb_may_come_twice_and_not_three_times(tmp_path):
-    text = PAIRS.replace("verb: bought", "verb: baked").replace("verb: cooked", "verb: Baked")
-    told = f"line {FIRST_FRAME + 2}: the verb 'Baked' is in more than 2 frames: frames 0, 1, 2 (counted from 0); take"
-    (fault,) = lint(tmp_path, text)
-    assert fault.startswith(told)
+    text = PAIRS.replace("verb: bought", "verb: baked")
+    assert lint(tmp_path, text) == []
+    (fault,) = lint(tmp_path, text.replace("verb: cooked", "verb: Baked"))
+    assert "the verb 'baked' is in 3 frames" in fault
 
 
-def test_a_frame_that_a_variant_cannot_tell_from_another_is_told_for_that_variant(tmp_path):
-    text = PAIRS.replace("{N1} {verb} {thing} with {N2}.", "{N1} {verb} something with {N2}.")
-    text = text.replace("{they} gave {thing} to", "{they} gave it to").replace("verb: bought", "verb: baked")
-    (fault,) = lint(tmp_path, text)
-    assert fault == (
-        f"line {FIRST_FRAME + 1}: variant B, the rival: says the same as frame 0 (counted from 0); replace it"
-    )
-
-
-def test_a_variant_that_hides_what_tells_frames_apart_is_one_line(tmp_path):
-    text = PAIRS.replace("{verb} {thing}, and {N2} took it", "baked {thing}, and {N2} took it")
-    text = text.replace("saw who got {thing} from", "saw who got it from").replace("the cake of day", "the cake")
-    for day in range(3, 13):
-        text = text.replace(f"the cake {day}}}", "the cake 1}")
-    (fault,) = lint(tmp_path, text)
-    frames = "frames 2, 3, 4, 5, 6 and 5 more (counted from 0)"
-    assert fault.startswith(f"line 18: variant A, the rival: {frames} say the same as others; show more of the frame")
-
-
-def test_rules_hold_for_what_has_no_fault_so_far_and_all_faults_are_told_at_once(tmp_path):
-    text = PAIRS.replace("{they} gave {thing}", "{thye} gave {thing}").replace("verb: bought", "vreb: bought")
-    text = text.replace("from {them}", "from his hands").replace("verb: cooked", "verb: baked")
-    text = text.replace("verb: peeled", "verb: baked").replace("the cake of day 3}", "Eve's cake}")
-    assert [line.partition(";")[0] for line in lint(tmp_path, text)] == [
-        "line 15: 'his' agrees with women or with men only, and the people are both",
-        "line 21: the slot 'thye' is unknown",
-        "line 28: the slot 'vreb' is unknown",
-        "line 28: this row lacks verb, which most rows of its group have",
-        "line 29: thing: 'Eve' can also be one of the people, who would then be there twice",
-        "line 36: the verb 'baked' is in more than 2 frames: frames 0, 2, 9 (counted from 0)",
-    ]
+def test_a_fault_that_many_rows_have_is_one_line(tmp_path):
+    (fault,) = planted(tmp_path, FORM, '"{article} {noun} sings."', '"{article} {noun} sings"')
+    assert fault.endswith("it does not end in a full stop; write one (so with 2 more rows)")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
+    ("old", "new", "message"),
     [
-        ("many: children}", "many: small children}", 14, "in more than one word of {noun}: 'child' and 'small chi"),
-        ("article: that", "article: a", 13, "'A ape' has the wrong article; write 'An ape'"),
-        ("{one: ape, many: apes}", "{one: the ape, many: the apes}", 13, "is two articles in a row"),
+        ("many: children}", "many: small children}", "in more than one word"),
+        ("article: that", "article: a", "'A ape' has the wrong article; write 'An ape'"),
     ],
 )
-def test_what_only_some_rows_cause_is_told_with_the_row(tmp_path, old, new, line, message):
-    text = FORM.replace("article: this", "article: the") if "the ape" in new else FORM
-    text = text.replace("article: that", "article: a") if "the ape" in new else text
-    faults = planted(tmp_path, text, old, new)
-    assert [fault for fault in faults if fault.startswith(f"line {line}: variant A: ") and message in fault], faults
+def test_what_one_row_causes_is_told_with_the_row(tmp_path, old, new, message):
+    (fault,) = planted(tmp_path, FORM, old, new)
+    assert message in fault
+    assert fault.startswith("line 14: " if "child" in new else "line 13: ")
 
 
 def test_fewer_frames_than_ten_and_tests_of_form_may_be_unbalanced(tmp_path):

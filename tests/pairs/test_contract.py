@@ -10,7 +10,6 @@ import pytest
 from toy_pairs import load_all
 
 from cxprobe.constructions.people import ROLE_NOUN_TYPE
-from cxprobe.english import wrong_articles
 from cxprobe.lm.params import PairClassifier
 from cxprobe.pairs.blind import learn_preferences, preferences_of
 from cxprobe.pairs.make import render_pairs
@@ -83,22 +82,11 @@ def test_every_cell_is_full_and_has_every_frame_equally_often(name, rendered):
 
 
 @pytest.mark.parametrize("name", LOADED)
-def test_no_pair_comes_twice_and_no_slot_is_left(name, rendered):
+def test_no_pair_comes_twice(name, rendered):
     pairs = rendered[name]
     assert len({pair.id for pair in pairs}) == len(pairs)
     for cell in cells(pairs):
         assert len({(pair.context, pair.good, pair.bad) for pair in cell}) == len(cell)
-    for pair in pairs:
-        for text in (pair.context + pair.good, pair.context + pair.bad):
-            assert not wrong_articles(text)
-            assert not set("{}") & set(text)
-            assert "  " not in text
-            assert text[0].isupper()
-            assert text[-1] in ".?"
-            assert all(
-                before[-1] not in ".?" or after[0].isupper()
-                for before, after in zip(text.split(), text.split()[1:], strict=False)
-            )
 
 
 def nouns_of(content, kind):

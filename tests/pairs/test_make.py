@@ -221,12 +221,3 @@ def test_an_item_that_is_asked_is_asked_in_all_its_ways(pairs):
     few = first_items(pairs, PerCell(meaning=1, form=1, control=1))
     assert few.groupby("item").size().equals(pairs[pairs["item"].isin(few["item"])].groupby("item").size())
     assert first_items(pairs, None) is pairs
-
-
-def test_let_alone_is_denied_by_an_auxiliary_that_fits_every_subject_the_paper_s_cannot_among_them():
-    people = load_people()
-    content = {"let-alone": load_pairs("let-alone", people)}
-    pairs = build_pairs("let-alone", content, people, settings(meaning=12, pseudowords=None), 1).pairs
-    denied = pairs["context"].str.extract(r"^(?:He|She|They|We|I|You) (cannot|can't|couldn't|didn't) ")[0]
-    assert denied.notna().all()
-    assert (denied.value_counts() == len(pairs) / 4).all()

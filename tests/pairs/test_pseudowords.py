@@ -3,10 +3,10 @@ from importlib.util import find_spec
 import pytest
 from toy_pairs import load_all, load_toy
 
-from cxprobe.english import starts_with_vowel_sound, wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.pairs.make import render_pairs
 from cxprobe.pairs.pseudowords import candidates_of, replace_content
+from cxprobe.text.english import starts_with_vowel_sound, wrong_articles
 
 LOADED, PEOPLE = load_all()
 WITH_CONTENT = [name for name, content in LOADED.items() if content.content_slots]

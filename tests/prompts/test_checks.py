@@ -28,13 +28,14 @@ inference:
     open: {moved: neutral, stayed: neutral}
   premises:
 """ + "".join(
-    f'    - {{text: "[SBJ:she The {person}] {verb} [OBJ:it a box of {person}s\' hats] away.", reading: {reading}}}\n'
+    f'    - {{text: "{{SBJ}} {verb} {{OBJ}} away.", reading: {reading}, '
+    f"slots: {{SBJ: {{she: the {person}}}, OBJ: {{it: a box of {person} hats}}}}}}\n"
     for person, (reading, verb) in zip(
         PEOPLE, [("asserted", "carried"), ("denied", "did not carry"), ("open", "may have carried")] * 4, strict=True
     )
 ) + """\
   challenge:
-    - {text: "[SBJ:he The owl] carried [OBJ:it an egg] well.", gold: {moved: neutral}}
+    - {text: "{SBJ} carried {OBJ} well.", slots: {SBJ: {he: the owl}, OBJ: {it: an egg}}, gold: {moved: neutral}}
 """  # fmt: skip
 FIRST_PREMISE = 12
 CHALLENGE = 25
@@ -75,50 +76,36 @@ def test_clean_items_have_no_fault(tmp_path, text):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("reading: denied}", "reading: asserted}", 5, None),
         ("{moved: contradiction, stayed: entailment}", "{moved: entailment, stayed: entailment}", 5,
          "the hypothesis 'moved' has the relation entailment to 8 of 12 premises (67%)"),
-        ('    stayed: "{SBJ} left {OBJ} where {OBJ:they} {OBJ:was}."', '    stayed: "{OBJ} moved!"', 6,
-         "says the same as the hypothesis 'moved'"),
-        ("where {OBJ:they} {OBJ:was}", "where {OBJ} {OBJ:was}", 6, "{OBJ} is in '{SBJ} left {OBJ} where {OBJ} "),
-        ("a box of clerks' hats", "a box of bakers' hats", FIRST_PREMISE + 1,
-         "hats moved.\" is asked about premises[0] (counted from 0) too"),
-        ("a box of bakers'", "an box of bakers'", FIRST_PREMISE, "'an box' has the wrong article; write 'a box'"),
-        ("The baker] carried", "The the baker] carried", FIRST_PREMISE, "'The the' is two articles in a row"),
-        ("[OBJ:it a box of bakers' hats]", "[OBJ:it the baker]", FIRST_PREMISE, "OBJ and SBJ are both 'the baker'"),
-        ("[SBJ:she The baker]", "[SBJ:she The king]", FIRST_PREMISE, "SBJ: 'The king' does not agree with the pronoun"),
-        ("[SBJ:he The owl] carried [OBJ:it an egg] well", "[OBJ:she The Baker] carried a box of bakers' hats, away",
-         CHALLENGE, "says the same as premises[0] (counted from 0)"),
-        ("[SBJ:he The owl] carried [OBJ:it an egg] well", "[OBJ:it The egg] moved", CHALLENGE,
-         "moved: 'The egg moved.' says the same as its premise"),
+        ('    stayed: "{SBJ} left {OBJ} where {OBJ:they} {OBJ:was}."', '    stayed: "{OBJ} moved!"', FIRST_PREMISE,
+         "says the same as its premise or another hypothesis"),
+        ("a box of clerk hats", "a box of baker hats", FIRST_PREMISE + 1, "hats moved.' is asked about premises[0]"),
+        ("a box of baker hats", "an box of baker hats", FIRST_PREMISE, "'an box' has the wrong article; write 'a box'"),
+        ("{OBJ} away.", "{OBJ} away", FIRST_PREMISE, "it does not end in a full stop"),
+        ("{she: the baker}", "{she: the king}", FIRST_PREMISE, "SBJ: 'the king' does not agree with its pronoun"),
+        ("{SBJ} carried {OBJ} well", "{OBJ} moved", CHALLENGE, "moved: 'An egg moved.' says the same as its premise"),
     ],
 )  # fmt: skip
 def test_a_planted_fault_of_inferences_is_told_with_its_line(tmp_path, old, new, line, message):
     faults = planted(tmp_path, INFERENCE, old, new)
-    if message is None:  # 5 of 12 premises are 42 %
-        assert faults == []
-    else:
-        assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
+    assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('rule: "in Adaton, the older you are, the calmer you are."', 'rule: " . "', 4, "rule is missing: ' . ' has"),
-        ("is taller than {R2}", "is older than {R2}", 8, "says the same as facts, so that the test changes nothing"),
-        ("blicks with", "is taller than", 9, "says the same as other_facts, so that the test changes nothing"),
-        ("the wilder you are", "the calmer you are", 5, "says the same as the rule, so that R2 cannot be the answer"),
+        ("is taller than {R2}", "is older than {R2}", 8, "says the same as facts, so that a test changes nothing"),
+        ("blicks with", "is taller than", 9, "says the same as other_facts, so that a test changes nothing"),
+        ("the wilder you are", "the calmer you are", 5, "says the same as rule, so that a test changes nothing"),
         ("{R2} and {R1} live in Adaton, and {R1} is older than {R2}", "in Adaton, {R1} is older than most", 6,
          "names R1; name R1 and R2, and no other"),
         ("of {R1} and {R2} in Adaton, who", "in Adaton, who", 7, "names nobody; name R1 and R2"),
-        ("{R2} and {R1} live in Adaton, and {R1} is older than {R2}", "{R1}, {R2} and {R3} live there", 6,
-         "names R1, R2, R3;"),
-        ("he: the man called Aday", "he: the man called Ada", 3, "'Ada' is also in 'the man called Ada'"),
-        ("she: Ada", "she: the king", 3, "'the king' does not agree with the pronoun 'she'; write he"),
-        ("{R1} is older than {R2}", "{R1} is older than {R2}, so Ada is old", 6, "has 'Ada' in words, which no test"),
-        ("{R1} is older than {R2}", "{R1} is older than {R1}", 6, "compares R1 with itself"),
+        ("he: the man called Aday", "he: the man called Ada", 3, "'ada' is also in 'the man called ada'"),
+        ("she: Ada", "she: the king", 3, "'the king' does not agree with its pronoun; write he"),
+        ("{R1} is older than {R2}", "{R1} is older than {R2}, so Ada is old", 6, "has 'ada' in words, which no test"),
         ("in Adaton, the older you are, the calmer", "in a Adaton, the older you are, the calmer", 3,
-         "base: 'a Adaton' has the wrong article"),
+         "'a Adaton' has the wrong article"),
         ("in Boton, the older you are, the calmer you are.", "In Adaton: the older you are, the calmer you are!", 11,
          "is in frame 0 (counted from 0) too"),
     ],

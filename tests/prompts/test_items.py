@@ -6,7 +6,7 @@ import pytest
 from conftest import ITEMS as TOY
 from conftest import ROOT
 from cxprobe.errors import ConstructionError
-from cxprobe.prompts.items import Phrase, fill_template, load_items, read_marks, render_inferences, render_reasonings
+from cxprobe.prompts.items import load_items, render_inferences, render_reasonings
 
 
 def load_text(folder, text):
@@ -42,18 +42,14 @@ def test_a_template_is_asked_about_each_premise_whose_reading_or_itself_has_a_re
         ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not a hypothesis"),
         ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
         ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
-        ("[OBJ:they the cats]", "[OJB:they the cats]", "premises[0]: slot OJB is not in slots"),
-        ("[OBJ:they the cats]", "the cats", "premises[0], done: '{OBJ} {OBJ:was} {V:VBN}.' asks for OBJ"),
-        ("[OBJ:they the cats]", "[OBJ the cats]", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
-        ("[V drew]", "[V saw]", "premises[0], done: the verb 'saw' is a form of see or of saw"),
-        ("denied, slots: {}", "denied, slots: {OBJ: x}", "marks OBJ, and slots gives it as well"),
-        ("Ann] never [V fed] [OBJ:it the cat]", "Ann] [V slept] at [OBJ:it home]", "'Ann slept at home.' is given"),
+        ("OBJ: {they: the cats}", "OJB: {they: the cats}", "premises[0].slots: slot OJB is not in slots"),
+        ("{SBJ} {V} {OBJ}.", "{SBJ} {V} {OJB}.", "premises[0]: nothing fills the slot 'OJB'"),
+        ("OBJ: {they: the cats}", "OBJ: the cats", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
+        ("V: drew", "V: saw", "premises[0], done: the verb 'saw' is a form of see or of saw"),
         ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
         ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
-        ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "asks for R5, which nothing fills"),
-        ("[SBJ:he the king]", "[SBJ] the king", "has a bracket that is not part of a mark"),
-        ("{SBJ} did not", "{sbj} did not", "a brace that is not part of a place"),
-        ("{SBJ} did not", "{SBJ:VBZ} did not", "form 'VBZ' is unknown"),
+        ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "nothing fills the slot 'R5'"),
+        ("{SBJ} did not", "{SBJ:VBZ} did not", "has the form 'VBZ'"),
     ],
 )  # fmt: skip
 def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
@@ -120,42 +116,6 @@ def answer_of(item):
     return {"A": item.a, "B": item.b, "C": None}[item.gold]
 
 
-def test_marks_are_read_and_taken_off():
-    text, phrases = read_marks("yesterday [SBJ:she my aunt] [V wiped] [OBJ the table] clean.")
-    assert text == "Yesterday my aunt wiped the table clean."
-    assert phrases == {"SBJ": Phrase("my aunt", "she"), "V": Phrase("wiped"), "OBJ": Phrase("the table")}
-
-
-# Irregular verbs, doubled consonants, silent letters: what rules over strings get wrong.
-@pytest.mark.parametrize(
-    ("verb", "forms"),
-    [
-        (Phrase("batted"), ("bat", "batted", "batting", "batted")),
-        (Phrase("panicked"), ("panic", "panicked", "panicking", "panicked")),
-        (Phrase("slunk"), ("slink", "slunk", "slinking", "slunk")),
-        (Phrase("dyed"), ("dye", "dyed", "dyeing", "dyed")),
-        (Phrase("cut at"), ("cut at", "cut at", "cutting at", "cut at")),
-        (Phrase("saw", "see"), ("see", "saw", "seeing", "seen")),
-        (Phrase("saw", "saw"), ("saw", "sawed", "sawing", "sawn")),
-    ],
-)
-def test_the_first_word_of_a_verb_phrase_is_inflected(verb, forms):
-    assert tuple(verb.form(tag) for tag in ("VB", "VBD", "VBG", "VBN")) == forms
-
-
-@pytest.mark.parametrize(
-    ("pronoun", "sentence"),
-    [
-        ("I", "I was there, so ask me and my dog."),
-        ("she", "She was there, so ask her and her dog."),
-        ("they", "They were there, so ask them and their dog."),
-    ],
-)
-def test_a_noun_phrase_agrees_with_its_pronoun(pronoun, sentence):
-    template = "{X:they} {X:was} there, so ask {X:them} and {X:their} dog."
-    assert fill_template(template, {"X": Phrase("someone", pronoun)}) == sentence
-
-
 # The items that the project has.
 FOLDER = ROOT / "constructions"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/items.yaml"))
@@ -165,12 +125,11 @@ REASONINGS = {name: render_reasonings(items, name, seed=2022) for name, items in
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_rendered_looks_like_sentences(name):
+def test_words_of_what_is_rendered_agree(name):
     texts = [text for item in INFERENCES[name] for text in (item.premise, item.hypothesis)]
     texts += [text for item in REASONINGS[name] for text in (item.text, item.question)]
     for text in texts:
-        assert re.fullmatch(r"[A-Z].*[.?]", text), text
-        assert not re.search(r"  |[\[\]{}]|\b(\w+) \1\b| [.,?]|\.\.", text), text
+        assert not re.search(r"\b(\w+) \1\b| [.,?]|\.\.", text), text
         assert not re.search(r"\b(?:they|we|you) was\b|\b(?:I|he|she|it) were\b", text, re.IGNORECASE), text
         assert not re.search(r"\b(?:did not|to) (?!feed\b)\w+ed\b|\bwhile \w+ed\b", text), text
 

@@ -21,7 +21,7 @@ tests:
   S2:
     bias: name
     answer: ADJ2
-    text: "The {ADJ1}, the {ADJ2}. The {ANT1}, the {ANT2}. {NAME2} is {ADJ1} than {NAME1}, a(n) {ADJ1} one, so [MASK]."
+    text: "The {ADJ1}, the {ADJ2}. The {ANT1}, the {ANT2}. {NAME2} is {ADJ1} than {NAME1}, {ADJ1:a} one, so [MASK]."
 calibrations:
   short:
     purpose: short
@@ -64,8 +64,8 @@ def test_clean_scenarios_have_no_fault(tmp_path):
         (f'texts: ["{SHORT}"]', f'texts: ["{TURNED}"]', 19, "is the text of S1 but for the numbers of its slots"),
         (f'texts: ["{SHORT}"]', f'texts: ["{SHORT}", "{SHORT.replace(",", "")}"]', 19, "as calibrations.short.texts.0"),
         (f'["{SHORT}"]', f'["{SHORT}"]\n    by_test: {{S2: ["{SHORT}"]}}', 20, "as calibrations.short.texts.0"),
-        ("a(n) {ADJ1} one", "an {ADJ1} one", 15, "'an taller' has the wrong article; write 'a taller'"),
-        ("a(n) {ADJ1} one", "a {ADJ1} one", 15, "'a older' has the wrong article; write 'an older'"),
+        ("{ADJ1:a} one", "an {ADJ1} one", 15, "'an taller' has the wrong article; write 'a taller'"),
+        ("{ADJ1:a} one", "a {ADJ1} one", 15, "'a older' has the wrong article; write 'an older'"),
         ("Of the N/A the", "Of the a", 24, "'the a' is two articles in a row"),
     ],
 )  # fmt: skip

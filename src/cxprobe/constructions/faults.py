@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from cxprobe.constructions.people import NounType, People
-from cxprobe.english import wrong_articles
 from cxprobe.files.reading import line_of
 
 Keys = tuple[str | int, ...]
@@ -42,7 +41,6 @@ def with_lines(path: Path, faults: Iterable[Fault]) -> list[str]:
 K = TypeVar("K", bound=Hashable)
 
 _NOT_WORDS = re.compile(r"[^\w'’{}]+")
-_TWO_ARTICLES = re.compile(r"(?<![\w/])(?:an?|the) (?:a|an|the)\b(?! la\b| posteriori\b| priori\b)", re.IGNORECASE)
 
 PRONOUNS: Mapping[str, frozenset[str]] = {
     "he": frozenset({"he", "him", "his", "himself"}),
@@ -75,16 +73,6 @@ def repeated(texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, K, str]]:
         known = first.setdefault(normalised(text), key)
         if known != key:
             yield key, known, text
-
-
-def article_faults(text: str) -> Iterator[str]:
-    """Give what is wrong with the articles of a text."""
-    for wrong in dict.fromkeys(wrong_articles(text)):
-        article, rest = wrong.split(maxsplit=1)
-        right = f"{article + 'n' if article in ('a', 'A') else article[:1]} {rest}"
-        yield f"{wrong!r} has the wrong article; write {right!r}"
-    for two in dict.fromkeys(_TWO_ARTICLES.findall(text)):
-        yield f"{two!r} is two articles in a row; take one out"
 
 
 def gender_of(noun_phrase: str) -> str | None:

@@ -3,18 +3,16 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import line_of
 from cxprobe.files.schema import Closed, SomeDistinct, read_yaml, suggest, validate
+from cxprobe.text.templates import SlotName, Words
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
 ROLE_NOUN_TYPE = "common-noun"  # nouns of this type can have typical roles: the teacher, the student
 
-SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
-# What a slot may hold: words with single spaces between them, and none at the ends.
-Words = Annotated[str, StringConstraints(pattern=r"^[^\s{}]+( [^\s{}]+)*$")]
 Row = Annotated[dict[SlotName, Words], Field(min_length=1)]
 
 

@@ -52,6 +52,7 @@ from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
 from cxprobe.report.words import interval, percent
 from cxprobe.stats import Estimate
+from cxprobe.text.english import faults_of_text
 
 USUAL_LAYERS = 24
 _READ = ["construction", "part", "regions", "base_before", "source_before"]
@@ -128,7 +129,9 @@ class InterventionsLine(Line):
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check interventions.yaml, and the frames that fill it."""
         if is_there(PEOPLE_FILE) and (people := faults.attempt(load_people)) is not None:
-            faults.read(interventions_file(folder.name), partial(load_labelled, folder.name, people), _control_is_there)
+            faults.read(
+                interventions_file(folder.name), partial(load_labelled, folder.name, people), _faults_of_sentences
+            )
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the neutral sentences, if the line has something to do."""
@@ -233,10 +236,15 @@ class InterventionsLine(Line):
         return pd.DataFrame(columns=["model"])
 
 
-def _control_is_there(labelled: LabelledSentences) -> Iterator[Fault]:
-    control = labelled.content.control
+def _faults_of_sentences(labelled: LabelledSentences) -> Iterator[Fault]:
+    content, control = labelled.content, labelled.content.control
     if control and not is_there(interventions_file(control)):
         yield Fault(("control",), f"'{control}' has no interventions.yaml; write it, or name another construction")
+    for name, sentence in content.sentences.items():
+        for label in content.labels:
+            filled = fill_labelled(content, sentence, label, labelled.first)
+            for what in faults_of_text(f"{filled.before} {filled.answer}{filled.after}"):
+                yield Fault(("sentences", name), f"{name}, {label}: {what}")
 
 
 def order_in_words(model: str, differences: pd.DataFrame) -> str:

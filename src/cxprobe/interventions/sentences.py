@@ -6,30 +6,29 @@ it stands first, and the last word before the answer.
 
 from collections.abc import Mapping
 from pathlib import Path
-from string import Formatter
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.people import People, Row, SlotName
+from cxprobe.constructions.people import People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Slug, read_yaml, suggest, validate
+from cxprobe.text.templates import SlotName, Template, fill, render, slots_of
 
 LAST, MIDDLE = "last", "middle"
 """The regions of the last word before the answer, where no slot ends there, and of the middle of neutral sentences."""
 NEUTRAL_FILE = Path("lexicon/neutral.yaml")
-_Template = Annotated[str, StringConstraints(pattern=r"^\S+( \S+)*$")]
 
 
 class AskedSentence(Closed):
     """A sentence whose label decides which answer is right."""
 
-    before: _Template
+    before: Template
     """What stands before the answer."""
-    answer: _Template
+    answer: Template
     """The answer of a label."""
-    after: str
+    after: Template
     """What follows the answer; a masked model reads it too."""
 
 
@@ -51,7 +50,7 @@ class InterventionsFile(Closed):
     """The file of the same construction whose frames and fillers fill the slots."""
     people: dict[SlotName, str] = Field(default_factory=dict)
     """Slot -> a noun type of lexicon/people.yaml; absent for none."""
-    labels: Annotated[dict[str, dict[SlotName, _Template]], Field(min_length=2, max_length=2)]
+    labels: Annotated[dict[str, dict[SlotName, Template]], Field(min_length=2, max_length=2)]
     """Two labels, each with the words of the slots in which they differ; both have the same slots."""
     sentences: Annotated[dict[str, AskedSentence], Field(min_length=1)]
     """The sentences, which have equally many regions."""
@@ -107,7 +106,7 @@ class FilledSentence(NamedTuple):
     before: str
     regions: dict[str, Region]
     answer: str
-    after: str
+    after: Template
 
 
 def interventions_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
@@ -140,10 +139,8 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
         place = f"{path}: sentences.{key}"
         try:
             filled = [fill_labelled(content, sentence, label, values) for label in content.labels]
-        except (KeyError, ValueError) as fault:
-            raise ConstructionError(
-                f"{place}: no words fill the slot {fault}; name one of {', '.join(values)}"
-            ) from None
+        except ValueError as fault:
+            raise ConstructionError(f"{place}: {fault}") from None
         first, second = filled
         if first.answer == second.answer:
             raise ConstructionError(
@@ -168,15 +165,15 @@ def fill_labelled(
     """Fill a sentence with one label.
 
     Raises:
-        KeyError: A slot has no words.
+        ValueError: A slot has no words, or there is none before the answer.
     """
-    words = dict(values) | {slot: text.format_map(values) for slot, text in content.labels[label].items()}
-    before, regions = "", dict[str, Region]()
-    for literal, slot, _, _ in Formatter().parse(sentence.before):
-        before += literal
-        if slot:
-            before += words[slot]
-            regions.setdefault(slot, Region(words[slot], len(before)))
+    words = dict(values) | {slot: fill(text, values) for slot, text in content.labels[label].items()}
+    before, regions, end = render(sentence.before, words), dict[str, Region](), 0
+    for slot in slots_of(sentence.before):
+        end = sentence.before.index("}", end) + 1
+        regions.setdefault(slot, Region(words[slot], len(fill(sentence.before[:end], words))))
+    if not regions:
+        raise ValueError(f"{sentence.before!r} has no slot, so the label changes nothing; write one")
     if max(region.end for region in regions.values()) < len(before):
         regions[LAST] = Region(before.split()[-1], len(before))
-    return FilledSentence(before, regions, sentence.answer.format_map(words), sentence.after.format_map(words))
+    return FilledSentence(before, regions, fill(sentence.answer, words), fill(sentence.after, words))

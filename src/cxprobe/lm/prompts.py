@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from string import Formatter
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, StringConstraints
 
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.text.templates import slots_of
 
 PROMPTS_FOLDER = Path("prompts")
 PromptName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -16,19 +16,14 @@ FileOfPrompts = TypeVar("FileOfPrompts", bound=Closed)
 NamedPrompt = TypeVar("NamedPrompt")
 
 
-def fields_of(text: str) -> set[str]:
-    """Return the names of the fields of a text."""
-    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
-
-
 def with_fields(*fields: str) -> AfterValidator:
     """Return a check that a text has exactly these fields."""
 
     def check(text: str) -> str:
-        if fields_of(text) != set(fields):
+        if {*slots_of(text)} != set(fields):
             listed = ", ".join(f"{{{name}}}" for name in fields)
             wanted = f"exactly the fields {listed}" if fields else "no fields"
-            raise ValueError(f"{text!r} must have {wanted}; write a literal brace twice")
+            raise ValueError(f"{text!r} must have {wanted}")
         return text
 
     return AfterValidator(check)

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 from cxprobe.files.schema import Closed
 from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.seeding import generator_for
+from cxprobe.text.templates import Template, fill
 
 _TEXTS = ["id", "context", "good", "bad"]
 _COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
@@ -20,7 +21,7 @@ class PreferencePrompts(Closed):
 
     prompts: Annotated[dict[PromptName, Annotated[str, StringConstraints(min_length=1)]], Field(min_length=1)]
     """Name -> the text before the two."""
-    item: Annotated[str, with_fields("a", "b")]
+    item: Annotated[Template, with_fields("a", "b")]
     """What is asked about: the text that is shown as A, and the one that is shown as B."""
     direct: Annotated[str, StringConstraints(min_length=1)]
     """How to answer."""
@@ -60,7 +61,7 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
     for id_, context, good, bad in pairs[_TEXTS].itertuples(index=False, name=None):
         texts = {"A": (context + good, context + bad), "B": (context + bad, context + good)}
         for gold, (a, b) in texts.items() if good != bad else ():
-            question = "\n\n".join([before, prompts.item.format(a=a, b=b), prompts.direct])
+            question = "\n\n".join([before, fill(prompts.item, {"a": a, "b": b}), prompts.direct])
             rows.append((f"{id_}/{gold}", id_, gold, a, b, question))
     return pd.DataFrame(rows, columns=_COLUMNS)
 

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
-from cxprobe.english import wrong_articles
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, pairs_file, place_of, with_contrasts
@@ -20,6 +19,7 @@ from cxprobe.pairs.sources import PAIR_COLUMNS, without_gaps
 from cxprobe.pairs.wording import IN_PAPER, PairFormat, solved_pairs, wording_of
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
+from cxprobe.text.english import faults_of_text
 
 
 def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
@@ -246,13 +246,13 @@ def _pairs_of_item(
 
 
 def _check_sound(name: str, variant: str, context: str, good: str, bad: str) -> None:
-    """Refuse what only a combination of rows causes; faults of single rows are reported when the file is read."""
-    text = f"{context} {good}".strip()
-    where = f"{pairs_file(name)}, variant {variant}: {text!r}"
+    """Refuse what only a combination of rows causes; `cxprobe check` puts each row beside some others alone."""
+    where = f"{pairs_file(name)}, variant {variant}"
     if good == bad:
-        raise DataError(f"{where} is both the right and the wrong member; rows of two groups give one word twice")
-    for wrong in wrong_articles(f"{text} {bad}"):
-        raise DataError(f"{where}: {wrong!r} has the wrong article; give the article a slot in the noun's own row")
+        raise DataError(f"{where}: {good!r} is both the right and the wrong member; rows of two groups give one word")
+    for text in (f"{context} {good}".strip(), f"{context} {bad}".strip()):
+        for what in faults_of_text(text):
+            raise DataError(f"{where}: {text!r}: {what}")
 
 
 def _hash(*parts: str) -> str:

@@ -16,10 +16,10 @@ from typing import Literal
 import pandas as pd
 
 from cxprobe.constructions.people import Row
-from cxprobe.english import starts_with_vowel_sound
 from cxprobe.errors import DataError
 from cxprobe.pairs.frames import PairsFile
 from cxprobe.seeding import generator_for, seed_for
+from cxprobe.text.english import starts_with_vowel_sound
 
 PseudowordSource = Literal["wuggy", "random"]
 Candidates = Callable[[str], list[str]]

@@ -1,6 +1,5 @@
 """What models are asked in words: inferences and multiple-choice items."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,11 +9,11 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.english import capitalise_first
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
 from cxprobe.prompts.params import CONTROL
 from cxprobe.seeding import generator_for
+from cxprobe.text.templates import Filler, SlotName, Template, Values, Words, filler_words, render, slots_of
 
 Relation = Literal["entailment", "neutral", "contradiction"]
 RELATIONS: tuple[Relation, ...] = ("entailment", "neutral", "contradiction")  # a model answers with the index
@@ -85,152 +84,28 @@ class Reasoning:
     set: str = "reasoning"
 
 
-# [SBJ:she Maria]: a slot, a note, and the words that fill it.
-_MARK = re.compile(r"\[(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<note>[^\s\]]+))? (?P<words>[^\[\]]+)\]")
-# {SBJ} or {SBJ:their}: the words of a slot, or a form that they decide.
-_PLACE = re.compile(r"\{(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<form>[A-Za-z]+))?\}")
-
-_PRONOUN_FORMS = ("they", "them", "their", "was")
-_PARADIGM = {
-    "I": ("I", "me", "my", "was"),
-    "you": ("you", "you", "your", "were"),
-    "he": ("he", "him", "his", "was"),
-    "she": ("she", "her", "her", "was"),
-    "it": ("it", "it", "its", "was"),
-    "we": ("we", "us", "our", "were"),
-    "they": ("they", "them", "their", "were"),
-}
-_VERB_FORMS = ("VB", "VBD", "VBG", "VBN")  # Penn Treebank tags
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """The words that fill a slot.
-
-    Attributes:
-        words: As they are written in mid-sentence.
-        note: For a noun phrase the pronoun that refers to it (it also decides on agreement), for a verb
-            its lemma; None if neither is given.
-    """
-
-    words: str
-    note: str | None = None
-
-    def form(self, name: str) -> str:
-        """Return the phrase in another form.
-
-        Args:
-            name: "they", "them", "their" or "was" for what the pronoun of a noun phrase is in that place; "VB",
-                "VBD", "VBG" or "VBN" (Penn Treebank tags) to inflect the first word of a verb phrase.
-
-        Raises:
-            ValueError: There is no such form, or it cannot be known without a note.
-        """
-        if name in _PRONOUN_FORMS:
-            if self.note not in _PARADIGM:
-                raise ValueError(
-                    f"'{name}' of '{self.words}' needs the pronoun that refers to it: [SLOT:<pronoun> {self.words}] "
-                    f"with one of {', '.join(_PARADIGM)}"
-                )
-            return _PARADIGM[self.note][_PRONOUN_FORMS.index(name)]
-        if name in _VERB_FORMS:
-            verb, *rest = self.words.split(" ")
-            return " ".join([_inflect(verb, self.note, name), *rest])
-        raise ValueError(f"form '{name}' is unknown (allowed: {', '.join((*_PRONOUN_FORMS, *_VERB_FORMS))})")
-
-
-def read_marks(marked: str) -> tuple[str, dict[str, Phrase]]:
-    """Return a sentence without its marks, and what fills each slot.
-
-    Raises:
-        ValueError: A slot is marked twice, or a bracket is not part of a mark.
-    """
-    phrases: dict[str, Phrase] = {}
-    for mark in _MARK.finditer(marked):
-        if mark["slot"] in phrases:
-            raise ValueError(f"{marked!r} marks {mark['slot']} twice")
-        phrases[mark["slot"]] = Phrase(mark["words"], mark["note"])
-    text = _MARK.sub(lambda mark: mark["words"], marked)
-    if set(text) & set("[]{}"):
-        raise ValueError(
-            f"{marked!r} has a bracket that is not part of a mark; a mark is [SLOT words] or [SLOT:note words]"
-        )
-    return capitalise_first(text), phrases
-
-
-def fill_template(template: str, phrases: Mapping[str, Phrase]) -> str:
-    """Return the sentence that a template and the phrases make.
-
-    Raises:
-        ValueError: A slot of the template is not filled, a form cannot be made, or a brace is not part of a place.
-    """
-
-    def words(match: re.Match[str]) -> str:
-        if match["slot"] not in phrases:
-            known = ", ".join(sorted(phrases)) or "none"
-            raise ValueError(f"{template!r} asks for {match['slot']}, which nothing fills (filled: {known})")
-        phrase = phrases[match["slot"]]
-        return phrase.words if match["form"] is None else phrase.form(match["form"])
-
-    text = _PLACE.sub(words, template)
-    if set(text) & set("[]{}"):
-        raise ValueError(f"{template!r} has a brace that is not part of a place; a place is {{SLOT}} or {{SLOT:form}}")
-    return capitalise_first(text)
-
-
-def _inflect(verb: str, lemma: str | None, tag: str) -> str:
-    # Imported here, since it imports spaCy and PyTorch, and what reads constructions seldom inflects.
-    from lemminflect import getInflection, getLemma
-
-    if lemma is None:
-        lemmas = getLemma(verb, upos="VERB", lemmatize_oov=False)
-        if len(lemmas) != 1:
-            raise ValueError(
-                f"the verb '{verb}' is a form of {' or of '.join(lemmas) or 'none that is known'}; give its lemma: "
-                f"[SLOT:<lemma> {verb} ...]"
-            )
-        lemma = lemmas[0]
-    if tag == "VB":
-        return str(lemma)
-    forms = getInflection(lemma, tag=tag)
-    return str(verb if verb in forms else forms[0])
-
-
-MarkedSlot = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
 # The tests of a frame.
 FRAME_TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
 Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
-
-
 Golds = Annotated[dict[ItemKey, Relation], Field(min_length=1)]
 
 
-class MarkedSentence(Closed):
-    """A sentence whose slots are marked."""
+class TemplatedSentence(Closed):
+    """A sentence with what fills its slots, and those of the hypotheses about it."""
 
-    text: str
-    """The sentence with its slots marked: "[SBJ:she Maria] [V wiped] [OBJ:it the counter] [AP clean].\""""
-    slots: dict[MarkedSlot, str] = Field(default_factory=dict)
-    """What fills slots that the sentence does not show; absent if it shows all."""
-
-    def phrases(self) -> dict[str, Phrase]:
-        """Return what fills each slot.
-
-        Raises:
-            ValueError: A mark cannot be read, or a slot is filled twice.
-        """
-        _, marked = read_marks(self.text)
-        if twice := sorted(marked.keys() & self.slots):
-            raise ValueError(f"{self.text!r} marks {', '.join(twice)}, and slots gives it as well; keep one")
-        return marked | {slot: Phrase(words) for slot, words in self.slots.items()}
+    text: Template
+    """The sentence, as a template: "{SBJ} {V} {OBJ} {AP}.\""""
+    slots: dict[SlotName, Filler] = Field(default_factory=dict)
+    """Slot -> the words that fill it, here and in hypotheses: {SBJ: {she: Maria}, V: wiped, OBJ: {it: the counter},
+    AP: clean}. A note says what the words do not: the pronoun of a noun phrase, or the lemma of a verb."""
 
     def sentence(self) -> str:
-        """Return the sentence without its marks."""
-        return read_marks(self.text)[0]
+        """Return the sentence with its slots filled."""
+        return render(self.text, self.slots)
 
 
-class Premise(MarkedSentence):
+class Premise(TemplatedSentence):
     """A sentence about which the hypotheses are asked that its reading or itself has a relation to."""
 
     reading: ItemKey
@@ -239,7 +114,7 @@ class Premise(MarkedSentence):
     """Hypothesis -> its relation to this premise, where the reading has another or none; absent for none."""
 
 
-class Challenge(MarkedSentence):
+class Challenge(TemplatedSentence):
     """A sentence with the surface of the construction, but with another construction."""
 
     gold: Golds
@@ -249,9 +124,9 @@ class Challenge(MarkedSentence):
 class InferenceItems(Closed):
     """Premises and the hypotheses that are asked about each of them."""
 
-    slots: dict[MarkedSlot, str]
+    slots: dict[SlotName, str]
     """Slot -> what fills it."""
-    hypotheses: Annotated[dict[ItemKey, str], Field(min_length=1)]
+    hypotheses: Annotated[dict[ItemKey, Template], Field(min_length=1)]
     """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
     readings: Annotated[dict[ItemKey, dict[ItemKey, Relation]], Field(min_length=1)]
     """Kinds of premises, such as "asserted" and "denied" -> how hypotheses are related to premises of this kind; what
@@ -275,7 +150,7 @@ class InferenceItems(Closed):
 
     def _template_faults(self) -> Iterator[str]:
         for name, text in self.hypotheses.items():
-            if unknown := sorted({slot for slot, _ in _PLACE.findall(text)} - self.slots.keys()):
+            if unknown := sorted({*slots_of(text)} - self.slots.keys()):
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
         for reading, golds in self.readings.items():
             yield from self._unknown_hypotheses(f"readings.{reading}", golds)
@@ -295,7 +170,9 @@ class InferenceItems(Closed):
     def _premise_faults(self) -> Iterator[str]:
         for (part, number), premise in self.all_premises.items():
             path = f"{part}[{number}]"
-            yield from _faults(path, self._check_slots, premise)
+            if unknown := sorted(premise.slots.keys() - self.slots.keys()):
+                yield f"{path}.slots: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
+            yield from _faults(path, premise.sentence)
             yield from self._unknown_hypotheses(f"{path}.gold", premise.gold)
             if isinstance(premise, Premise) and premise.reading not in self.readings:
                 hint = suggest(premise.reading, list(self.readings))
@@ -303,16 +180,10 @@ class InferenceItems(Closed):
             for name in self.hypotheses:
                 if name in self.golds(premise):
                     yield from _faults(f"{path}, {name}", self.hypothesis, name, premise)
-        for text in _repeated(premise.sentence() for premise in self.all_premises.values()):
-            yield f"the premise {text!r} is given twice"
 
-    def _check_slots(self, premise: MarkedSentence) -> None:
-        if unknown := sorted(premise.phrases().keys() - self.slots.keys()):
-            raise ValueError(f"slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}")
-
-    def hypothesis(self, name: str, premise: MarkedSentence) -> str:
+    def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
         """Return a template's sentence about a premise."""
-        return fill_template(self.hypotheses[name], premise.phrases())
+        return render(self.hypotheses[name], premise.slots)
 
     def golds(self, premise: Premise | Challenge) -> dict[str, Relation]:
         """Return how each hypothesis is related to a premise."""
@@ -327,22 +198,22 @@ class ReasoningFrame(Closed):
     are R1 and R2. The rule as it is makes R1 the answer.
     """
 
-    referents: Annotated[list[dict[Pronoun, str]], Field(min_length=4, max_length=4)]
+    referents: Annotated[list[dict[Pronoun, Words]], Field(min_length=4, max_length=4)]
     """Four that the story can be about, each as {pronoun: words}."""
-    rule: str
+    rule: Template
     """The sentence with the construction."""
-    facts: str
+    facts: Template
     """What, together with the rule, decides between R1 and R2, and does not without it."""
-    question: str
+    question: Template
     """What is asked, with both options named, since facts may be about others: "of {R1} and {R2}, who ...?\""""
-    other_facts: str
+    other_facts: Template
     """Facts about another property, with which the rule decides nothing."""
-    nonce_facts: str
+    nonce_facts: Template
     """Facts with a made-up word that stands for nothing in the rule or the question, so that nothing can be guessed."""
-    swapped: str | None = None
+    swapped: Template | None = None
     """The rule with its parts exchanged, so that R2 is the answer; absent if the construction cannot say the
     opposite."""
-    beside: str | None = None
+    beside: Template | None = None
     """What the rule, and ``swapped``, say beside the construction, as a sentence; absent if they say nothing else."""
 
     @model_validator(mode="after")
@@ -375,13 +246,12 @@ class ReasoningFrame(Closed):
 
     def option(self, number: int) -> str:
         """Return what a referent is called, from 0."""
-        return next(iter(self.referents[number].values()))
+        return filler_words(self.referents[number])
 
     def _text(self, parts: list[str], order: tuple[int, ...] = (0, 1, 2, 3)) -> str:
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
-        referents = [next(iter(self.referents[index].items())) for index in order]
-        phrases = {f"R{number}": Phrase(words, note) for number, (note, words) in enumerate(referents, 1)}
-        return " ".join(fill_template(part, phrases) for part in parts if part)
+        referents: Values = {f"R{number}": self.referents[index] for number, index in enumerate(order, 1)}
+        return " ".join(render(part, referents) for part in parts if part)
 
 
 class ConstructionItems(Closed):
@@ -400,7 +270,8 @@ class ConstructionItems(Closed):
     def _something_to_ask(self) -> "ConstructionItems":
         if self.inference is None and not self.reasoning:
             raise ValueError("inference and reasoning are both absent, so there is nothing to ask; give one of them")
-        if twice := _repeated(frame.rule for frame in self.reasoning):
+        rules = [frame.rule for frame in self.reasoning]
+        if twice := [rule for rule in rules if rules.count(rule) > 1]:
             raise ValueError(f"reasoning: the rule {twice[0]!r} is given twice; give each frame its own")
         return self
 
@@ -503,8 +374,3 @@ def _faults(path: str, attempt: Callable[..., object], *values: object) -> Itera
         attempt(*values)
     except ValueError as fault:
         yield f"{path}: {fault}"
-
-
-def _repeated(texts: Iterator[str]) -> list[str]:
-    seen: set[str] = set()
-    return [text for text in texts if text in seen or seen.add(text)]  # type: ignore[func-returns-value]

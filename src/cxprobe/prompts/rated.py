@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from cxprobe.english import capitalise_first
 from cxprobe.people.forms import RatedItem, in_drawn_order
 from cxprobe.people.wording import InferenceTask, ReasoningTask
 from cxprobe.prompts.items import Inference, Reasoning
 from cxprobe.seeding import text_id
+from cxprobe.text.english import capitalise_sentences
 
 
 def items_of_inferences(inferences: Iterable[Inference], task: InferenceTask) -> Iterator[RatedItem]:
@@ -44,6 +44,6 @@ def items_of_reasonings(reasonings: Iterable[Reasoning], task: ReasoningTask) ->
             stratum={"test": reasoning.test},
             text=reasoning.text,
             question=reasoning.question,
-            options={answer: capitalise_first(text) for answer, text in options.items()},
+            options={answer: capitalise_sentences(text) for answer, text in options.items()},
             gold=next(answer for answer, text in options.items() if text == right),
         )

@@ -9,9 +9,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import Closed, suggest
-from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, fields_of, named, read_prompt_file, with_fields
+from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
 from cxprobe.prompts.params import Wording
+from cxprobe.text.templates import Template, fill, slots_of
 
 PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
@@ -99,9 +100,9 @@ class InferencePrompts(_Prompts):
     """Name -> the text before the item."""
     heading: str
     """The line above the examples."""
-    example: Annotated[str, with_fields("premise", "hypothesis", "answer")]
+    example: Annotated[Template, with_fields("premise", "hypothesis", "answer")]
     """An example with its answer."""
-    item: Annotated[str, with_fields("premise", "hypothesis")]
+    item: Annotated[Template, with_fields("premise", "hypothesis")]
     """What is asked about."""
 
 
@@ -111,7 +112,7 @@ class ReasoningPrompts(_Prompts):
     kind = "reasoning"
     prompts: Annotated[dict[PromptName, ReasoningPrompt], Field(min_length=1)]
     """Name -> the text before the item."""
-    item: Annotated[str, with_fields("text", "question", "a", "b", "c")]
+    item: Annotated[Template, with_fields("text", "question", "a", "b", "c")]
     """What is asked about, with what stands as option A, B and C."""
     neither: str
     """The option that there is not enough information."""
@@ -129,9 +130,9 @@ class Verbatim(Closed):
 class _Continuation(Closed):
     """A text and its continuation for each answer."""
 
-    text: str
+    text: Template
     """The text before the answer."""
-    anywhere: Annotated[str, Field(min_length=1)]
+    anywhere: Annotated[Template, Field(min_length=1)]
     """A text before the answers that says nothing about the item."""
 
     def check(self, answers: Mapping[Any, str], symbols: Sequence[str], fields: set[str]) -> None:
@@ -148,19 +149,19 @@ class _Continuation(Closed):
         for key, text in (("text", self.text), ("anywhere", self.anywhere)):
             if not text.strip() or text != text.rstrip():
                 raise ValueError(f"{key}: {text!r} must not be empty or end in a space; the answers begin with one")
-        taken = fields_of(self.text).union(*map(fields_of, answers.values()))
-        if taken != fields or fields_of(self.anywhere):
+        taken = {slot for text in (self.text, *answers.values()) for slot in slots_of(text)}
+        if taken != fields or slots_of(self.anywhere):
             wanted = ", ".join(f"{{{name}}}" for name in sorted(fields))
             raise ValueError(
                 f"text and answers together must have exactly the fields {wanted}, and anywhere must have none; "
-                f"found {sorted(taken)} and {sorted(fields_of(self.anywhere))}"
+                f"found {sorted(taken)} and {slots_of(self.anywhere)}"
             )
 
 
 class InferenceContinuation(_Continuation):
     """A text about a premise and a hypothesis."""
 
-    answers: dict[Relation, str]
+    answers: dict[Relation, Template]
     """Relation -> how the text continues."""
 
     @model_validator(mode="after")
@@ -178,7 +179,7 @@ class ReasoningContinuation(_Continuation):
     are what is shown first, second and last.
     """
 
-    answers: dict[Literal["A", "B", "C"], str]
+    answers: dict[Literal["A", "B", "C"], Template]
     """Option -> how the text continues."""
     neither: str | None = None
     """In a text that lists the options, the one that there is not enough information; absent in others."""
@@ -186,28 +187,17 @@ class ReasoningContinuation(_Continuation):
     @property
     def lists_options(self) -> bool:
         """Whether the text shows the options, so that they have an order."""
-        return bool(fields_of(self.text) & {"a", "b", "c"})
+        return bool({*slots_of(self.text)} & {"a", "b", "c"})
 
     @model_validator(mode="after")
     def _can_be_filled(self) -> "ReasoningContinuation":
-        listing = {"text", "question", "a", "b", "c"}
-        if self.lists_options:
-            if fields_of(self.text) != listing or self.neither is None:
-                raise ValueError(
-                    "a text that lists the options must have {text}, {question}, {a}, {b} and {c}; give neither"
-                )
-            self.check(self.answers, PAPER, listing)
-            for letter, answer in self.answers.items():
-                if fields_of(answer) - {letter.lower()}:
-                    raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
-            return self
-        if self.neither is not None:
-            raise ValueError(
-                "neither is the third option of a text that lists them; list {a}, {b} and {c}, or remove it"
-            )
-        self.check(self.answers, PAPER, listing - {"c"})
-        if [fields_of(self.answers[letter]) for letter in ("A", "B", "C")] != [{"a"}, {"b"}, set()]:
-            raise ValueError("answer A must have the field {a}, B the field {b} and C none")
+        if self.lists_options != (self.neither is not None):
+            raise ValueError("neither is the third option of a text that lists {a}, {b} and {c}; give both, or none")
+        fields = {"text", "question", "a", "b", *("c" * self.lists_options)}
+        self.check(self.answers, PAPER, fields)
+        for letter, answer in self.answers.items():
+            if {*slots_of(answer)} - {letter.lower()}:
+                raise ValueError(f"answer {letter} may have no field but {{{letter.lower()}}}")
         return self
 
 
@@ -281,13 +271,14 @@ def ask_item(
     if isinstance(item, Inference):
         prompts, parts = inference, [inference.heading] if examples else []
         for shown in examples:
-            answer = RELATIONS.index(shown.gold)
-            parts.append(inference.example.format(premise=shown.premise, hypothesis=shown.hypothesis, answer=answer))
-        parts.append(inference.item.format(premise=item.premise, hypothesis=item.hypothesis))
+            answer = str(RELATIONS.index(shown.gold))
+            shown_texts = {"premise": shown.premise, "hypothesis": shown.hypothesis, "answer": answer}
+            parts.append(fill(inference.example, shown_texts))
+        parts.append(fill(inference.item, {"premise": item.premise, "hypothesis": item.hypothesis}))
     else:
         prompts, options = reasoning, shown_options(item.a, item.b, reasoning.neither, order)
         fields = {letter.lower(): option for letter, option in options.items()}
-        parts = [reasoning.item.format(text=item.text, question=item.question, **fields)]
+        parts = [fill(reasoning.item, {"text": item.text, "question": item.question, **fields})]
     prompt = named(prompts.prompts, name, "prompt")
     before, after = prompt.text, prompts.direct
     if chain_of_thought:
@@ -341,7 +332,7 @@ def continue_item(
         before = []
         for shown in examples:
             whole = asking.text + asking.answers[shown.gold]
-            before.append(whole.format(premise=shown.premise, hypothesis=shown.hypothesis))
+            before.append(fill(whole, {"premise": shown.premise, "hypothesis": shown.hypothesis}))
         fields = {"premise": item.premise, "hypothesis": item.hypothesis}
         answers = {str(digit): asking.answers[relation] for digit, relation in enumerate(RELATIONS)}
         text, anywhere = asking.text, asking.anywhere
@@ -352,5 +343,5 @@ def continue_item(
         fields = {"text": item.text, "question": item.question}
         fields |= {letter.lower(): option for letter, option in options.items()}
         answers = {str(letter): answer for letter, answer in choosing.answers.items()}
-    filled = {symbol: answer.format(**fields) for symbol, answer in answers.items()}
-    return Choice("\n\n".join([*before, text.format(**fields)]), filled, anywhere)
+    filled = {symbol: fill(answer, fields) for symbol, answer in answers.items()}
+    return Choice("\n\n".join([*before, fill(text, fields)]), filled, anywhere)

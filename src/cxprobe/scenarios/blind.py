@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.templates import WORD_MASK
 from cxprobe.lm.ngrams import places_of, words_of
 from cxprobe.segmentation import sentence_spans
+from cxprobe.text.templates import WORD_MASK
 
 CHOSEN = 0.75  # the pseudo-probability of a word that is chosen; without a choice both have 0.5
 _POSSESSIVE = re.compile(r"[’']s$")

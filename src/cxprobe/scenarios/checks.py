@@ -1,13 +1,11 @@
 """Rules for scenarios: a calibration has no answer, and shows the two candidates as the base test shows them."""
 
-import re
 from collections.abc import Iterator
 
-from cxprobe.constructions.faults import Fault, Keys, article_faults, repeated
-from cxprobe.constructions.templates import SLOT, WORD_MASK, form_and_number, spell
-from cxprobe.scenarios.rules import Scenarios, example_words
-
-_FIXED_ARTICLE = re.compile(r"\b(?:an?|the) \{([A-Z]+[1-9][0-9]*)\}", re.IGNORECASE)
+from cxprobe.constructions.faults import Fault, Keys, repeated
+from cxprobe.scenarios.rules import Scenarios, example_words, form_and_number
+from cxprobe.text.english import faults_of_text
+from cxprobe.text.templates import WORD_MASK, fill, render, slots_of
 
 
 def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
@@ -18,7 +16,7 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
 
     Returns:
         Faults: calibrations that show one candidate more often than the other where the base test does not, or that are
-        a test; the same text twice; and articles.
+        a test; the same text twice; and what is wrong with a text that has its words (`faults_of_text`).
     """
     yield from _candidates_shown(scenarios)
     yield from _answerable(scenarios)
@@ -26,8 +24,13 @@ def lint_scenarios(scenarios: Scenarios) -> Iterator[Fault]:
     for keys, known, text in repeated(texts):
         known_place = ".".join(map(str, known))
         yield Fault(keys, f"{text!r} says the same as {known_place}; take one of them out")
+    candidates = "".join(f" {{{slot}}}" for slot in scenarios.candidates)
     for keys, text in texts:
-        yield from (Fault(keys, what) for what in _articles(scenarios, text))
+        for turn in range(max(len(words.rows) for words in scenarios.words.values())):
+            words = example_words(scenarios, text + candidates, turn)
+            for slot in scenarios.candidates:
+                asked = render(text, words).replace(WORD_MASK, words[slot])
+                yield from (Fault(keys, what) for what in faults_of_text(asked))
 
 
 def _tests(scenarios: Scenarios) -> Iterator[tuple[Keys, str]]:
@@ -64,7 +67,7 @@ def _candidates_shown(scenarios: Scenarios) -> Iterator[Fault]:
 
 
 def _counts(scenarios: Scenarios, text: str) -> dict[str, int]:
-    return {slot: SLOT.findall(text).count(slot) for slot in scenarios.candidates}
+    return {slot: slots_of(text).count(slot) for slot in scenarios.candidates}
 
 
 def _answerable(scenarios: Scenarios) -> Iterator[Fault]:
@@ -85,27 +88,14 @@ def _renamed(scenarios: Scenarios, text: str) -> str:
     asked = {scenarios.row_of(slot) for slot in scenarios.candidates}
     numbers: dict[tuple[str, int], str] = {}
     forms: dict[tuple[str, int], list[str]] = {}
-
-    def name(slot: re.Match[str]) -> str:
-        form, _ = form_and_number(slot[1])
-        row = scenarios.row_of(slot[1])
+    names = {}
+    for slot in dict.fromkeys(slots_of(text)):
+        row = scenarios.row_of(slot)
         number = numbers.setdefault(row, "asked" if row in asked else str(len(numbers) + 1))
         known = forms.setdefault(row, [])
+        form, _ = form_and_number(slot)
         if form not in known:
             known.append(form)
         shown = known.index(form) if scenarios.words[row[0]].turned else form
-        return f"<{row[0]} {number} {shown}>"
-
-    return " ".join(SLOT.sub(name, text).split())
-
-
-def _articles(scenarios: Scenarios, text: str) -> Iterator[str]:
-    """Find articles that do not fit; those before slots are tried with every word."""
-    words = example_words(scenarios, text)
-    tried = [words]
-    for slot in _FIXED_ARTICLE.findall(text):
-        form, _ = form_and_number(slot)
-        word_set = scenarios.words[scenarios.forms[form]]
-        tried += [words | {slot: row[word_set.forms.index(form)]} for row in word_set.rows]
-    for each in tried:
-        yield from article_faults(spell(text, each).replace(WORD_MASK, "_"))
+        names[slot] = f"<{row[0]} {number} {shown}>"
+    return " ".join(fill(text, names).split())

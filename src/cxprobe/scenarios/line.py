@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.templates import spell
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
@@ -27,6 +26,7 @@ from cxprobe.scenarios.rules import (
     scenarios_file,
     wrong_words,
 )
+from cxprobe.text.templates import render
 
 
 class ScenariosLine(Line):
@@ -58,11 +58,11 @@ class ScenariosLine(Line):
                 words = example_words(items, f"{one.text} {{{first}}} {{{second}}}")
                 kind = f"scenario {name_of_scenario(name, items)}" + (f", text {number}" if test.others else "")
                 wrong = second if one.answer == first else first
-                yield Example(kind, spell(one.text, example_words(items, one.text)), words[one.answer], words[wrong])
+                yield Example(kind, render(one.text, example_words(items, one.text)), words[one.answer], words[wrong])
         for name, calibration in items.calibrations.items():
             text = calibration.texts[0]
             kind = f"scenario {name}, calibration: {PURPOSES.get(calibration.purpose, calibration.purpose)}"
-            yield Example(kind, spell(text, example_words(items, text)), "none", "")
+            yield Example(kind, render(text, example_words(items, text)), "none", "")
 
     def overview(self, items: Scenarios | None) -> Sequence[str]:
         """Return the number of tests."""

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.templates import spell, template_slots
 from cxprobe.scenarios.rules import Calibration, Scenarios, WordRow, WordSet
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
+from cxprobe.text.templates import render, slots_of
 
 WordRows = tuple[WordRow, ...]  # of one set, in the order of their numbers in slots
 
@@ -146,7 +146,7 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
     for id_, *filled in items[["id", *(slots := scenarios.slots_of_items())]].itertuples(index=False, name=None):
         words = dict(zip(slots, filled, strict=True))
         texts = [
-            (name, "", number, spell(one.text, words), words[one.answer])
+            (name, "", number, render(one.text, words), words[one.answer])
             for name, test in scenarios.tests.items()
             for number, one in enumerate(test.texts)
         ]
@@ -157,14 +157,14 @@ def fill_texts(scenarios: Scenarios, items: pd.DataFrame, *, own_texts: bool, se
                 for base, template in zip(calibration.texts, templates, strict=True):
                     # The slots of the text, and of that of the base test, that have the item's own words.
                     kept, of_base = (
-                        {slot: words[slot] for slot in template_slots(text) if scenarios.row_of(slot) not in varied}
+                        {slot: words[slot] for slot in slots_of(text) if scenarios.row_of(slot) not in varied}
                         for text in (template, base)
                     )
                     key = (name, template, *kept.values())
                     if key not in known:
                         generator = generator_for(seed, name, base, *sorted(of_base.values()))
                         draws = _vary(scenarios, calibration, kept, generator)
-                        known[key] = [spell(template, {**kept, **draw}) for draw in draws]
+                        known[key] = [render(template, {**kept, **draw}) for draw in draws]
                     drawn += known[key]
                 texts += [(name, test, draw, text, "") for draw, text in enumerate(drawn)]
         rows += [(id_, *text, words[first], words[second]) for text in texts]

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.constructions.templates import WORD_MASK
 from cxprobe.lm.ngrams import places_of
 from cxprobe.report.cards import composition_table, word_table
 from cxprobe.report.dots import BEST_BLIND, dots
@@ -16,6 +15,7 @@ from cxprobe.report.tables import cell
 from cxprobe.scenarios.judge import UNCALIBRATED
 from cxprobe.scenarios.rules import CHANGES, PURPOSES, Scenarios, wrong_words
 from cxprobe.stats import Estimate, differs_from_published
+from cxprobe.text.templates import WORD_MASK
 
 _CHANGE = 22  # letters of a line of what a scenario changes, in a figure
 PUBLISHED = ["model", "scenario", "calibration", "published", "items"]

@@ -1,7 +1,7 @@
 """Scenarios as data: ``constructions/<name>/scenarios.yaml``, read and checked."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,22 +9,19 @@ import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.templates import BRACES, SLOT, WORD_MASK, form_and_number, template_slots
-from cxprobe.english import SENTENCE_START
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
+from cxprobe.text.english import SENTENCE_START
+from cxprobe.text.templates import WORD_MASK, Template, slots_of
 
 
-def _template(text: str) -> str:
+def _with_one_mask(text: str) -> str:
     if (masks := text.count(WORD_MASK)) != 1:
         raise ValueError(f"{text!r} has {masks} masks; write {WORD_MASK} where the word is asked for, exactly once")
     if re.search(SENTENCE_START + re.escape(WORD_MASK), text):
         raise ValueError(
             f"{text!r} begins a sentence with {WORD_MASK}, where a candidate would need a capital; reword it"
         )
-    for braced in BRACES.findall(text):
-        if not SLOT.fullmatch(braced):
-            raise ValueError(f"{text!r} has {braced!r}, which is not a slot; write a form and a number, as {{NAME1}}")
     return text
 
 
@@ -46,12 +43,18 @@ _FormName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+$")]
 _SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Z]+[1-9][0-9]*$")]
 _SetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]*$")]
 _ScenarioName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9]*$")]
-_Template = Annotated[str, AfterValidator(_template)]
+_MaskedText = Annotated[Template, AfterValidator(_with_one_mask)]
 _Word = Annotated[str, StringConstraints(pattern=r"^\S(.*\S)?$")]
 # A row of one form can be written as its word.
 WordRow = Annotated[
     tuple[_Word, ...], Strict(False), BeforeValidator(lambda words: [words] if isinstance(words, str) else words)
 ]
+
+
+def form_and_number(slot: str) -> tuple[str, int]:
+    """Return the form of a slot's words and the number of their row in an item, from 1: ADJ2 -> ADJ, 2."""
+    form = slot.rstrip("0123456789")
+    return form, int(slot.removeprefix(form))
 
 
 class WordSet(Closed):
@@ -96,7 +99,7 @@ class Items(Closed):
 class TestText(Closed):
     """A text that has a right answer."""
 
-    text: _Template
+    text: _MaskedText
     answer: _SlotName
     """The candidate that is right."""
 
@@ -122,9 +125,9 @@ class Calibration(Closed):
 
     purpose: str
     """What its texts leave out or change: short, name, adjective ..."""
-    texts: Annotated[list[_Template], Field(min_length=1)]
+    texts: Annotated[list[_MaskedText], Field(min_length=1)]
     """The texts, in the order and words of the base test; their mean counts."""
-    by_test: dict[_ScenarioName, list[_Template]] = Field(default_factory=dict)
+    by_test: dict[_ScenarioName, list[_MaskedText]] = Field(default_factory=dict)
     """Another test -> the same texts in its order and words; a test that is absent has those of the base test."""
     vary: list[_SlotName] = Field(default_factory=list)
     """Slots whose rows are drawn anew; items whose texts are otherwise the same share the draws."""
@@ -209,8 +212,8 @@ def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Sce
     path = scenarios_file(name, constructions)
     scenarios = validate(Scenarios, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
     faults = list(_faults_of_words(scenarios))
-    if not faults:  # what uses words is looked at only if these are right
-        faults = [*_faults_of_tests(scenarios), *_faults_of_calibrations(scenarios)]
+    # What uses words is looked at only if these are right, and likewise what is compared with tests.
+    faults = faults or list(_faults_of_tests(scenarios)) or list(_faults_of_calibrations(scenarios))
     if faults:
         raise ConstructionError("\n".join(f"{path}: {fault}" for fault in faults))
     return scenarios
@@ -233,72 +236,57 @@ def _faults_of_words(scenarios: Scenarios) -> Iterator[str]:
 
 
 def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
-    slots_filled, candidates = scenarios.slots_of_items(), list(scenarios.candidates)
+    known, candidates, base = scenarios.slots_of_items(), list(scenarios.candidates), scenarios.base
     if candidates[0] == candidates[1]:
         yield f"candidates: both are {candidates[0]}; there would be nothing to choose"
-    yield from _unknown("candidates", candidates, slots_filled)
     for slot in candidates:
-        if slot in slots_filled and scenarios.row_of(slot)[0] not in scenarios.items.cross:
+        if slot not in known:
+            yield f"candidates: unknown slot '{slot}'{suggest(slot, known)}"
+        elif scenarios.row_of(slot)[0] not in scenarios.items.cross:
             yield f"candidates: the words of {slot} are drawn; cross them, so that each is right as often as wrong"
-    if scenarios.base not in scenarios.tests:
-        yield f"base: '{scenarios.base}' is not in tests{suggest(scenarios.base, list(scenarios.tests))}"
+    if base not in scenarios.tests:
+        yield f"base: '{base}' is not in tests{suggest(base, list(scenarios.tests))}"
+    elif scenarios.tests[base].others:
+        yield f"tests.{base}.others: decisions flip from one text; move them to another test"
     for name, test in scenarios.tests.items():
-        for number, text in enumerate(test.texts):
-            key = f"tests.{name}.others[{number - 1}]" if number else f"tests.{name}"
+        for text in test.texts:
             if text.answer not in candidates:
-                yield f"{key}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
-            yield from _unknown(f"{key}.text", template_slots(text.text), slots_filled)
-    if scenarios.base in scenarios.tests and (more := scenarios.tests[scenarios.base].others):
-        yield f"tests.{scenarios.base}.others: {len(more)}, but decisions flip from one text; move them to another test"
+                yield f"tests.{name}.answer: '{text.answer}' is not a candidate{suggest(text.answer, candidates)}"
+            for slot in slots_of(text.text):
+                if slot not in known:
+                    yield f"tests.{name}.text: unknown slot '{slot}'{suggest(slot, known)}"
 
 
 def _faults_of_calibrations(scenarios: Scenarios) -> Iterator[str]:
-    slots_filled = scenarios.slots_of_items()
-    for name in sorted((scenarios.tests.keys() | {"none"}) & scenarios.calibrations.keys()):
-        yield f"calibrations.{name}: the name is taken; choose another"
+    others = [name for name in scenarios.tests if name != scenarios.base]
     for name, calibration in scenarios.calibrations.items():
-        key = f"calibrations.{name}"
+        key, known = f"calibrations.{name}", [*scenarios.slots_of_items(), *calibration.vary]
+        if name in scenarios.tests or name == "none":
+            yield f"{key}: the name is taken; choose another"
         if nowhere := [slot for slot in calibration.vary if form_and_number(slot)[0] not in scenarios.forms]:
-            yield from _unknown(f"{key}.vary", nowhere, slots_filled)
+            yield f"{key}.vary: no words have the form of {', '.join(nowhere)}{suggest(nowhere[0], known)}"
             continue
         varied = {scenarios.row_of(slot) for slot in calibration.vary}
-        if asked := [
-            slot for slot in scenarios.candidates if slot in slots_filled and scenarios.row_of(slot) in varied
-        ]:
+        if asked := [slot for slot in scenarios.candidates if scenarios.row_of(slot) in varied]:
             yield f"{key}.vary: the row of {', '.join(asked)} is asked for, so it must stay the item's own"
-        for text in calibration.texts:
-            yield from _faults_of_calibration_text(scenarios, calibration, key, "texts", text)
-        for test, texts in calibration.by_test.items():
-            if test == scenarios.base or test not in scenarios.tests:
-                others = [name for name in scenarios.tests if name != scenarios.base]
+        for test, texts in {"": calibration.texts, **calibration.by_test}.items():
+            place = f"{key}.by_test.{test}" if test else f"{key}.texts"
+            if test and test not in others:
                 yield f"{key}.by_test: '{test}' is not another test than the base{suggest(test, others)}"
-            if (given := len(texts)) != (needed := len(calibration.texts)):
-                yield f"{key}.by_test.{test}: {given} texts, but texts has {needed}; give one for each"
+            if len(texts) != len(calibration.texts):
+                yield f"{place}: {len(texts)} texts, but texts has {len(calibration.texts)}; give one for each"
             for text in texts:
-                yield from _faults_of_calibration_text(scenarios, calibration, key, f"by_test.{test}", text)
-
-
-def _faults_of_calibration_text(
-    scenarios: Scenarios, calibration: Calibration, key: str, part: str, text: str
-) -> Iterator[str]:
-    known, slots = [*scenarios.slots_of_items(), *calibration.vary], template_slots(text)
-    yield from _unknown(f"{key}.{part}", slots, known)
-    for slot in calibration.vary:
-        if slot not in slots:
-            yield f"{key}.vary: {slot} is not in {text!r}"
-    varied = {scenarios.row_of(slot) for slot in calibration.vary}
-    kept = {scenarios.row_of(slot) for slot in slots if slot in known} - varied
-    for name in sorted({name for name, _ in varied}):
-        new, old = (sum(set_ == name for set_, _ in rows) for rows in (varied, kept))
-        needed, rows = new * calibration.draws + old, len(scenarios.words[name].rows)
-        if needed > rows:
-            yield f"{key}: needs {needed} rows, words.{name} has {rows}; add words, or lower draws"
-
-
-def _unknown(key: str, slots: Iterable[str], known: list[str]) -> Iterator[str]:
-    for slot in slots:
-        if slot not in known:
-            yield f"{key}: unknown slot '{slot}'{suggest(slot, known)}"
+                slots = slots_of(text)
+                yield from (
+                    f"{place}: unknown slot '{slot}'{suggest(slot, known)}" for slot in slots if slot not in known
+                )
+                yield from (f"{key}.vary: {slot} is not in {text!r}" for slot in calibration.vary if slot not in slots)
+                kept = {scenarios.row_of(slot) for slot in slots if slot in known} - varied
+                for words in {name: None for name, _ in varied}:
+                    new, old = (sum(set_ == words for set_, _ in rows) for rows in (varied, kept))
+                    needed, rows = new * calibration.draws + old, len(scenarios.words[words].rows)
+                    if needed > rows:
+                        yield f"{key}: needs {needed} rows, words.{words} has {rows}; add words, or lower draws"
 
 
 def wrong_words(texts: pd.DataFrame) -> "pd.Series[Any]":
@@ -307,16 +295,17 @@ def wrong_words(texts: pd.DataFrame) -> "pd.Series[Any]":
     return wrong.where(texts["right"] != "", "")
 
 
-def example_words(scenarios: Scenarios, text: str) -> dict[str, str]:
+def example_words(scenarios: Scenarios, text: str, turn: int = 0) -> dict[str, str]:
     """Return slot -> word for the slots of a text: those of row 1 have the words of the first row of their set, etc.
 
     Args:
         scenarios: The words.
         text: A text of a test or of a calibration.
+        turn: So many rows later: over as many turns as a set has rows, each slot has all its words.
     """
     words = {}
-    for slot in template_slots(text):
+    for slot in slots_of(text):
         form, number = form_and_number(slot)
         known = scenarios.words[scenarios.forms[form]]
-        words[slot] = known.rows[(number - 1) % len(known.rows)][known.forms.index(form)]
+        words[slot] = known.rows[(number - 1 + turn) % len(known.rows)][known.forms.index(form)]
     return words

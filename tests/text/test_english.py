@@ -1,6 +1,6 @@
 import pytest
 
-from cxprobe.english import article_of, capitalise_sentences, wrong_articles
+from cxprobe.text.english import article_of, capitalise_sentences, faults_of_text, wrong_articles
 
 
 def test_every_sentence_gets_a_capital():
@@ -19,6 +19,31 @@ def test_what_ends_no_sentence_is_followed_by_no_capital(text):
 )
 def test_wrong_articles_are_found(text):
     assert wrong_articles(f"{text} came.") == wrong_articles(f"So. {text} came.") == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna is [MASK].",
+        "The cook {left}.",
+        "The  cook left.",
+        " The cook left.",
+        "the cook left.",
+        "The cook left",
+        "The cook took an pie.",
+        "The cook took the a pie.",
+        "",
+    ],
+)
+def test_each_fault_of_a_finished_text_is_found(text):
+    assert len(list(faults_of_text(text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["Who left?", "“The cook left.”", "Name A a pie? No!", "3 cooks left.", "N/A cannot N/A the N/A."]
+)
+def test_a_finished_text_without_a_fault_passes(text):
+    assert list(faults_of_text(text)) == []
 
 
 # As the CMU Pronouncing Dictionary has their first sounds.

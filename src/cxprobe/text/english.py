@@ -1,4 +1,4 @@
-"""English spelling, for all texts that are put together from parts: "a" or "an", and capitals.
+"""English spelling, for all texts that are put together from parts: "a" or "an", capitals, and what is wrong.
 
 The package inflect chooses articles too, but it writes "a usher" and "an uvula", and importing it takes a second. The
 rule here was compared with the CMU Pronouncing Dictionary: of the 40,940 words that lemminflect knows as well, it
@@ -6,6 +6,7 @@ differs in four: "herbs" and "herbaceous", which are pronounced in both ways, "n
 """
 
 import re
+from collections.abc import Iterator
 
 SENTENCE_START = r"(?:^|(?<=[^\s.][.!?])\s+)"
 """Matches what precedes the first letter of a sentence. Three dots do not end a sentence, nor does a full stop after a
@@ -22,11 +23,35 @@ _CONSONANT_SOUND = re.compile(
 )
 # Words that are written with a consonant and spoken with a vowel, and letters on their own: an X-ray.
 _VOWEL_SOUND = re.compile(r"hour|honest|honou?r|heir|[fhlmnrsx]\b(?!')", re.IGNORECASE)
+_TWO_ARTICLES = re.compile(
+    rf"(?:(?<![\w/])(?=[at])|{SENTENCE_START}(?=[AT]))([aA]n? (?:an?|the)|[tT]he (?:an?|the))\b"
+    r"(?! la\b| posteriori\b| priori\b)"
+)
+_BRACKET = re.compile(r"[{}\[\]]")
+_END = re.compile(r"[.?!][\"'”’)]*$")
 
 
-def capitalise_first(text: str) -> str:
-    """Return a text with its first character as a capital, and all others as they are."""
-    return text[:1].upper() + text[1:]
+def faults_of_text(text: str) -> Iterator[str]:
+    """Give what is wrong with the spelling of a finished text, such as an item, whatever it says.
+
+    Found are brackets and braces, as slots that nothing fills leave them; spaces at an end or two in a row; a beginning
+    without a capital; an end without a full stop, question mark or exclamation mark; "a" for "an" or the other way
+    round; and two articles in a row.
+    """
+    if bracket := _BRACKET.search(text):
+        yield f"{bracket[0]!r} is left over from a slot; fill it, or write it as {{NAME}}"
+    if "  " in text or text != text.strip():
+        yield "there is a space too many"
+    if text[:1].islower():
+        yield "it begins with a small letter; write a capital"
+    if not _END.search(text):
+        yield "it does not end in a full stop; write one"
+    for wrong in dict.fromkeys(wrong_articles(text)):
+        article, rest = wrong.split(maxsplit=1)
+        right = f"{article + 'n' if article in ('a', 'A') else article[:1]} {rest}"
+        yield f"{wrong!r} has the wrong article; write {right!r}"
+    for two in dict.fromkeys(_TWO_ARTICLES.findall(text)):
+        yield f"{two!r} is two articles in a row; take one out"
 
 
 def capitalise_sentences(text: str) -> str:

@@ -1,0 +1,128 @@
+"""The language of templates, which all items are written in: text with slots.
+
+``{NAME}`` stands for the words that fill a slot, and ``{NAME:form}`` for a form of them:
+
+- ``a`` puts "a" or "an" before them;
+- ``they``, ``them``, ``their`` and ``was`` are what the pronoun of a noun phrase is in that place;
+- ``VB``, ``VBD``, ``VBG`` and ``VBN`` (tags of the Penn Treebank) inflect the first word of a verb phrase.
+
+A slot is filled with words, or with ``{note: words}``: the note is the pronoun that refers to a noun phrase, as in
+``{she: the judge}``, or the lemma of a verb whose form has several, as in ``{see: saw}``. What begins a sentence gets
+its capital, so fillers are written as in mid-sentence.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import suggest
+from cxprobe.text.english import article_of, capitalise_sentences
+
+WORD_MASK = "[MASK]"
+"""Where a masked model is asked for a word; templates keep it."""
+_SLOT = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)(?::([A-Za-z]+))?\}")
+_PRONOUN_FORMS = ("they", "them", "their", "was")
+_PARADIGM = {
+    "I": ("I", "me", "my", "was"),
+    "you": ("you", "you", "your", "were"),
+    "he": ("he", "him", "his", "was"),
+    "she": ("she", "her", "her", "was"),
+    "it": ("it", "it", "its", "was"),
+    "we": ("we", "us", "our", "were"),
+    "they": ("they", "them", "their", "were"),
+}
+_VERB_FORMS = ("VB", "VBD", "VBG", "VBN")
+_FORMS = ("a", *_PRONOUN_FORMS, *_VERB_FORMS)
+
+
+class TemplateError(ConstructionError, ValueError):
+    """A template cannot be read or filled."""
+
+
+def _readable(template: str) -> str:
+    if re.search(r"[{}]", _SLOT.sub("", template)):
+        raise TemplateError(f"{template!r} has a brace that is not part of a slot; a slot is {{NAME}} or {{NAME:form}}")
+    for _, form in _SLOT.findall(template):
+        if form and form not in _FORMS:
+            raise TemplateError(f"{template!r} has the form '{form}'{suggest(form, list(_FORMS))}")
+    return template
+
+
+Template = Annotated[str, AfterValidator(_readable)]
+"""Text with slots."""
+SlotName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+# Words with single spaces between them, and none at the ends.
+Words = Annotated[str, StringConstraints(pattern=r"^[^\s{}\[\]]+( [^\s{}\[\]]+)*$")]
+Filler = Words | Annotated[dict[str, Words], Field(min_length=1, max_length=1)]
+"""What fills a slot: words, or {note: words}."""
+Filled = str | Mapping[Any, str]  # a filler that has been read
+Values = Mapping[str, Filled]
+"""Slot -> its filler."""
+
+
+def slots_of(template: str) -> list[str]:
+    """Return the slots of a template in their order, each as often as it is there."""
+    return [name for name, _ in _SLOT.findall(template)]
+
+
+def filler_words(filler: Filled) -> str:
+    """Return the words of a filler, without its note."""
+    return filler if isinstance(filler, str) else next(iter(filler.values()))
+
+
+def filler_note(filler: Filled) -> str | None:
+    """Return the note of a filler; None if it has none."""
+    return None if isinstance(filler, str) else next(iter(filler))
+
+
+def fill(template: str, values: Values) -> str:
+    """Return a template with its slots filled, and no capital added.
+
+    Args:
+        template: The template.
+        values: What fills its slots; others are ignored.
+
+    Raises:
+        TemplateError: Nothing fills a slot, or its filler has no such form.
+    """
+
+    def filled(slot: re.Match[str]) -> str:
+        name, form = slot.groups()
+        if name not in values:
+            raise TemplateError(f"nothing fills the slot '{name}' of {template!r}{suggest(name, list(values))}")
+        words = filler_words(values[name])
+        return words if form is None else _in_form(words, filler_note(values[name]), form)
+
+    return _SLOT.sub(filled, template)
+
+
+def render(template: str, values: Values) -> str:
+    """Return a template with its slots filled, as `fill` does, and a capital at the start of every sentence."""
+    return capitalise_sentences(fill(template, values))
+
+
+def _in_form(words: str, note: str | None, form: str) -> str:
+    if form == "a":
+        return f"{article_of(words)} {words}"
+    if form in _PRONOUN_FORMS:
+        if note not in _PARADIGM:
+            raise TemplateError(
+                f"'{form}' of '{words}' needs the pronoun that refers to it: write {{<pronoun>: {words}}} with one of "
+                f"{', '.join(_PARADIGM)}"
+            )
+        return _PARADIGM[note][_PRONOUN_FORMS.index(form)]
+    # Imported here, since it imports spaCy and PyTorch, and what reads constructions seldom inflects.
+    from lemminflect import getInflection, getLemma
+
+    verb, *rest = words.split(" ")
+    if note is None:
+        lemmas = getLemma(verb, upos="VERB", lemmatize_oov=False)
+        if len(lemmas) != 1:
+            known = " or of ".join(lemmas) or "none that is known"
+            raise TemplateError(f"the verb '{verb}' is a form of {known}; give its lemma: {{<lemma>: {words}}}")
+        note = lemmas[0]
+    forms = (note,) if form == "VB" else getInflection(note, tag=form)
+    return " ".join([verb if verb in forms else str(forms[0]), *rest])

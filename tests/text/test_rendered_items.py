@@ -1,0 +1,105 @@
+"""All items of the project are worded as they were: rendered.tsv has a hash of the texts of each construction and task.
+
+A change of the code that renders them changes no hash. Who changes items on purpose writes the file anew:
+`python tests/text/test_rendered_items.py`.
+"""
+
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from cxprobe.constructions.people import load_people
+from cxprobe.interventions.make import draw_base_and_source
+from cxprobe.interventions.sentences import load_labelled
+from cxprobe.pairs.frames import PAPER_FORMAT, load_pairs
+from cxprobe.pairs.make import build_pairs
+from cxprobe.pairs.params import FORM
+from cxprobe.project.params import load_params
+from cxprobe.prompts.make import build_choices, build_questions, item_table, load_material
+from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
+from cxprobe.scenarios.make import enumerate_items, fill_texts
+from cxprobe.scenarios.rules import load_scenarios
+
+KNOWN = Path(__file__).with_name("rendered.tsv")
+ROOT = Path(__file__).parents[2]
+
+
+def hash_of(texts: Iterable[object]) -> str:
+    return sha256("\n".join(map(str, texts)).encode()).hexdigest()
+
+
+def folders_with(file: str) -> list[str]:
+    return sorted(path.parent.name for path in Path("constructions").glob(f"*/{file}"))
+
+
+def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
+    """Yield the hashes of all pairs of all frames, with real words and pseudowords, in each format."""
+    params, people = load_params(), load_people()
+    names = [*folders_with("pairs.yaml"), *(name + FORM for name in folders_with("form_pairs.yaml"))]
+    contents = {name: load_pairs(name, people) for name in names}
+    for name, content in contents.items():
+        per_cell = params.pairs.make.per_cell.model_copy(update={content.tests: len(content.frames)})
+        for format_ in (PAPER_FORMAT, *content.formats):
+            examples = 0 if format_ == PAPER_FORMAT else 2
+            changed = {"per_cell": per_cell, "pseudowords": "random", "format": format_, "examples": examples}
+            settings = params.pairs.make.model_copy(update=changed)
+            table = build_pairs(name, contents, people, settings, params.seed).pairs
+            texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]
+            yield f"pairs, {format_}", name, hash_of(texts.to_numpy().tolist())
+
+
+def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
+    """Yield the hashes of all items, and of their questions and continuations."""
+    params = load_params()
+    settings = params.prompts.make.model_copy(update={"premises": None, "control_premises": None})
+    prompts, continuations = (load_prompts(InferencePrompts), load_prompts(ReasoningPrompts)), load_continuations()
+    for name in folders_with("items.yaml"):
+        material = load_material(name, settings, seed=params.seed)
+        questions = build_questions(name, material, *prompts, settings, seed=params.seed)
+        choices, answers = build_choices(name, material, continuations, settings, seed=params.seed)
+        tables = {"items": item_table(material, questions), "questions": questions}
+        tables |= {"continuations": choices, "answers": answers}
+        for kind, table in tables.items():
+            yield kind, name, hash_of(table.to_numpy().tolist())
+
+
+def hashes_of_scenarios() -> Iterator[tuple[str, str, str]]:
+    """Yield the hashes of all texts of a share of the items, and those of the items' words."""
+    seed = load_params().seed
+    for name in folders_with("scenarios.yaml"):
+        scenarios = load_scenarios(name)
+        items = enumerate_items(scenarios, share=0.1, seed=seed)
+        texts = fill_texts(scenarios, items, own_texts=True, seed=seed)
+        yield "scenarios", name, hash_of([*items.to_numpy().tolist(), *texts.to_numpy().tolist()])
+
+
+def hashes_of_interventions() -> Iterator[tuple[str, str, str]]:
+    """Yield the hashes of sentences in two parts, with the places of all regions."""
+    seed, people = load_params().seed, load_people()
+    for name in folders_with("interventions.yaml"):
+        labelled = load_labelled(name, people)
+        items = draw_base_and_source(name, labelled, people, {"test": 200, "train": 200}, seed)
+        yield "interventions", name, hash_of(items.to_numpy().tolist())
+
+
+TASKS = {
+    "pairs": hashes_of_pairs,
+    "prompts": hashes_of_prompts,
+    "scenarios": hashes_of_scenarios,
+    "interventions": hashes_of_interventions,
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_items_are_worded_as_they_were(task, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    rows = [line.split("\t") for line in KNOWN.read_text().splitlines()]
+    known = {(kind, name): digest for of, kind, name, digest in rows if of == task}
+    assert {(kind, name): digest for kind, name, digest in TASKS[task]()} == known
+
+
+if __name__ == "__main__":
+    lines = ["\t".join((task, *row)) for task, hashes in TASKS.items() for row in hashes()]
+    KNOWN.write_text("\n".join(lines) + "\n")
