@@ -78,7 +78,6 @@ class PromptsLine(Line):
     asked_by = "by questions"
     steps = ("make", "score", "judge")
     rated_kinds = ("inference", "reasoning")
-    exports_data = True
     measured: ClassVar[Mapping[str, str]] = {"score_prompts": "models"}
     divided = ("set",)
     compared_by = "set"
@@ -310,16 +309,6 @@ class PromptsLine(Line):
         """Return the questions as texts to continue, and the answers."""
         section = params.section(PromptsParams)
         return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
-
-    def questions(self, params: ReportParams) -> pd.DataFrame:
-        """Return the questions in words, with the words that may stand for each answer."""
-        questions = read_question_tables(params.section(PromptsParams), "questions")
-        relations = {str(number): relation for number, relation in enumerate(RELATIONS)}
-        answers = []
-        for row in questions.to_dict("records"):
-            options = {letter: row[f"option_{letter.lower()}"] for letter in "ABC"}
-            answers.append(relations if row["kind"] == "inference" else options)
-        return questions.assign(answers=pd.Series(answers, questions.index, dtype=object))
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return the answers to questions, in words, by likelihood or by a rule."""

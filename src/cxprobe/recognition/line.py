@@ -40,7 +40,6 @@ class RecognitionLine(Line):
     title = "Recognition"
     asked_by = "by a probe"
     steps = ("make", "embed", "probe", "tune")
-    exports_data = True
     measured: ClassVar[Mapping[str, str]] = {"measure_recognition": "models"}
     divided = ("source",)
     compared_by = "source"

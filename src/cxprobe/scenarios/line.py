@@ -36,7 +36,6 @@ class ScenariosLine(Line):
     title = "Scenarios"
     asked_by = "by scenarios"
     steps = ("make", "score")
-    exports_data = True
     measured: ClassVar[Mapping[str, str]] = {"score_scenarios": "models"}
     divided = ("scenario",)
     compared_by = "scenario"
