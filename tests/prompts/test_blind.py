@@ -147,7 +147,7 @@ def test_referents_are_chosen_by_the_place_where_they_are_named():
 
 def rate_of_facts_alone(items: ConstructionItems) -> float:
     """Return how often the facts without the construction tell which of the two options is right."""
-    table = item_table(Material({}, render_reasonings(items, "way", seed=1), {}, {}), pd.DataFrame({"item": []}))
+    table = item_table(Material({}, render_reasonings(items, "way", seed=1), {}), pd.DataFrame({"item": []}))
     asked = table[table["answerable"]]
     chosen = probabilities(Rule(kind="facts_only"), table).loc[asked["id"], ["A", "B"]].idxmax(axis=1)
     return float((chosen.to_numpy() == asked["gold"].to_numpy()).mean())
@@ -195,7 +195,7 @@ def templatic_items() -> pd.DataFrame:
     items = {path.parent.name: load_items(path.parent.name, ROOT / "constructions") for path in paths}
     rendered = [item for name, content in items.items() for item in render_inferences(content, name)]
     templatic = [item for item in rendered if item.set == "templatic"]
-    return item_table(Material({"templatic": templatic}, [], {}, {}), pd.DataFrame({"item": []}))
+    return item_table(Material({"templatic": templatic}, [], {}), pd.DataFrame({"item": []}))
 
 
 @pytest.mark.pipeline
@@ -228,7 +228,7 @@ def test_no_option_of_the_reasoning_items_stands_out_because_the_text_does_not_n
     paths = sorted((ROOT / "constructions").glob("*/items.yaml"))
     items = {path.parent.name: load_items(path.parent.name, ROOT / "constructions") for path in paths}
     reasonings = [item for name, content in items.items() for item in render_reasonings(content, name, seed=1)]
-    table = item_table(Material({}, reasonings, {}, {}), pd.DataFrame({"item": []}))
+    table = item_table(Material({}, reasonings, {}), pd.DataFrame({"item": []}))
     chosen = probabilities(Rule(kind="unmentioned_referent"), table)
     assert np.allclose(chosen["A"], chosen["B"])  # both are named in every text
     assert (chosen["C"] < chosen["A"]).all()
