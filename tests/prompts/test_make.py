@@ -81,6 +81,7 @@ def test_every_item_is_asked_with_every_prompt_and_either_way(material):
     assert len(table) == 7 * 2 * 2 + 8 * 1 * 2
     assert table["id"].is_unique
     assert table["question"].is_unique
+    assert not table["control"].any()
     assert table.groupby("kind")["gold"].agg(set).to_dict() == {"inference": set("012"), "reasoning": set("ABC")}
     assert (table["answerable"] == (table["gold"] != "C")).all()
     clusters = table.groupby("set")["cluster_premise"].nunique().to_dict()
@@ -235,6 +236,8 @@ def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_p
     control = load_material("plain", settings(shots=SHOTS), seed=1)
     asked = build_questions("plain", control, *PROMPTS, settings(shots=SHOTS), seed=1)
     assert set(asked["set"]) == {"templatic-control", "challenge-control", "reasoning-control"}
+    assert asked["control"].all()
+    assert item_table(control, asked)["control"].all()
     assert set(asked["shots"]) == {0, 1}  # its own sentences are its examples
     few = build_questions("plain", control, *PROMPTS, settings(premises=1, control_premises=2), seed=1)
     assert few.groupby("set")["cluster_premise"].nunique()["templatic-control"] == 2

@@ -130,39 +130,6 @@ def test_the_prompts_of_the_project():
     assert len(texts) == len(set(texts))
 
 
-# A point of the contents of the paper's Tables 13 and 14 -> which variations have it, and how it shows.
-POINTS = {
-    "inference": {
-        "a persona": ("1234", "better|best|no equal|leading|more than anyone"),
-        "an annotator": ("124", "annotators?|you annotate|annotates|annotating"),
-        "one who knows constructions": ("3", "construction"),
-        "sentences of a dataset": ("14", "dataset"),
-        "two names of the task": ("14", "NLI.*RTE"),
-        "what the task is": ("14", "entailment, .*contradiction"),
-        "a triple": ("1234", "triple"),
-        "the sheet of annotation": ("1", "sheet"),
-        "entailment is defined": ("1234", "0, entailment: .{20}"),
-        "neutral is defined": ("1234", "1, neutral: .{20}"),
-        "contradiction is defined": ("1234", "2, contradiction: .{10}"),
-    },
-    "reasoning": {
-        "a persona that annotates": ("13", "annotat"),
-        "questions of a dataset": ("13", "dataset"),
-        "the question alone": ("1234", "nothing else|alone|no other|all that|one source"),
-        "what to answer where it is not clear": ("34", "clear.*{unsure}|{unsure}.*clear"),
-        "a hint about the form of sentences": ("", "built|form |wording|put together"),
-    },
-}
-
-
-@pytest.mark.parametrize(("kind", "point"), [(kind, point) for kind, points in POINTS.items() for point in points])
-def test_the_prompts_have_the_contents_of_the_paper_s_point_by_point_and_no_others(kind, point):
-    variations, shows = POINTS[kind][point]
-    for name, prompt in PROJECT[kind].prompts.items():
-        number = name.removeprefix("paper-")[0]
-        assert bool(re.search(shows, prompt.text, re.IGNORECASE)) == (number in variations), f"{name}: {prompt.text}"
-
-
 def test_the_wordings_of_others_stand_in_a_file_of_their_own_and_may_say_themselves_how_to_answer(tmp_path):
     theirs = deepcopy(CONTENT)
     theirs["inference"]["direct"] = ""
