@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from cxprobe.cli import app
 from cxprobe.errors import DataError
-from cxprobe.exports import ANSWER_COLUMNS, export_latex, read_answers
+from cxprobe.exports.formats import ANSWER_COLUMNS, answers_of_lines, export_latex
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import read_json
 from cxprobe.scenarios.rules import load_scenarios
@@ -31,7 +31,7 @@ def read(made_params, tmp_path, monkeypatch):
         for name, table in tables.items():
             write_table(table, Path("data") / f"judge_{line}" / f"{name}.parquet")
         changed = getattr(made_params, line).model_copy(update=section)
-        return read_answers(made_params.model_copy(update={line: changed}), [line])
+        return answers_of_lines(made_params.model_copy(update={line: changed}), [line])
 
     return read
 
@@ -166,7 +166,7 @@ def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_o
 
 
 def test_a_row_of_pairs_has_all_columns_and_a_construction_whose_cells_are_unbalanced_decides_nothing(made_params):
-    answers = read_answers(made_params, ["pairs"])
+    answers = answers_of_lines(made_params, ["pairs"])
     assert list(answers) == list(ANSWER_COLUMNS)
     assert set(zip(answers["line"], answers["model"], answers["weights"], strict=True)) == {("pairs", RULE, "none")}
     decides = answers.groupby("construction")["decides"].all().to_dict()
@@ -175,7 +175,7 @@ def test_a_row_of_pairs_has_all_columns_and_a_construction_whose_cells_are_unbal
 
 def test_a_line_that_has_not_been_judged_is_named(made_params):
     with pytest.raises(DataError, match=r"data/judge_scenarios/.*is missing; run `dvc repro`"):
-        read_answers(made_params, ["scenarios"])
+        answers_of_lines(made_params, ["scenarios"])
 
 
 def test_rates_as_latex_have_their_interval_and_n(made_params, tmp_path, monkeypatch):

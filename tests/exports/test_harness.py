@@ -14,7 +14,7 @@ from lm_eval.tasks import TaskManager
 from tiny_lms import save_lm, tokenizer_of
 
 from conftest import ROOT
-from cxprobe.exports import choice_tasks, export_harness, pair_tasks
+from cxprobe.exports.formats import choice_tasks, export_harness, pair_tasks
 from cxprobe.files.writing import write_bytes
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import score_pairs

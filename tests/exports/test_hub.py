@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from cxprobe.cli import app
 from cxprobe.errors import DataError
-from cxprobe.exports import export_hub
+from cxprobe.exports.formats import export_hub
 from cxprobe.lines import LINES
 from cxprobe.people.ratings import Rating, write_ratings
 
@@ -127,6 +127,6 @@ def test_a_folder_that_has_something_in_it_is_refused_and_left_as_it_is(project)
 
 
 def test_a_package_that_is_not_installed_is_named_with_what_installs_it(made_params, monkeypatch):
-    monkeypatch.setattr("cxprobe.exports.find_spec", lambda name: None)
+    monkeypatch.setattr("cxprobe.exports.formats.find_spec", lambda name: None)
     with pytest.raises(DataError, match=r"datasets is not installed.*pip install 'cxprobe\[exports\]'"):
         export_hub(made_params)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from conftest import ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.corpora.conllu import read_conllu
-from cxprobe.exports import camel_case
+from cxprobe.exports.formats import camel_case
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import PersonLabel, write_labels

@@ -112,7 +112,7 @@ def test_dvc_watches_every_file_that_is_read():
     deps = [Path(dep) for dep in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]["make_prompts"]["deps"]]
     make = PromptsStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError)).prompts.make
     read = material_files("toy", make.model_validate(make.model_dump() | MAKE))
-    assert {path.name for path in read} == {"items.yaml", "free.tsv", "reasoning.tsv"}
+    assert {path.name for path in read} == {"items.yaml", "free.tsv", "reasoning.tsv", "cxnli_repairs.tsv"}
     assert all(any(dep in path.parents for dep in deps) for path in read)
 
 

@@ -24,7 +24,7 @@ def export(
 
     Mined sentences and items of other people stay out of data sets and tasks; what is left out is printed.
     """
-    from cxprobe.exports import EXPORTS, export_conllu
+    from cxprobe.exports.formats import EXPORTS, export_conllu
     from cxprobe.files.writing import write_bytes
     from cxprobe.project.params import load_params
 

@@ -315,7 +315,7 @@ class Line:
         return None
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return every judged answer, with columns of `cxprobe.exports.ANSWER_COLUMNS`.
+        """Return every judged answer, with columns of `cxprobe.exports.formats.ANSWER_COLUMNS`.
 
         Args:
             params: The parameters.
