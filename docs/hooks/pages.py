@@ -18,9 +18,9 @@ from packages_in_markdown import describe_packages
 from params_in_markdown import describe_params
 from stages_in_markdown import describe_pipeline
 
-from cxprobe.exports.results import SENT
-
 ROOT = Path(__file__).parents[2]
+# The columns of docs/reproduced/*.tsv, in which people send what they have measured.
+SENT = ["paper", "table", "model", "items", "ours", "low", "high", "theirs", "same", "date", "who", "version"]
 # A page of the site -> the file of the project that it shows.
 TAKEN = {
     "index.md": "README.md",

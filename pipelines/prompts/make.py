@@ -1,13 +1,11 @@
 """make_prompts: items and prompts -> every question about every construction, in words and as texts to continue."""
 
 from collections import Counter
-from collections.abc import Mapping
 
 import pandas as pd
 
 from cxprobe.files.tables import write_table
 from cxprobe.lm.prompts import PROMPTS_FOLDER
-from cxprobe.prompts.cxnli import repair_table
 from cxprobe.prompts.make import (
     Material,
     build_choices,
@@ -34,7 +32,6 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     reasoning = load_prompts(ReasoningPrompts, wording=settings.wording)
     continuations = load_continuations()
     asked: Counter[tuple[object, ...]] = Counter()
-    repairs: dict[str, Mapping[str, int]] = {}
     materials: dict[str, Material] = {}
     for name in stage.params.prompts.constructions:
         for path in material_files(name, settings):
@@ -50,14 +47,8 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
             write_table(table, stage.data / name / f"{stem}.parquet")
         for table in (questions, choices):
             asked.update(table[COUNTED].itertuples(index=False, name=None))
-        repairs |= material.repairs
-    return Outcome(
-        counts={"questions": asked.total(), "repairs": sum(sum(of_file.values()) for of_file in repairs.values())},
-        tables={
-            "questions": pd.DataFrame([(*of, number) for of, number in asked.items()], columns=[*COUNTED, "questions"]),
-            "repairs": repair_table(repairs),
-        },
-    )
+    counted = pd.DataFrame([(*of, number) for of, number in asked.items()], columns=[*COUNTED, "questions"])
+    return Outcome(counts={"questions": asked.total()}, tables={"questions": counted})
 
 
 if __name__ == "__main__":

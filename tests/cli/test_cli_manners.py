@@ -20,7 +20,7 @@ SLOW_TO_IMPORT = {"datatrove", "dvc", "matplotlib", "mlflow", "nltk", "numpy", "
 # A command that needs a project -> its arguments.
 IN_A_PROJECT = {
     "check": [],
-    "import prompts": ["prompts.py"],
+    "import": ["prompts", "prompts.py"],
     "preset": ["pairs"],
     "plan": [],
     "describe": [],
@@ -35,12 +35,7 @@ IN_A_PROJECT = {
     "validate export": ["--output", "forms", "--items", "3"],
     "validate import": ["answers.csv", "--items", "items.csv"],
     "validate pattern": ["toy", "toy.conllu", "--cxn", "Toy"],
-    "export hf": ["hub"],
-    "export lm-eval": ["tasks"],
-    "export inspect": ["tasks"],
-    "export results": ["answers.parquet"],
-    "export latex": ["rates.tex"],
-    "export conllu": ["toy", "toy.conllu"],
+    "export": ["latex", "rates.tex"],
 }
 
 

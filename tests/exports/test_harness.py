@@ -14,8 +14,8 @@ from lm_eval.tasks import TaskManager
 from tiny_lms import save_lm, tokenizer_of
 
 from conftest import ROOT
-from cxprobe.exports.harness import choice_tasks, harness_files, pair_tasks
-from cxprobe.exports.project import write_files
+from cxprobe.exports.formats import choice_tasks, export_harness, pair_tasks
+from cxprobe.files.writing import write_bytes
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import score_pairs
 from cxprobe.lm.scoring import load_language_model, score_texts
@@ -54,11 +54,11 @@ def tasks(pairs, prompts):
     return [*pair_tasks(pairs), *choice_tasks(*prompts)]
 
 
-@pytest.fixture(scope="module")
-def folder(tasks, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lm-eval") / "cxprobe"
-    write_files(harness_files(tasks), folder)
-    return folder
+@pytest.fixture
+def folder(made_params, tmp_path):
+    for name, content in export_harness(made_params).files.items():
+        write_bytes(content, tmp_path / "tasks" / name)
+    return tmp_path / "tasks"
 
 
 def test_every_item_is_in_one_task(tasks, pairs, prompts):

@@ -6,14 +6,14 @@ from typer.testing import CliRunner
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
-from cxprobe.cli.labels_desk import mined_file
 from cxprobe.corpora.conllu import read_conllu
-from cxprobe.exports.treebank import camel_case
+from cxprobe.exports.formats import camel_case
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import PersonLabel, write_labels
 
 PARSER = ROOT / "models" / "parser" / "en_ewt_cxprobe"
+MINED = DATA / "mine_sentences" / "toys" / "toy" / "sentences.parquet"
 SENTENCES = [  # id, text, url, tags, and what fills the slots
     ("mined-1", "She gave him tea.", "book#1", "PRP VBD PRP NN .", ["gave", "him", "tea"]),
     ("mined-2", "They told us a long story.", "book#2", "PRP VBD PRP DT JJ NN .", ["told", "us", "story"]),
@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
     rows = [
         (id_, text, url, number, tags, slots(text, of)) for number, (id_, text, url, tags, of) in enumerate(SENTENCES)
     ]
-    write_table(pd.DataFrame(rows, columns=["id", "text", "url", "start", "tags", "slots"]), mined_file("toy"))
+    write_table(pd.DataFrame(rows, columns=["id", "text", "url", "start", "tags", "slots"]), MINED)
     labels = [
         ("sequence", SENTENCES[0][3], "positive"),
         ("sentence", "mined-2", "positive"),
@@ -54,28 +54,28 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def export(*words):
-    done = CliRunner().invoke(app, ["export", "conllu", "toy", "out.conllu", *words])
+def export():
+    done = CliRunner().invoke(app, ["export", "conllu", "out.conllu", "--construction", "toy"])
     return done.exit_code, done.output
 
 
 def test_labelled_sentences_are_a_treebank_with_the_construction_where_it_is(folder):
-    code, output = export("--cxn", "Ditransitive")
+    code, output = export()
     assert code == 0, output
     assert "left out: 1 sentences: not labelled" in output
-    assert "out.conllu: 3 sentences, 2 with Cxn=Ditransitive" in output
+    assert "3 sentences, 2 with Cxn=Toy" in output
     one, two, three = read_conllu(folder / "out.conllu")
     assert [(sentence.id, sentence.text, sentence.document) for sentence in (one, two, three)] == [
         ("mined-1", "She gave him tea.", "book"),
         ("mined-2", "They told us a long story.", "book"),
         ("mined-3", "We called him a fool.", "letters"),
     ]
-    assert [word.cxn for word in one.words] == [(), ("Ditransitive",), (), (), ()]
+    assert [word.cxn for word in one.words] == [(), ("Toy",), (), (), ()]
     assert [word.elements for word in one.words] == [
         (),
-        ("2:Ditransitive.Verb",),
-        ("2:Ditransitive.Recipient",),
-        ("2:Ditransitive.MainTheme",),
+        ("2:Toy.Verb",),
+        ("2:Toy.Recipient",),
+        ("2:Toy.MainTheme",),
         (),
     ]
     assert [word.form for word in two.words if word.elements] == ["told", "us", "story"]
@@ -87,22 +87,17 @@ def test_labelled_sentences_are_a_treebank_with_the_construction_where_it_is(fol
     assert all([word.head for word in sentence.words].count(0) == 1 for sentence in (one, two, three))
 
 
-def test_sentences_without_a_label_are_instances_where_that_is_asked_for(folder):
-    code, output = export("--unlabelled")
-    assert code == 0, output
-    assert "out.conllu: 4 sentences, 3 with Cxn=Toy" in output
-    assert "left out" not in output
+def test_sentences_of_which_none_has_a_label_are_refused(folder):
     (folder / "constructions" / "toy" / "labels.tsv").unlink()
-    assert "4 with Cxn=Toy" in export("--unlabelled")[1]
     code, output = export()
     assert code == 2
-    assert "toy: no mined sentence has a label; label some, or take all with --unlabelled" in output
+    assert "toy: no mined sentence has a label; label some" in output
 
 
 def test_words_that_another_pipeline_had_are_refused(folder):
-    table = pd.read_parquet(mined_file("toy"))
+    table = pd.read_parquet(MINED)
     table.at[0, "slots"] = [dict(table.at[0, "slots"][0], start=5)]  # within "gave"
-    write_table(table, mined_file("toy"))
+    write_table(table, MINED)
     code, output = export()
     assert code == 2
     assert "mined-1: was mined with other words than mining.parser has now" in output
@@ -110,7 +105,7 @@ def test_words_that_another_pipeline_had_are_refused(folder):
 
 
 def test_a_project_that_has_not_mined_is_told_to(folder):
-    mined_file("toy").unlink()
+    MINED.unlink()
     code, output = export()
     assert code == 2
     assert str(DATA / "mine_sentences") in output

@@ -74,6 +74,6 @@ def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugg
     assert {one.data.params["model"] for one in runs(plugged, "greetings")} == {"mlm", "clm"}
     assert read_json(plugged / "results" / "judge_greetings" / "metrics.json").keys() == {"mlm", "clm"}
     assert "Asked by greetings." in (plugged / "results" / "report" / "index.html").read_text()
-    run(plugged, "cxprobe", "export", "results", "all.parquet")
-    answers = pd.read_parquet(plugged / "all.parquet")
+    run(plugged, "cxprobe", "export", "csv", "all.csv")
+    answers = pd.read_csv(plugged / "all.csv")
     assert len(answers[answers["line"] == "greetings"]) == 16

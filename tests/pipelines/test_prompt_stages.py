@@ -19,7 +19,6 @@ from cxprobe.lm.params import Classifier, ModelSpec, Panel, Rule
 from cxprobe.lm.texts import token_scores_of
 from cxprobe.prompts.make import material_files
 from cxprobe.prompts.params import AskedOf, PromptsStage
-from cxprobe.prompts.reasoning_files import TEST_NAMES
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 
@@ -39,7 +38,6 @@ OFFICIAL = {
     "format": "reasoning",
     "constructions": {"toy": "data/benchmarks/reasoning.tsv"},
     "rows": None,
-    "doubtful": "keep",
 }
 MAKE = {
     "files": {"free-form": "data/benchmarks/free.tsv", "official": OFFICIAL},
@@ -114,23 +112,16 @@ def test_dvc_watches_every_file_that_is_read():
     deps = [Path(dep) for dep in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]["make_prompts"]["deps"]]
     make = PromptsStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError)).prompts.make
     read = material_files("toy", make.model_validate(make.model_dump() | MAKE))
-    assert {path.name for path in read} == {"items.yaml", "free.tsv", "reasoning.tsv"}
+    assert {path.name for path in read} == {"items.yaml", "free.tsv", "reasoning.tsv", "cxnli_repairs.tsv"}
     assert all(any(dep in path.parents for dep in deps) for path in read)
 
 
-def test_every_set_is_counted_and_every_repair_has_its_file(folder, outcomes):
+def test_every_set_is_counted(folder, outcomes):
     made = outcomes["make"]
     questions = made.tables["questions"]
     assert set(questions["set"]) == {"templatic", "challenge", "reasoning", "free-form", "official"}
     tables = [read_table(folder / f"data/make_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
     assert questions["questions"].sum() == made.counts["questions"] == sum(map(len, tables))
-    repairs = made.tables["repairs"]
-    assert set(repairs["file"]) == {"official/toy"}
-    assert dict(zip(repairs["what"], repairs["times"], strict=True)) == {
-        **{f"an item has no {test}": 1 for test in TEST_NAMES if test not in ("Base", "Short Calibration")},
-        "'?.' at the end of a text was read as '?'": 1,
-    }
-    assert made.counts["repairs"] == 7
 
 
 def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):

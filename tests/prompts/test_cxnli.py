@@ -1,23 +1,27 @@
+"""Files in the shape of the CxNLI release: what a plain file gives, what is repaired, and what is refused."""
+
 import csv
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reasoning_tables import FIRST, HEADER, PLAIN, SECOND
 
 from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.prompts.cxnli import read_inference_file
+from cxprobe.prompts.cxnli import REPAIRS, TEST_NAMES, read_inference_file, read_reasoning_file
 from cxprobe.prompts.items import RELATIONS, load_items, render_inferences
 
-HEADER = "CxN Type,Number,P/H/R,Annotation Targets - Gold Standard Relation"
+COLUMNS = "CxN Type,Number,P/H/R,Annotation Targets - Gold Standard Relation"
 # The shape of the release: the first row of an item names its construction.
-PLAIN = f"""{HEADER}
+INFERENCES = f"""{COLUMNS}
 odd,1,premise,"The cat, let us say, slept."
 ,1,hypothesis,The cat slept.
 ,1,relation,0 (entailment)
-odd,2,premise,"The cat, let us say, slept."
+,2,premise,"The cat, let us say, slept."
 ,2,hypothesis,"The cat was ""awake""."
 ,2,relation,2 (contradiction)
 even,3,premise,A dog barked.
@@ -31,63 +35,64 @@ ITEMS = [
 ]
 
 
-def read(folder, text, name="items.csv"):
+def inferences(folder, text, name="items.csv"):
     (folder / name).write_bytes(text.encode())
     return read_inference_file(folder / name, "official")
 
 
-def as_tuples(file):
-    return [(item.construction, item.premise, item.hypothesis, item.gold) for item in file.items]
+def choices(folder, text, name="items.tsv", **settings):
+    (folder / name).write_bytes(text.encode())
+    return read_reasoning_file(folder / name, "official", "toy", **settings)
 
 
-def test_a_plain_file_gives_its_items_and_nothing_to_repair(tmp_path):
-    file = read(tmp_path, PLAIN)
-    assert as_tuples(file) == ITEMS
-    assert not file.repairs
-    assert {item.set for item in file.items} == {"official"}
-    assert len({item.id for item in file.items}) == 3
-    assert len({item.premise_id for item in file.items}) == 2
+def as_tuples(items):
+    return [(item.construction, item.premise, item.hypothesis, item.gold) for item in items]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "repair"),
+    ("old", "new"),
     [
-        ("CxN Type", "\ufeffCxN Type", "a byte-order mark was ignored"),
-        ("1,premise", "1,Premi", "'premi' was read as 'premise'"),
-        ("odd,1", "odd-CxN,1", "'-CxN' was taken off the name of a construction"),
-        (",3,hypothesis", ",3.0,hypothesis", "'.0' was taken off a number"),
-        ("1 (neutral)", "1", "relation '1' was read as neutral"),
-        ("1 (neutral)", "1 (nuetral)", "'nuetral' was read as 'neutral'"),
-        ("1 (neutral)\n", "1 (neutral)\n,,,\n", "an empty line was skipped"),
-        ('odd,2,premise,"The cat, let us say, slept."\n', "", "an item without a premise has that of the item before"),
-        (",2,relation", ",7,relation", "rows with different numbers were read as one item"),
-        ("A dog barked.", '"A dog\nbarked."', "a line break inside a text was read as a space"),
+        ("", ""),
+        ("CxN Type", "\ufeffCxN Type"),
+        ("odd,1", "odd-CxN,1"),
+        (",3,premise", ",3.0,Premise"),
+        ("1 (neutral)", "1"),
+        ("1 (neutral)\n", "1 (neutral)\n,,,\n"),
     ],
 )
-def test_a_quirk_is_understood_and_counted(tmp_path, old, new, repair):
-    file = read(tmp_path, PLAIN.replace(old, new, 1))
-    assert as_tuples(file) == ITEMS
-    assert file.repairs == {repair: 1}
+def test_inferences_are_read_in_all_the_shapes_that_the_release_has(tmp_path, old, new):
+    items = inferences(tmp_path, INFERENCES.replace(old, new, 1))
+    assert as_tuples(items) == ITEMS
+    assert {item.set for item in items} == {"official"}
+    assert (len({item.id for item in items}), len({item.premise_id for item in items})) == (3, 2)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("1 (neutral)", "3 (maybe)", "line 10: relation '3 (maybe)' is unknown (allowed: 0 (entailment)"),
-        ("0 (entailment)", "0 (contra)", "line 4: relation '0 (contra)': 0 is entailment, and not 'contra'"),
-        ("1 (neutral)", "1 (maybe)", "line 10: relation '1 (maybe)': 1 is neutral, and not 'maybe'"),
-        (",1,relation,0 (entailment)\n", "", "line 4: a premise, but the item before it has no relation"),
-        (",3,relation,1 (neutral)\n", "", "the file ends inside an item"),
-        (",1,hypothesis,The cat slept.\n", "", "line 3: a relation without a hypothesis"),
-        (",3,hypothesis", ",3,title", "line 9: expected a premise, a hypothesis, a relation"),
+        ("0 (entailment)", "0 (neutral)", "line 4: relation '0 (neutral)' is unknown"),
+        (
+            ",1,relation,0 (entailment)\n",
+            "",
+            "line 2: expected the rows premise, hypothesis, relation, found premise, hyp",
+        ),
+        (
+            ",3,relation,1 (neutral)\n",
+            "",
+            "line 8: expected the rows premise, hypothesis, relation, found premise, hyp",
+        ),
+        (",3,hypothesis", ",3,title", "line 8: expected the rows"),
         ("odd,1,", ",1,", "line 2: no construction has been named yet"),
         ("P/H/R", "Row", "line 1: the column P/H/R is not there once"),
-        ("A dog barked.", '"A dog barked.', "one of its quotation marks is never closed"),
+        ("A dog barked.", "A dog, barked.", "line 8: 5 cells in 1 lines"),
+        ("A dog barked.", '"A dog\nbarked."', "line 8: 4 cells in 2 lines"),
+        ("A dog barked.", '"A dog barked.', "line 10: "),
     ],
 )
-def test_what_cannot_be_understood_is_refused_with_its_line(tmp_path, old, new, message):
+def test_inferences_of_another_shape_are_refused_with_their_line(tmp_path, old, new, message):
     with pytest.raises(DataError) as raised:
-        read(tmp_path, PLAIN.replace(old, new, 1))
+        inferences(tmp_path, INFERENCES.replace(old, new, 1))
     assert message in str(raised.value)
 
 
@@ -95,7 +100,20 @@ def test_a_file_that_is_absent_or_empty_is_refused(tmp_path):
     with pytest.raises(DataError, match="there is no such file"):
         read_inference_file(tmp_path / "none.csv", "official")
     with pytest.raises(DataError, match="there is no item in the file"):
-        read(tmp_path, HEADER)
+        inferences(tmp_path, COLUMNS)
+    with pytest.raises(DataError, match=r"found nothing \(fields are separated by tabs in a \.tsv"):
+        choices(tmp_path, "")
+
+
+def test_a_repair_is_of_one_cell_of_one_file_as_long_as_it_says_that(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    REPAIRS.parent.mkdir()
+    REPAIRS.write_text("file\tline\tcolumn\tsays\treads\nitems.csv\t2\tP/H/R\tPremi\tpremise\n")
+    wrong = INFERENCES.replace("1,premise", "1,Premi")
+    assert as_tuples(inferences(tmp_path, wrong)) == ITEMS
+    for text, name in ((wrong, "other.csv"), (INFERENCES.replace("1,premise", "1,Premis"), "items.csv")):
+        with pytest.raises(DataError, match="line 2: expected the rows premise"):
+            inferences(tmp_path, text, name)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1).map(
@@ -109,47 +127,116 @@ def test_whatever_a_csv_writer_wrote_is_read_again(tmp_path_factory, items):
     path = tmp_path_factory.mktemp("written") / "items.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(HEADER.split(","))
+        writer.writerow(COLUMNS.split(","))
         for number, (premise, hypothesis, gold) in enumerate(items, start=1):
             relation = f"{RELATIONS.index(gold)} ({gold})"
             writer.writerow(["odd", number, "premise", premise])
             writer.writerow(["", number, "hypothesis", hypothesis])
             writer.writerow(["", number, "relation", relation])
-    read_back = read_inference_file(path, "official")
-    assert [(item.premise, item.hypothesis, item.gold) for item in read_back.items] == items
-    assert not read_back.repairs
+    assert [(item.premise, item.hypothesis, item.gold) for item in read_inference_file(path, "official")] == items
+
+
+def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):
+    items = choices(tmp_path, PLAIN)
+    assert [item.test for item in items] == [*TEST_NAMES.values()] * 2
+    assert [item.gold for item in items] == [*"AABBCCCC", *"BBAACCCC"]
+    first = items[0]
+    assert first.text == "The warmer the sea, the later they left. The sea was warmer in May than in June."
+    assert first.question == "Did they leave later in May or in June?"
+    assert (first.a, first.b) == ("in May", "in June")
+    assert {(item.set, item.construction) for item in items} == {("official", "toy")}
+    assert len({item.id for item in items}) == 16
+    assert list(Counter(item.frame_id for item in items).values()) == [8, 8]
+    assert all(item.answerable == (item.gold != "C") for item in items)
+    assert items == choices(tmp_path, PLAIN.replace("\r\n1\t", "\r\n1.0\t").replace("in June?", "in June?."))
+    for name in ("Mr. Hill", "J. Hill"):  # whose point ends no sentence
+        named = choices(tmp_path, PLAIN.replace("Did they leave", f"Did {name} leave"))
+        assert named[0].question == f"Did {name} leave later in May or in June?"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("Target", "Goal", "line 1: the column Target is not there once; found ex num, type"),
+        ("Output", "Text", "line 1: the column Text is not there once"),
+        ("\tRecency Bias", "\tName", "line 3: Type is 'Name' (allowed: Base, Recency Bias"),
+        ("information\tA", "information\tD", "line 2: Target is 'D' (allowed: A, B, C)"),
+        ("information\tA", "information\t", "line 2: Target is ''"),
+        ("\tnot enough information", "\tboth", "line 2: option C 'both' does not say that there is not enough"),
+        ("a note", "a\tnote", "line 2: 10 cells in 1 lines, but a row is a line of 9 cells"),
+        ("1\tRecency Bias", "1\tBase", "line 3: item 1 has its test Base already"),
+    ],
+)
+def test_multiple_choice_of_another_shape_is_refused_with_its_line(tmp_path, old, new, message):
+    assert old in PLAIN
+    with pytest.raises(DataError) as raised:
+        choices(tmp_path, PLAIN.replace(old, new, 1))
+    assert f"items.tsv, {message}" in str(raised.value)
+
+
+def test_a_file_of_several_constructions_can_choose_among_the_rows_of_one(tmp_path):
+    other = [row.replace("3\t", "1\t", 1) for row in SECOND[:3]]
+    (tmp_path / "chosen.tsv").write_text("\r\n".join([HEADER, *other, *FIRST[4:6]]))
+    items = choices(tmp_path, "\r\n".join([HEADER, *SECOND]), rows=tmp_path / "chosen.tsv")
+    assert [item.test for item in items] == ["base", "recency", "vocabulary"]
+    with pytest.raises(DataError, match=r"chosen\.tsv: no row of .*items\.tsv is in it"):
+        choices(tmp_path, "\r\n".join([HEADER, *FIRST[:4]]), rows=tmp_path / "chosen.tsv")
 
 
 # The release states no licence and is not stored here; these run where a copy lies.
 RELEASE = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data")) / "benchmarks" / "cxnli"
-SIZES = {  # items and repairs
-    "CxNLI/CxNLI_1_example_train.csv": (24, 4),
-    "CxNLI/CxNLI_3_examples_test.tsv": (390, 54),
-    "CxNLI/CxNLI_3_examples_train.csv": (72, 10),
-    "CxNLI/SNLI_1_example_train.csv": (3, 3),
-    "CxNLI/SNLI_3_examples_train.csv": (9, 9),
-    "CxNLI_distinction/CxNLI_1_example_train_CxNLI_distinction_train.csv": (24, 4),
-    "CxNLI_distinction/CxNLI_distinction_train.tsv": (14, 2),
-    "o1-preview/CxNLI_3_examples_test104.csv": (104, 325),
-    "o1-preview/CxNLI_3_examples_test16.csv": (16, 3),
-    "o1-preview/CxNLI_3_examples_test16.tsv": (16, 2),
+SIZES = {
+    "CxNLI/CxNLI_1_example_train.csv": 24,
+    "CxNLI/CxNLI_3_examples_test.tsv": 390,
+    "CxNLI/CxNLI_3_examples_train.csv": 72,
+    "CxNLI/SNLI_1_example_train.csv": 3,
+    "CxNLI/SNLI_3_examples_train.csv": 9,
+    "CxNLI_distinction/CxNLI_1_example_train_CxNLI_distinction_train.csv": 24,
+    "CxNLI_distinction/CxNLI_distinction_train.tsv": 14,
+    "o1-preview/CxNLI_3_examples_test104.csv": 104,
+    "o1-preview/CxNLI_3_examples_test16.csv": 16,
+    "o1-preview/CxNLI_3_examples_test16.tsv": 16,
 }
-needs_the_release = pytest.mark.skipif(not RELEASE.is_dir(), reason="no copy of the CxNLI release")
+CHOICES = {
+    "QA_constructional_reasoning/comparative_correlative_QA_CxReasoning.tsv": 384,
+    "QA_constructional_reasoning/way_manner_QA_CxReasoning.tsv": 140,
+    "o1-preview/comparative_correlative_QA_CxReasoning104.csv": 104,
+    "o1-preview/comparative_correlative_QA_CxReasoning16.csv": 16,
+    "o1-preview/way_manner_QA_CxReasoning105.csv": 105,
+    "o1-preview/way_manner_QA_CxReasoning14.csv": 14,
+}
 
 
-@needs_the_release
-@pytest.mark.parametrize("name", SIZES)
-def test_every_file_of_the_release_has_all_its_items_and_tells_what_was_repaired(name):
-    file = read_inference_file(RELEASE / name, "official")
-    assert (len(file.items), sum(file.repairs.values())) == SIZES[name]
-    words = [text for item in file.items for text in (item.premise, item.hypothesis)]
-    assert all(text and text == text.strip() and "\t" not in text for text in words)
+@pytest.fixture
+def release(monkeypatch):
+    """The folder of the release, with the repairs of this project."""
+    if not RELEASE.is_dir():
+        pytest.skip("no copy of the CxNLI release")
+    monkeypatch.chdir(ROOT)
+    return RELEASE
 
 
-@needs_the_release
-def test_no_sentence_of_ours_is_one_of_the_release():
-    files = [read_inference_file(RELEASE / name, "official") for name in SIZES]
-    theirs = {text.casefold() for file in files for item in file.items for text in (item.premise, item.hypothesis)}
+def test_every_file_of_the_release_has_all_its_items(release):
+    ours = set()
     for path in (ROOT / "constructions").glob("*/items.yaml"):
-        for item in render_inferences(load_items(path.parent.name, ROOT / "constructions"), path.parent.name):
-            assert not {item.premise.casefold(), item.hypothesis.casefold()} & theirs
+        for item in render_inferences(load_items(path.parent.name), path.parent.name):
+            ours |= {item.premise.casefold(), item.hypothesis.casefold()}
+    for name, size in SIZES.items():
+        items = read_inference_file(release / name, "official")
+        words = {text.casefold() for item in items for text in (item.premise, item.hypothesis)}
+        assert len(items) == size
+        assert not words & ours  # no sentence of ours is one of theirs
+    for name, size in CHOICES.items():
+        assert len(read_reasoning_file(release / name, "official", "toy")) == size
+
+
+def test_the_file_for_prompts_is_refused_alone_and_chooses_among_the_rows_of_the_others(release):
+    (prompts,) = (release / "QA_constructional_reasoning").glob("*_prompt_test.tsv")
+    with pytest.raises(DataError, match="a file is about one construction"):
+        read_reasoning_file(prompts, "official", "toy")
+    whole, share = [*CHOICES][:2], [*CHOICES][2:]
+    found = [len(read_reasoning_file(release / name, "official", "toy", rows=prompts)) for name in whole]
+    assert found == [40, 35]
+    for name in share:
+        path = release / whole["way_manner" in name]
+        assert len(read_reasoning_file(path, "official", "toy", rows=release / name)) == CHOICES[name]

@@ -43,14 +43,6 @@ def test_the_likeliest_answer_wins_and_a_tie_is_shared(values):
     assert counts["right"] + counts["wrong"] + counts["tied"] == counts["questions"] == len(values)
 
 
-def test_a_question_without_a_score_for_its_answer_is_refused():
-    questions, scores = tables([(-1.0, -2.0, -3.0)] * 2)
-    with pytest.raises(DataError, match="1 questions have no score for their right answer, such as q1"):
-        judge_likelihoods(questions, scores[scores["id"] == "q0"])
-    with pytest.raises(DataError, match="such as q0"):
-        judge_likelihoods(questions, scores[scores["answer"] != "0"])
-
-
 EVERY = ["sum", "per_token", "per_character", "pmi"]
 CHOICES = pd.DataFrame(
     {"id": ["a", "b"], "question": ["Ann slept. So", "Bob ran. So"], "anywhere": ["So", "So"], "gold": ["0", "1"]}
@@ -107,7 +99,7 @@ def items() -> pd.DataFrame:
     rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}", n < 6) for n, gold in enumerate(GOLDS)]
     columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise", "drawn"]
     table = pd.DataFrame(rows, columns=columns)
-    return table.assign(template="", reading="", cluster_wording=table["id"])
+    return table.assign(template="", reading="", control=False, cluster_wording=table["id"])
 
 
 def blind_answers(chosen: str) -> pd.DataFrame:
@@ -163,8 +155,8 @@ def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_
 
 
 def test_a_control_is_compared_with_nothing_and_in_no_rate_of_several_constructions():
-    judged = pd.concat([asked("real", [1.0] * 10), asked("real", [0.0] * 10).assign(set="templatic-control")])
-    judged = judged.assign(construction=np.where(judged["set"] == "templatic-control", "plain", "toy"))
+    plain = asked("real", [0.0] * 10).assign(construction="plain", set="templatic-control", control=True)
+    judged = pd.concat([asked("real", [1.0] * 10), plain])
     assert set(compared_answers(judged, ["pmi"])["construction"]) == {"toy"}
     runs = answers_of_runs(judged).groupby("run")["credit"].mean()
     assert runs.to_dict() == {"all": 1.0, "plain": 0.0, "toy": 1.0}

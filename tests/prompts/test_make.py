@@ -46,7 +46,7 @@ def material(tmp_path_factory):
     items = load_items("toy", folder)
     inferences = render_inferences(items, "toy")
     sets = {of: [item for item in inferences if item.set == of] for of in ("templatic", "challenge")}
-    return Material(sets, render_reasonings(items, "toy", seed=1), sets, {})
+    return Material(sets, render_reasonings(items, "toy", seed=1), sets)
 
 
 def settings(**changes):
@@ -81,6 +81,7 @@ def test_every_item_is_asked_with_every_prompt_and_either_way(material):
     assert len(table) == 7 * 2 * 2 + 8 * 1 * 2
     assert table["id"].is_unique
     assert table["question"].is_unique
+    assert not table["control"].any()
     assert table.groupby("kind")["gold"].agg(set).to_dict() == {"inference": set("012"), "reasoning": set("ABC")}
     assert (table["answerable"] == (table["gold"] != "C")).all()
     clusters = table.groupby("set")["cluster_premise"].nunique().to_dict()
@@ -235,6 +236,8 @@ def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_p
     control = load_material("plain", settings(shots=SHOTS), seed=1)
     asked = build_questions("plain", control, *PROMPTS, settings(shots=SHOTS), seed=1)
     assert set(asked["set"]) == {"templatic-control", "challenge-control", "reasoning-control"}
+    assert asked["control"].all()
+    assert item_table(control, asked)["control"].all()
     assert set(asked["shots"]) == {0, 1}  # its own sentences are its examples
     few = build_questions("plain", control, *PROMPTS, settings(premises=1, control_premises=2), seed=1)
     assert few.groupby("set")["cluster_premise"].nunique()["templatic-control"] == 2
@@ -245,7 +248,7 @@ def test_every_item_has_one_row_whether_it_is_asked_about_or_not():
     other = make_inference("It rained.", "It was dry.", "contradiction", "toy", "templatic", "dry")
     loose = make_inference("It rained.", "Ann slept.", "neutral", "toy", "file")
     story = Reasoning("base-f", "Ann and Bob ran.", "Who ran?", "Ann", "Bob", "B", "toy", "base", "f", True)
-    made = Material({"templatic": [seen, other, seen], "file": [loose]}, [story], {}, {})
+    made = Material({"templatic": [seen, other, seen], "file": [loose]}, [story], {})
     table = item_table(made, pd.DataFrame({"item": [seen.id, seen.id, story.id]})).set_index("id")
     assert list(table.index) == [seen.id, other.id, loose.id, story.id]
     assert table["drawn"].tolist() == [True, False, False, True]
@@ -269,7 +272,6 @@ OFFICIAL = {
     "format": "reasoning",
     "constructions": {"toy": "data/benchmarks/toy.tsv"},
     "rows": None,
-    "doubtful": "keep",
 }
 FILES = {"free-form": "data/benchmarks/free.csv", "official": OFFICIAL}
 
@@ -280,7 +282,7 @@ def folder(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     imported = tmp_path / "data" / "benchmarks"
     imported.mkdir(parents=True)
-    (imported / "toy.tsv").write_text(PLAIN.replace("1\tRecency Bias", "1\tRecency"), newline="")
+    (imported / "toy.tsv").write_text(PLAIN, newline="")
     (imported / "free.csv").write_text(FREE_FORM)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -288,7 +290,6 @@ def folder(tmp_path, monkeypatch):
 
 def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder):
     material = load_material("toy", settings(files=FILES), seed=1)
-    assert {name: len(repairs) for name, repairs in material.repairs.items()} == {"free-form": 0, "official/toy": 1}
     asked = questions(material, files=FILES)
     counts = asked.groupby("set")["item"].nunique().to_dict()
     assert counts == {"challenge": 1, "free-form": 1, "official": 16, "reasoning": 8, "templatic": 6}
@@ -370,7 +371,7 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
     ("entry", "message"),
     [
         (OFFICIAL | {"format": "x"}, "official.format: 'x' is not allowed: input should be 'reasoning'"),
-        (OFFICIAL | {"path": "x"}, "official.path: unknown key (allowed: constructions, doubtful, format, rows)"),
+        (OFFICIAL | {"path": "x"}, "official.path: unknown key (allowed: constructions, format, rows)"),
         ({"format": "reasoning"}, "official.constructions: missing"),
         (7, "official: 7 is not allowed"),
     ],

@@ -21,7 +21,6 @@ from cxprobe.prompts.report import (
     tables_of_figures,
     with_published_names,
 )
-from cxprobe.prompts.runs import setting_names
 
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
 PUBLISHED = read_published_results(
@@ -62,15 +61,6 @@ def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_
     both = best.merge(highest.rename("highest").reset_index(), on=["set", "model"])
     assert len(both) == 4
     assert (both["accuracy"] == both["highest"]).all()  # the best of each model, by the paper's own numbers
-
-
-def test_our_sets_and_sources_get_their_names_and_files_go_by_their_stem():
-    snli = "data/benchmarks/cxnli/CxNLI/SNLI_3_examples_train.csv"
-    ours = run_table(("templatic", 1, "challenge+templatic", False), ("cxnli-o1", 3, snli, 0), ("mine", 0, "none", 0))
-    theirs = with_published_names(PUBLISHED.names, ours[ours["model"] == "one"])
-    assert theirs["set"].tolist() == ["CxNLI", "CxNLI", "mine"]
-    assert theirs["items"].tolist() == ["templatic", "cxnli-o1", "mine"]
-    assert theirs["examples"].tolist() == ["CxNLI+CxNLI-challenge", "SNLI", "none"]
 
 
 def test_what_ran_stands_above_what_is_published_in_the_same_setting_and_means_below():
@@ -115,17 +105,6 @@ def test_the_best_prompt_is_never_below_the_mean_and_every_model_has_both(accura
         assert of_model.loc[best, "prompt"] == max(rates, key=lambda prompt: rates[prompt])  # of several, the first
         assert set(found) == ({BEST, MEAN} if len(rates) > 1 else {ONLY})
         assert found.get(MEAN, 0.0) <= max(rates.values()) + 1e-9
-
-
-def test_where_a_part_decides_its_prompt_is_that_of_all_parts():
-    _, by_prompt = prompt_rates({"one": {"p": 0.2, "q": 0.6}})
-    parts = [by_prompt.assign(construction="x"), by_prompt.assign(construction="all", accuracy=[0.9, 0.3])]
-    every = pd.concat(parts, ignore_index=True)
-    over_all = every[every["construction"] == "all"]
-    rows = best_and_mean(every.drop_duplicates("construction"), every, ["model"], deciding=over_all)
-    best = rows[rows["over_prompts"] == BEST].set_index("construction")
-    assert best["prompt"].to_dict() == {"x": "p", "all": "p"}
-    assert best["accuracy"].to_dict() == {"x": 0.2, "all": 0.9}
 
 
 def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_test_every_prompt():
@@ -191,26 +170,6 @@ def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_o
     assert left["gpt-4o-2024-05-13 (published)"] == [0.88]
     assert {label for label, rates in left.items() if rates == [0.5]} >= {"one, templatic", "one, cxnli"}
     assert right["one"] == [0.5]
-
-
-def test_of_the_tests_of_reasoning_the_two_prompts_are_drawn_that_differ_most_where_nothing_follows():
-    rates = {"paper-1": 0.2, "paper-2": 0.5, "paper-4": 0.9}
-    rows = [
-        run_table(("reasoning", 0, "none", False)).assign(test="short", prompt=name, answerable=False, accuracy=rate)
-        for name, rate in rates.items()
-    ]
-    tests = pd.concat([*rows, rows[0].assign(test="base", answerable=True)], ignore_index=True)
-    inference = run_table(("templatic", 0, "none", False)).assign(construction="x")
-    figures = figures_of(inference, tests)
-    assert list(figures) == ["best_by_construction", "tests_by_prompt", "inference_beside_published"]
-    axes = figures["tests_by_prompt"].axes
-    assert [panel.get_title() for panel in axes] == ["paper 1", "paper 4"]
-    assert [tick.get_text() for tick in axes[0].get_yticklabels()] == ["base", "short (C)"]
-
-
-def test_the_names_of_settings_have_the_examples_by_their_stems():
-    table = run_table(("templatic", 0, "none", False), ("challenge", 1, "a/b.csv", True)).iloc[::2]
-    assert setting_names(table).tolist() == ["0 shots", "1 shot of b, reasoned"]
 
 
 def test_the_cards_of_prompts_have_a_chance_for_each_data_set_and_count_templates_and_tests():

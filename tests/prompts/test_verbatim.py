@@ -109,9 +109,3 @@ def test_files_without_the_prompts_are_refused_with_what_they_lack(imported, tmp
     with pytest.raises(PromptError, match=re.escape(message)):
         imported(*contents)
     assert not (tmp_path / "prompts" / "verbatim.yaml").exists()
-
-
-def test_prompts_that_were_imported_are_not_written_over(imported):
-    imported(REASONING, INFERENCE)
-    with pytest.raises(PromptError, match=r"verbatim\.yaml: there is one already"):
-        imported(REASONING, INFERENCE)

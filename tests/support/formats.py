@@ -28,9 +28,8 @@ from cxprobe.people.labels import read_labels
 from cxprobe.people.ratings import read_ratings
 from cxprobe.people.wording import load_wording
 from cxprobe.project.params import load_params
-from cxprobe.prompts.cxnli import read_inference_file
+from cxprobe.prompts.cxnli import read_inference_file, read_reasoning_file
 from cxprobe.prompts.items import load_items
-from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.report import load_published_prompts
 from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 from cxprobe.recognition.sentences import load_grammars
@@ -163,14 +162,14 @@ FORMATS = {
         f"inference{suffix}": Format(
             f"others/inference{suffix}",
             kind,
-            lambda project, suffix=suffix: read_inference_file(project / f"others/inference{suffix}", "toys").items,
+            lambda project, suffix=suffix: read_inference_file(project / f"others/inference{suffix}", "toys"),
         )
         for suffix, kind in ((".tsv", "tsv"), (".csv", "csv"))
     },
     "reasoning.tsv": Format(
         "others/reasoning.tsv",
         "tsv",
-        lambda project: read_reasoning_file(project / "others/reasoning.tsv", "toys", "toy", keep_doubtful=True).items,
+        lambda project: read_reasoning_file(project / "others/reasoning.tsv", "toys", "toy"),
     ),
     **{
         f"corpus, {path.partition('.')[2]}": Format(path, kind, _corpus(name, path))

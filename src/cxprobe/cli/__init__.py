@@ -64,9 +64,9 @@ _PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and page
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.surprisal, files.compare, files.features),
-    _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan),
+    _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, import_.import_),
     _PEOPLE: (labels.label, labels.agreement),
-    _RESULTS: (tracking.sync, tracking.ui, tracking.prune, describe.describe),
+    _RESULTS: (tracking.sync, tracking.ui, tracking.prune, describe.describe, export.export),
 }
 # All others are about the project in whose folder they are called.
 _ANYWHERE = (files.score, files.surprisal, files.compare, files.features, init.init, params.schema)
@@ -103,16 +103,11 @@ def _group(name: str, panel: str, about: str, *commands: Callable[..., None]) ->
 
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
-        app.command(rich_help_panel=_panel)(_mendable(_command))
+        app.command(_command.__name__.strip("_"), rich_help_panel=_panel)(_mendable(_command))
 
 _BEGIN = "Begin a part of a project: a construction, its frames, a model."
 _group("new", _PROJECT, _BEGIN, new.construction, new.frames, new.model)
-_group("import", _PROJECT, "Take over texts of others.", import_.prompts)
 _JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
 _group("validate", _PEOPLE, _JUDGE, validate.export, validate.import_, validate.pattern)
-_GIVE = "Give data, tasks and results to other tools."
-_group(
-    "export", _RESULTS, _GIVE, export.hf, export.lm_eval, export.inspect, export.results, export.latex, export.conllu
-)
 
 __all__ = ["app"]

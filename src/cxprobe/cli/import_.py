@@ -1,12 +1,13 @@
-"""The command that takes over texts of others: ``cxprobe import prompts``."""
+"""The command that takes over texts of others: ``cxprobe import KIND FILES``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 
-def prompts(
+def import_(
+    kind: Annotated[Literal["prompts"], typer.Argument(help="prompts: those of a paper's authors.")],
     files: Annotated[
         list[Path],
         typer.Argument(help="Python files with a list `prompts`: about inference and about multiple choice."),
@@ -18,6 +19,7 @@ def prompts(
     """
     from cxprobe.lines import LINES
 
+    del kind
     for line in LINES.values():
         for path, names in line.import_prompts(files).items():
             print(f"{path} has {', '.join(names)}")

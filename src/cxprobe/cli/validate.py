@@ -33,7 +33,6 @@ def export(
     """
     from cxprobe.constructions.names import construction_names
     from cxprobe.errors import DataError
-    from cxprobe.exports.project import check_new_folder, check_no_formulas
     from cxprobe.files.tables import write_table
     from cxprobe.files.writing import write_bytes
     from cxprobe.lines import LINES
@@ -41,7 +40,8 @@ def export(
     from cxprobe.people.wording import load_wording
     from cxprobe.project.folder import require_construction
 
-    check_new_folder(output)
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise DataError(f"{output}: is there already; name a folder that does not exist or is empty")
     wording = load_wording()
     for name in constructions or []:
         require_construction(name)
@@ -55,7 +55,7 @@ def export(
     sample = draw_sample(judged, items, seed)
     forms = make_forms(sample, wording.checks, raters_per_item, per_rater, seed)
     table = items_table(forms)
-    check_no_formulas(table, "items.csv")
+    _check_no_formulas(table, "items.csv")
     for form in forms:
         path = output / f"form-{form.number:02d}"
         page = render_page(form, table["export"][0], getattr(wording.tasks, kind))
@@ -188,3 +188,20 @@ def _print_agreement(agreement: "pd.DataFrame") -> None:
 
 def _rate(value: float, low: float, high: float) -> str:
     return f"{value:.1%} [{low:.1%}, {high:.1%}]"
+
+
+def _check_no_formulas(table: "pd.DataFrame", file: str) -> None:
+    """Check that no text of a table that becomes a CSV begins as a formula does, which a spreadsheet would run.
+
+    Raises:
+        DataError: One does; it is not changed here, since people would then judge another text.
+    """
+    from cxprobe.errors import DataError
+
+    for column in table.select_dtypes(exclude="number"):
+        texts = table[column].astype(str)
+        if (is_formula := texts.str.match(r"[=+\-@\t\r]")).any():
+            raise DataError(
+                f"{file}: {column} is {texts[is_formula].iloc[0]!r}, and a spreadsheet would run it as a formula; let "
+                "it begin with another character than = + - @"
+            )

@@ -85,7 +85,6 @@ class PairsLine(Line):
     asked_by = "by minimal pairs"
     steps = ("make", "score", "judge", "ask")
     rated_kinds = ("pairs",)
-    exports_data = True
     divided = ("tests", "words")
     overview_columns = ("minimal pairs",)
 

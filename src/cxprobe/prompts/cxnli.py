@@ -1,219 +1,184 @@
-"""Files of the CxNLI release: how their rows are read, and those of inferences, which have three rows for an item."""
+"""Files in the shape of the CxNLI release: inferences, three rows an item, and multiple choice, a row an item.
+
+What cells of the release say wrongly stands in ``prompts/cxnli_repairs.tsv``, with what they are read as.
+
+Source:
+    Scivetti et al. 2025; github.com/melissatorgbi/beyond-memorization, folder data/; of multiple choice (experiment 3),
+    commit b1ddce8b42e8, folder data/QA_constructional_reasoning.
+"""
 
 import csv
 import io
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from difflib import get_close_matches
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
 
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import one_line, read_text
-from cxprobe.prompts.items import RELATIONS, Inference, Relation, make_inference
+from cxprobe.files.reading import read_text
+from cxprobe.lm.prompts import PROMPTS_FOLDER
+from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, make_inference
 
-Item = TypeVar("Item")
-_PARTS = ("premise", "hypothesis", "relation")
-_COLUMNS = ("CxN Type", "Number", "P/H/R", "Annotation Targets")
+REPAIRS = PROMPTS_FOLDER / "cxnli_repairs.tsv"
+TEST_NAMES: Mapping[str, str] = {  # their name of a test -> ours
+    "Base": "base",
+    "Recency Bias": "recency",
+    "Vocabulary Bias": "vocabulary",
+    "Name Bias": "name",
+    "Short Calibration": "short",
+    "Name Calibration": "other-names",
+    "Adjective Calibration": "other-property",
+    "Nonce Calibration": "nonce",
+}
+_INFERENCE = ("CxN Type", "P/H/R", "Annotation Targets")
+_PARTS = ["premise", "hypothesis", "relation"]
 _SUFFIX = "-CxN"  # some names of constructions end in it
-_RELATION = re.compile(r"(\d{1,9})(?:\.0)?\s*(?:\((.*)\))?")
-_ALIKE = 0.75  # how similar, from 0 to 1, a misspelt word must be to the word that it is read as
+_RELATION = re.compile(r"([012])(?: \((\w+)\))?")
+_REASONING = ("Ex Num", "Type", "Text", "Option A", "Option B", "Option C", "Target")
+_NOTHING = "not enough info"
+# The end of a sentence, unless it is that of a title or of an initial.
+_END = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?])[\"'”’)]*\s+")
 
 
-class ItemsOfFile(NamedTuple, Generic[Item]):
-    """The items of an imported file.
+def read_inference_file(path: Path, of: str) -> list[Inference]:
+    """Read a .tsv or .csv file of inferences.
 
-    Attributes:
-        items: In the order of the file.
-        repairs: What was irregular in the file, and how it was read -> how often.
-    """
-
-    items: list[Item]
-    repairs: Mapping[str, int]
-
-
-def repair_table(repairs: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
-    """Return the repairs of several files as a table with the columns file, what and times."""
-    rows = [(name, what, times) for name, of_file in repairs.items() for what, times in of_file.items()]
-    return pd.DataFrame(rows, columns=["file", "what", "times"])
-
-
-class FileReader:
-    """A file of the release that is being read.
-
-    Attributes:
-        repairs: What was irregular and could be read -> how often.
-        faults: What could not be read; `check` raises them.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.repairs = Counter[str]()
-        self.faults: list[str] = []
-
-    def repair(self, what: str, times: int = 1) -> None:
-        """Count something irregular."""
-        if times:
-            self.repairs[one_line(what)] += times
-
-    def fault(self, line: int, what: str) -> None:
-        """Note what is wrong in a line."""
-        self.faults.append(one_line(f"{self.path}, line {line}: {what}"))
-
-    def check(self, *, items: bool) -> None:
-        """Raise all faults that were noted, and that there are no items."""
-        if not items and not self.faults:
-            self.fault(1, "there is no item in the file")
-        if self.faults:
-            raise DataError("\n".join(self.faults))
-
-    def read_as(self, label: str, names: Collection[str]) -> str:
-        """Return the name that a label begins, or is a misspelling of; "" if there is none, or more than one."""
-        if label in names:
-            return label
-        likely = [name for name in names if label and name.lower().startswith(label.lower())]
-        likely = likely or get_close_matches(label, names, n=1, cutoff=_ALIKE)
-        if len(likely) != 1:
-            return ""
-        self.repair(f"'{label}' was read as '{likely[0]}'")
-        return likely[0]
-
-    def number(self, cell: str) -> str:
-        """Return the number of an item without decimals."""
-        self.repair("'.0' was taken off a number", int(cell.endswith(".0")))
-        return cell.removesuffix(".0")
-
-    def rows(
-        self, columns: Collection[str], labels: Collection[str], unread: Collection[str] = (), *, strict: bool = False
-    ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the first line of each row, and its cells in the order of the columns, each in one line.
-
-        Args:
-            columns: The columns that are read; a name in the file may go on after that of the column.
-            labels: What rows of such a file are labelled with, by which rows inside a text are recognised.
-            unread: Columns that such a file may have, and that are not read.
-            strict: Whether quotation marks inside a text must be doubled.
-        """
-        if not (self.path.exists() or self.path.is_symlink()):
-            raise DataError(
-                f"{self.path}: there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
-            )
-        text = read_text(self.path, DataError)
-        self.repair("a byte-order mark was ignored", int(self.path.read_bytes().startswith(b"\xef\xbb\xbf")))
-        delimiter = "\t" if self.path.suffix == ".tsv" else ","
-        swallowed = re.compile(rf"\n.*{delimiter}\s*(?:{'|'.join(labels)})\s*{delimiter}", re.IGNORECASE)
-        table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
-        header, line = [plain_words(cell) for cell in next(table, [])], table.line_num + 1
-        of_column = [
-            [index for index, name in enumerate(header) if f"{name} ".startswith(f"{column.lower()} ")]
-            for column in columns
-        ]
-        if wrong := [column for column, indices in zip(columns, of_column, strict=True) if len(indices) != 1]:
-            raise DataError(
-                f"{self.path}, line 1: the column {', '.join(wrong)} is not there once; found "
-                f"{', '.join(header) or 'nothing'} (fields are separated by tabs in a .tsv file and by commas in "
-                "others; see prompts.make.files for the formats)"
-            )
-        indices = [numbers[0] for numbers in of_column]
-        stray = set(header) - {header[index] for index in indices} - {plain_words(name) for name in unread}
-        self.repair(f"columns {', '.join(map(repr, sorted(stray)))} were ignored", int(bool(stray)))
-        try:
-            for cells in table:
-                first, line = line, table.line_num + 1
-                row = [cell.strip() for cell in cells]
-                if not any(row):
-                    self.repair("an empty line was skipped")
-                elif any(swallowed.search(cell) for cell in cells):
-                    self.fault(first, "a text contains further rows; one of its quotation marks is never closed")
-                elif any(row[len(header) :]):
-                    self.fault(first, f"{len(row)} cells, but the columns are {len(header)}; is a text not quoted?")
-                else:
-                    by_index = [cell or "" for _, cell in zip_longest(header, row)]
-                    self.repair("a line break inside a text was read as a space", sum("\n" in cell for cell in row))
-                    yield first, [_in_one_line(by_index[index]) for index in indices]
-        except csv.Error as fault:
-            self.fault(line, f"{fault}; is a quotation mark never closed, or not doubled inside a text?")
-
-
-def plain_words(text: str) -> str:
-    """Return a text in lower case, with one space between words."""
-    return " ".join(text.lower().split())
-
-
-def _in_one_line(cell: str) -> str:
-    return " ".join(cell.split()) if "\n" in cell or "\r" in cell else cell
-
-
-def read_inference_file(path: Path, of: str) -> ItemsOfFile[Inference]:
-    """Read a .tsv or .csv file in the format of the CxNLI release.
-
-    An item is a row for its premise, one for its hypothesis and one for its relation. The first row of an item names
-    its construction; further items may leave out the construction or the premise, and then have the last one. Columns
-    beyond the four are ignored. Everything irregular that could be read is counted as a repair.
+    An item is a row for its premise, one for its hypothesis and one for its relation. The first row of an item may name
+    its construction, else it is that of the item before.
 
     Args:
         path: The file; fields are separated by tabs if it ends in .tsv, by commas otherwise.
         of: The name of the set of these items.
 
     Raises:
-        DataError: One line for every fault: an absent file or column, a row that does not belong to an item, an unknown
-            relation, an item without one of its parts. Nothing is skipped.
-
-    Source:
-        Scivetti et al. 2025; github.com/melissatorgbi/beyond-memorization, folder data/.
+        DataError: An absent file or column, a row that does not belong to an item, or an unknown relation.
     """
-    reader, items = FileReader(path), list[Inference]()
-    construction = premise = number = hypothesis = ""
-    line, is_fresh = 1, False  # whether the open item has a premise of its own
-    for line, (name, cell, label, text) in reader.rows(_COLUMNS, _PARTS):
-        part = reader.read_as(label.lower(), _PARTS)
-        if not part or not text:
-            reader.fault(line, f"expected a {', a '.join(_PARTS)} and its text, found '{label}' and '{text}'")
-            continue
+    rows, items, construction = _rows(path, _INFERENCE), list[Inference](), ""
+    for start in range(0, len(rows), len(_PARTS)):
+        of_item = rows[start : start + len(_PARTS)]
+        line, (name, *_) = of_item[0]
+        labels, texts = ([cells[column] for _, cells in of_item] for column in (1, 2))
+        if [label.lower() for label in labels] != _PARTS or not all(texts):
+            raise DataError(f"{path}, line {line}: expected the rows {', '.join(_PARTS)}, found {', '.join(labels)}")
         construction = name.removesuffix(_SUFFIX) or construction
-        reader.repair(f"'{_SUFFIX}' was taken off the name of a construction", int(name.endswith(_SUFFIX)))
-        before, number = number, reader.number(cell) or number
-        if number != before and (part == "relation" or (part == "hypothesis" and is_fresh)):
-            reader.repair("rows with different numbers were read as one item")
-        if part == "premise":
-            if is_fresh or hypothesis:
-                reader.fault(line, "a premise, but the item before it has no relation")
-            if not construction:
-                reader.fault(line, "no construction has been named yet")
-            premise, hypothesis, is_fresh = text, "", True
-        elif part == "hypothesis":
-            if hypothesis:
-                reader.fault(line, "a hypothesis, but the one before it has no relation")
-            if not premise:
-                reader.fault(line, "a hypothesis without any premise before it")
-            reader.repair("an item without a premise has that of the item before", int(not is_fresh))
-            hypothesis = text
-        else:
-            relation = _read_relation(reader, line, text)
-            if not hypothesis:
-                reader.fault(line, "a relation without a hypothesis")
-            elif relation is not None:
-                items.append(make_inference(premise, hypothesis, relation, construction, of))
-            hypothesis, is_fresh = "", False
-    if is_fresh or hypothesis:
-        reader.fault(line, "the file ends inside an item")
-    reader.check(items=bool(items))
-    return ItemsOfFile(items, reader.repairs)
+        if not construction:
+            raise DataError(f"{path}, line {line}: no construction has been named yet")
+        premise, hypothesis, relation = texts
+        match = _RELATION.fullmatch(relation)
+        if match is None or match[2] not in (None, RELATIONS[int(match[1])]):
+            allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(RELATIONS))
+            raise DataError(f"{path}, line {of_item[2][0]}: relation '{relation}' is unknown (allowed: {allowed})")
+        items.append(make_inference(premise, hypothesis, RELATIONS[int(match[1])], construction, of))
+    return items
 
 
-def _read_relation(reader: FileReader, line: int, text: str) -> Relation | None:
-    match = _RELATION.fullmatch(text)
-    if match is None or int(match[1]) >= len(RELATIONS):
-        allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(RELATIONS))
-        reader.fault(line, f"relation '{text}' is unknown (allowed: {allowed})")
-        return None
-    relation, name = RELATIONS[int(match[1])], (match[2] or "").strip().lower()
-    if not name:
-        reader.repair(f"relation '{text}' was read as {relation}")
-    elif reader.read_as(name, RELATIONS) != relation:
-        reader.fault(line, f"relation '{text}': {match[1]} is {relation}, and not '{name}'")
-    return relation
+def read_reasoning_file(path: Path, of: str, construction: str, *, rows: Path | None = None) -> list[Reasoning]:
+    """Read a .tsv or .csv file of multiple choice.
+
+    A row is an item: a text that ends in a question, the options and the letter of the right one. The rows with the
+    same number are the tests of one frame. The last sentence of the text is the question. The third option must say
+    that there is not enough information; it is shown in the words of the project's prompts.
+
+    Args:
+        path: The file; fields are separated by tabs if it ends in .tsv, by commas otherwise.
+        of: The name of the set of these items.
+        construction: What the file is about; it does not say so itself.
+        rows: A file in the same shape; only rows that it has too, by text, options and target, are items.
+
+    Raises:
+        DataError: An absent file or column, an empty cell, an unknown test or target, a test that a frame has twice, or
+            no row that ``rows`` has too.
+    """
+    every = _reasoning_rows(path)
+    theirs = None if rows is None else {_content(cells) for _, cells in _reasoning_rows(rows)}
+    items: dict[str, Reasoning] = {}
+    for line, cells in every:
+        number, test, text, a, b, _, target = cells
+        begins = max((end.end() for end in _END.finditer(text)), default=0)
+        question = text[begins:]
+        if question.endswith("?."):
+            question = question.removesuffix(".")
+        frame = f"{of}-{construction}-{number.removesuffix('.0')}"
+        id_ = f"{TEST_NAMES[test]}-{frame}"
+        if id_ in items:
+            raise DataError(
+                f"{path}, line {line}: item {number} has its test {test} already; a file is about one construction, "
+                "and numbers its items once"
+            )
+        about = (construction, TEST_NAMES[test], frame, target != "C")
+        items[id_] = Reasoning(id_, text[:begins].rstrip(), question, a, b, target, *about, set=of)
+    chosen = [theirs is None or _content(cells) in theirs for _, cells in every]
+    if not any(chosen):
+        raise DataError(f"{rows}: no row of {path} is in it; take the key rows out, or name another file")
+    return [item for item, is_chosen in zip(items.values(), chosen, strict=True) if is_chosen]
+
+
+def _reasoning_rows(path: Path) -> list[tuple[int, list[str]]]:
+    rows = _rows(path, _REASONING)
+    for line, cells in rows:
+        allowed = {"Type": TEST_NAMES, "Target": "ABC"}
+        for column, cell in zip(_REASONING, cells, strict=True):
+            if not cell or cell not in allowed.get(column, cell):
+                raise DataError(
+                    f"{path}, line {line}: {column} is '{cell}' (allowed: {', '.join(allowed.get(column, ['a text']))})"
+                )
+        if not cells[5].lower().startswith(_NOTHING):
+            raise DataError(f"{path}, line {line}: option C '{cells[5]}' does not say that there is {_NOTHING}rmation")
+    return rows
+
+
+def _content(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return what makes a row of multiple choice the same in another file."""
+    _, _, *texts, _, target = cells
+    return (*(" ".join(text.lower().split()) for text in texts), target)
+
+
+def _rows(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """Return the line of each row that is not empty, and its cells in the order of the columns, with repairs.
+
+    A name in the file may go on after that of the column. Further columns are not read.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)")
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    table = csv.reader(io.StringIO(read_text(path, DataError), newline=""), delimiter=delimiter, strict=True)
+    header = [name.strip().lower() for name in next(table, [])]
+    places = []
+    for column in columns:
+        at = [index for index, name in enumerate(header) if f"{name} ".startswith(f"{column.lower()} ")]
+        if len(at) != 1:
+            raise DataError(
+                f"{path}, line 1: the column {column} is not there once; found {', '.join(header) or 'nothing'} "
+                "(fields are separated by tabs in a .tsv file and by commas in others)"
+            )
+        places += at
+    repairs = _repairs_of(path.name)
+    rows = []
+    try:
+        for line, row in enumerate(table, start=2):
+            if table.line_num != line or len(row) not in (0, len(header)):
+                raise DataError(
+                    f"{path}, line {line}: {len(row)} cells in {table.line_num - line + 1} lines, but a row is a line "
+                    f"of {len(header)} cells; is a quotation mark never closed, or a text not quoted?"
+                )
+            if any(cell.strip() for cell in row):
+                cells = [row[at].strip() for at in places]
+                repaired = [repairs.get((line, *named), named[1]) for named in zip(columns, cells, strict=True)]
+                rows.append((line, repaired))
+    except csv.Error as fault:
+        raise DataError(
+            f"{path}, line {table.line_num}: {fault}; is a quotation mark not doubled in a text?"
+        ) from fault
+    if not rows:
+        raise DataError(f"{path}: there is no item in the file")
+    return rows
+
+
+def _repairs_of(file: str) -> dict[tuple[int, str, str], str]:
+    """Return the repairs of a file: line, column and what the cell says -> what it is read as."""
+    if not REPAIRS.is_file():
+        return {}
+    table = pd.read_csv(REPAIRS, sep="\t", dtype={"line": int}, keep_default_na=False)
+    rows = table.loc[table["file"] == file, ["line", "column", "says", "reads"]].itertuples(index=False, name=None)
+    return {(line, column, says): reads for line, column, says, reads in rows}

@@ -35,6 +35,7 @@ class Inference:
         template: The name of the template that the hypothesis was made from, or "" if there is none; items with one
             template of one construction are a cluster.
         reading: What kind of premise it is, such as "asserted" or "denied", or "" if that is not known.
+        control: Whether it is of a control of the format.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Inference:
     premise_id: str
     template: str = ""
     reading: str = ""
+    control: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class Reasoning:
         facts: The text without the construction, and with the question; "" if that is not known.
         set: "reasoning" for the project's own items, "reasoning-control" for those of a control; for files from
             elsewhere, what params.yaml calls them.
+        control: Whether it is of a control of the format.
     """
 
     id: str
@@ -82,6 +85,7 @@ class Reasoning:
     answerable: bool
     facts: str = ""
     set: str = "reasoning"
+    control: bool = False
 
 
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
@@ -301,12 +305,21 @@ def render_inferences(items: ConstructionItems, construction: str) -> list[Infer
         of += CONTROL if items.control else ""
         for name, gold in asked.golds(premise).items():
             hypothesis = asked.hypothesis(name, premise)
-            rendered.append(make_inference(premise.sentence(), hypothesis, gold, construction, of, name, reading))
+            about = (construction, of, name, reading)
+            rendered.append(make_inference(premise.sentence(), hypothesis, gold, *about, control=items.control))
     return rendered
 
 
 def make_inference(
-    premise: str, hypothesis: str, gold: Relation, construction: str, of: str, template: str = "", reading: str = ""
+    premise: str,
+    hypothesis: str,
+    gold: Relation,
+    construction: str,
+    of: str,
+    template: str = "",
+    reading: str = "",
+    *,
+    control: bool = False,
 ) -> Inference:
     """Return an item whose ids follow from its words.
 
@@ -318,10 +331,11 @@ def make_inference(
         of: The set that the item belongs to.
         template: The name of the hypothesis' template, or "" if it has none.
         reading: What kind of premise it is, or "" if that is not known.
+        control: Whether it is of a control of the format.
     """
     premise_id = f"{construction}-{_digest(premise)}"
     id_ = f"{of}-{premise_id}-{_digest(hypothesis)}"
-    return Inference(id_, premise, hypothesis, gold, construction, of, premise_id, template, reading)
+    return Inference(id_, premise, hypothesis, gold, construction, of, premise_id, template, reading, control)
 
 
 def render_reasonings(items: ConstructionItems, construction: str, *, seed: int) -> list[Reasoning]:
@@ -360,7 +374,7 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
             gold = ("A" if a_first else "B") if answer else "C"
             item_id = f"{test}-{frame_id}"
             set_of = f"reasoning{CONTROL}" if items.control else "reasoning"
-            of = (construction, test, frame_id, bool(answer), f"{facts} {question}", set_of)
+            of = (construction, test, frame_id, bool(answer), f"{facts} {question}", set_of, items.control)
             rendered.append(Reasoning(item_id, text, question, a, b, gold, *of))
     return rendered
 

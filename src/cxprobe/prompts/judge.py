@@ -10,7 +10,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.replies import REPLY, judge_reply
 from cxprobe.lm.scores import ScoredTexts, no_score
 from cxprobe.prompts.items import RELATIONS
-from cxprobe.prompts.params import CONTROL, Reader
+from cxprobe.prompts.params import Reader
 from cxprobe.prompts.wording import PAPER
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.stage import METRICS_OF_LINE
@@ -26,7 +26,20 @@ SETTING = ["set", "shots", "examples", "chain_of_thought"]
 RUN_KEY = ["model", "run"]
 ALL_CONSTRUCTIONS = "all"  # the run over all constructions
 JUDGED = [
-    *("model", "construction", "id", "item", "kind", "set", "test", "template", "reading", "answerable", "prompt"),
+    *(
+        "model",
+        "construction",
+        "control",
+        "id",
+        "item",
+        "kind",
+        "set",
+        "test",
+        "template",
+        "reading",
+        "answerable",
+        "prompt",
+    ),
     *("shots", "examples", "chain_of_thought", "order", "gold", "asked", "answer", "outcome", "credit", "reply"),
     *("drawn", f"{CLUSTER}premise", f"{CLUSTER}wording"),
 ]
@@ -188,7 +201,7 @@ def judged_table(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def answers_of_runs(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers twice, with the column run: under their construction and, without controls, under "all"."""
-    of_constructions = judged[~judged["set"].str.endswith(CONTROL)]
+    of_constructions = judged[~judged["control"].astype(bool)]
     return pd.concat(
         [judged.assign(run=judged["construction"]), of_constructions.assign(run=ALL_CONSTRUCTIONS)], ignore_index=True
     )
@@ -368,7 +381,7 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame
 
 # Name of a table of rates -> which rows ("" for all), and what the rates are by.
 _TABLES = {
-    "accuracy_by_construction": ("", ["construction", *SETTING]),
+    "accuracy_by_construction": ("", ["construction", "control", *SETTING]),
     "accuracy_by_setting": ("", SETTING),
     "accuracy_by_prompt": ("", [*SETTING, "prompt"]),
     "accuracy_by_template": ("template != ''", ["construction", "set", "chain_of_thought", "template"]),
@@ -494,7 +507,7 @@ def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequen
         Columns model, construction, set, id (the item), accuracy, and the clusters of the items.
     """
     counts = judged["asked"].isin([*asked, RULE]) & (judged["outcome"] != "failed") & ~judged["model"].isin(without)
-    counted = judged[counts & ~judged["set"].str.endswith(CONTROL)]
+    counted = judged[counts & ~judged["control"].astype(bool)]
     clusters = [column for column in counted.columns if column.startswith(CLUSTER)]
     means = counted.groupby(["model", "construction", "set", "item"], sort=False, as_index=False).agg(
         accuracy=("credit", "mean"), **{column: (column, "first") for column in clusters}

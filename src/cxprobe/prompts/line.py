@@ -61,12 +61,7 @@ TESTS_OF_REASONING = {
 """Test of a reasoning frame -> what is changed in it."""
 CONTROLS = {"templatic": f"templatic{CONTROL}", "challenge": f"templatic{CONTROL}", "reasoning": f"reasoning{CONTROL}"}
 """Set of questions -> the set that asks in the same format about plain sentences."""
-_HOW = [
-    "model",
-    "asked",
-    "shots",
-    "chain_of_thought",
-]  # a control counts for answers that were asked for in the same way
+_HOW = ["model", "asked", "shots", "chain_of_thought"]  # a control is of answers that were asked for in the same way
 NOTHING_FOLLOWS = "not enough information"
 
 
@@ -78,7 +73,6 @@ class PromptsLine(Line):
     asked_by = "by questions"
     steps = ("make", "score", "judge")
     rated_kinds = ("inference", "reasoning")
-    exports_data = True
     divided = ("set",)
     compared_by = "set"
     overview_columns = ("premises of inferences", "reasoning frames")
@@ -231,20 +225,23 @@ class PromptsLine(Line):
         """Yield the rates by set and number of examples; those with fewest examples are headlines."""
         path, score = self.accuracy, inputs.stage.params.section(PromptsParams).judge.score
         against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "set")
-        controls = {(row["set"], *row[_HOW]): row for _, row in inputs.table(path).iterrows()}
+        every = [row for _, row in inputs.table(path).iterrows()]
+        controls = {(row["construction"], row["set"], *row[_HOW]): row for row in every if row["control"]}
         for (construction, name), of_set in grouped_rows(inputs.table(path), "construction", "set"):
             blind, shown = models.best(of_set), of_set[of_set["asked"].isin([REPLY, score])]
             least = shown.groupby("model")["shots"].transform("min")
             for _, row in shown.assign(least=least).iterrows():
                 model, shots = str(row["model"]), int(row["shots"])
                 thought = ", reasoned" if row["chain_of_thought"] else ""
-                headline = shots == row["least"] and not thought and not name.endswith(CONTROL)
+                headline = shots == row["least"] and not thought and not row["control"]
                 rate, compared = rate_of(row), against.get((model, construction, name)) if headline else None
-                of_control = controls.get((CONTROLS.get(name), *row[_HOW]))
+                wanted = (CONTROLS.get(name), *row[_HOW])
+                of_controls = [found for (_, *asked), found in controls.items() if tuple(asked) == wanted]
                 control, settled = None, None
-                if of_control is not None and compared:
-                    control = rate_of(of_control)
-                    passed = control.low > of_control["chance"]
+                if of_controls and compared:  # of several, the one that the model is the least above chance in decides
+                    worst = min(of_controls, key=lambda found: float(found["low"] - found["chance"]))
+                    control = rate_of(worst)
+                    passed = control.low > worst["chance"]
                     settled = verdict_beside_control(rate.low > row["chance"], compared.ahead, passed)
                 yield Finding(
                     self.name,
@@ -309,16 +306,6 @@ class PromptsLine(Line):
         """Return the questions as texts to continue, and the answers."""
         section = params.section(PromptsParams)
         return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
-
-    def questions(self, params: ReportParams) -> pd.DataFrame:
-        """Return the questions in words, with the words that may stand for each answer."""
-        questions = read_question_tables(params.section(PromptsParams), "questions")
-        relations = {str(number): relation for number, relation in enumerate(RELATIONS)}
-        answers = []
-        for row in questions.to_dict("records"):
-            options = {letter: row[f"option_{letter.lower()}"] for letter in "ABC"}
-            answers.append(relations if row["kind"] == "inference" else options)
-        return questions.assign(answers=pd.Series(answers, questions.index, dtype=object))
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return the answers to questions, in words, by likelihood or by a rule."""

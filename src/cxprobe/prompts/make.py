@@ -12,10 +12,9 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import suggest
 from cxprobe.lm.prompts import named
-from cxprobe.prompts.cxnli import read_inference_file
+from cxprobe.prompts.cxnli import REPAIRS, read_inference_file, read_reasoning_file
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, load_items, render_inferences, render_reasonings
 from cxprobe.prompts.params import CONTROL, OWN, MakePrompts, PromptsParams, Shots
-from cxprobe.prompts.reasoning_files import read_reasoning_file
 from cxprobe.prompts.wording import (
     ORDERS,
     PAPER,
@@ -40,14 +39,11 @@ class Material(NamedTuple):
         inferences: Name of a set -> its items about the construction.
         reasonings: The multiple-choice items about the construction: its own, then those of each imported set.
         sources: Name of a source of examples, as the parameters give it -> its items.
-        repairs: Name of an imported set or source -> the repairs of its file; a set of multiple choice, which has a
-            file for each construction, is named "<set>/<construction>".
     """
 
     inferences: Mapping[str, Sequence[Inference]]
     reasonings: Sequence[Reasoning]
     sources: Mapping[str, Sequence[Inference]]
-    repairs: Mapping[str, Mapping[str, int]]
 
     @property
     def sets(self) -> set[str]:
@@ -64,6 +60,7 @@ def material_files(construction: str, settings: MakePrompts) -> list[Path]:
     for files in settings.reasoning_files.values():
         if construction in files.constructions:
             paths += [Path(path) for path in (files.constructions[construction], files.rows) if path is not None]
+    paths += [REPAIRS] if REPAIRS.is_file() else []
     return list(dict.fromkeys(paths))
 
 
@@ -101,24 +98,22 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         pool += [item for name in others for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(path, of) for of, path in _inference_files(settings).items()}
     inferences: dict[str, list[Inference]] = {
-        of: [item for item in rendered if item.set.removesuffix(CONTROL) == of] for of in OWN if of in settings.sets
+        of: [item for item in rendered if item.set in (of, f"{of}{CONTROL}")] for of in OWN if of in settings.sets
     }
     inferences |= {
-        of: [item for item in files[of].items if item.construction == construction] for of in settings.inference_files
+        of: [item for item in files[of] if item.construction == construction] for of in settings.inference_files
     }
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
-    repairs = {of: file.repairs for of, file in files.items()}
     for of, multiple in settings.reasoning_files.items():
         if construction not in multiple.constructions:
             continue
         path, rows = Path(multiple.constructions[construction]), Path(multiple.rows) if multiple.rows else None
-        file = read_reasoning_file(path, of, construction, keep_doubtful=multiple.doubtful == "keep", rows=rows)
-        repairs[f"{of}/{construction}"] = file.repairs
-        frames = sorted({item.frame_id for item in file.items})
+        file = read_reasoning_file(path, of, construction, rows=rows)
+        frames = sorted({item.frame_id for item in file})
         for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
-            reasonings += [item for item in file.items if item.frame_id == frames[index]]
-    sources = {of: [item for item in pool if item.set.removesuffix(CONTROL) == of] for of in OWN}
-    return Material(inferences, reasonings, sources | {of: file.items for of, file in files.items()}, repairs)
+            reasonings += [item for item in file if item.frame_id == frames[index]]
+    sources = {of: [item for item in pool if item.set in (of, f"{of}{CONTROL}")] for of in OWN}
+    return Material(inferences, reasonings, sources | files)
 
 
 def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
@@ -263,13 +258,13 @@ def build_questions(
         seed: The project's seed.
 
     Returns:
-        One row per question: id; item, which is asked about; kind ("inference" or "reasoning"); set; construction; test
-        (of reasoning, else ""); template and reading (of inference, else ""); answerable; prompt; shots; examples
-        (their sources, or "none"); chain_of_thought; order (of the options, see `cxprobe.prompts.wording.PAPER`; ""
-        for inference); gold (the digit, or the letter in this order); cluster_premise (the premise or frame);
-        cluster_wording (the item itself where there is no template); question; and option_a, option_b and option_c,
-        what is shown with each letter ("" for inference). The questions with the same item, prompt, shots, examples and
-        chain_of_thought differ in the order alone.
+        One row per question: id; item, which is asked about; kind ("inference" or "reasoning"); set; construction;
+        control, whether it is of a control of the format; test (of reasoning, else ""); template and reading (of
+        inference, else ""); answerable; prompt; shots; examples (their sources, or "none"); chain_of_thought; order (of
+        the options, see `cxprobe.prompts.wording.PAPER`; "" for inference); gold (the digit, or the letter in this
+        order); cluster_premise (the premise or frame); cluster_wording (the item itself where there is no template);
+        question; and option_a, option_b and option_c, what is shown with each letter ("" for inference). The questions
+        with the same item, prompt, shots, examples and chain_of_thought differ in the order alone.
 
     Raises:
         PromptError: A prompt or a source of examples is unknown, a source is too small, or there is nothing to ask.
@@ -372,10 +367,10 @@ def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
         questions: What `build_questions` returns of this material, with the column item.
 
     Returns:
-        One row per item: id; kind ("inference" or "reasoning"), set, construction, test, template, reading, answerable,
-        cluster_premise and cluster_wording as questions have them; gold (the digit, or the letter in the order of
-        options a, b and "not enough information"); premise and hypothesis (of inference, else ""); text, question, a,
-        b and facts (of reasoning, else ""); and drawn, whether any question is about it.
+        One row per item: id; kind ("inference" or "reasoning"), set, construction, control, test, template, reading,
+        answerable, cluster_premise and cluster_wording as questions have them; gold (the digit, or the letter in the
+        order of options a, b and "not enough information"); premise and hypothesis (of inference, else ""); text,
+        question, a, b and facts (of reasoning, else ""); and drawn, whether any question is about it.
     """
     items: list[Inference | Reasoning] = [item for items in material.inferences.values() for item in items]
     items += material.reasonings
@@ -387,7 +382,7 @@ def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
 
 def _about(item: Inference | Reasoning) -> dict[str, object]:
     """Return the columns that every table about an item has."""
-    row: dict[str, object] = {"set": item.set, "construction": item.construction}
+    row: dict[str, object] = {"set": item.set, "construction": item.construction, "control": item.control}
     if isinstance(item, Inference):
         row |= {"kind": "inference", "test": "", "template": item.template, "reading": item.reading}
         row |= {"answerable": True, "gold": str(RELATIONS.index(item.gold)), f"{CLUSTER}premise": item.premise_id}
@@ -406,24 +401,20 @@ def _select(construction: str, material: Material, settings: MakePrompts, seed: 
     inferences: list[Inference] = []
     for name, items in material.inferences.items():
         unseen = [item for item in items if item.premise not in shown]
-        number = _premises_of(items[0].set, settings) if items else None
+        number = settings.control_premises if items and items[0].control else settings.premises
         inferences += _of_drawn_premises(unseen, number, (construction, name), seed)
     reasonings: list[Reasoning] = []
     for name in dict.fromkeys(item.set for item in material.reasonings):
         # The first frames: they come in a drawn order in which A and B take turns.
-        frames = dict.fromkeys(item.frame_id for item in material.reasonings if item.set == name)
-        first = set(list(frames)[: _premises_of(name, settings)])
-        reasonings += [item for item in material.reasonings if item.set == name and item.frame_id in first]
+        of_set = [item for item in material.reasonings if item.set == name]
+        number = settings.control_premises if of_set[0].control else settings.premises
+        first = set(list(dict.fromkeys(item.frame_id for item in of_set))[:number])
+        reasonings += [item for item in of_set if item.frame_id in first]
     if not inferences and not reasonings:
         raise PromptError(
             f"{construction}: nothing to ask; neither prompts.make.sets nor prompts.make.files has an item about it"
         )
     return _Selection(inferences, reasonings, by_shots)
-
-
-def _premises_of(name: str, settings: MakePrompts) -> int | None:
-    """Return how many premises, or frames, of a set are drawn."""
-    return settings.control_premises if name.endswith(CONTROL) else settings.premises
 
 
 def _of_drawn_premises(

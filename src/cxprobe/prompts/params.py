@@ -16,7 +16,7 @@ Reader = Literal["stated", "exact"]
 Wording = Literal["own", "verbatim"]
 IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
-CONTROL = "-control"  # ends the names of the sets of a control, which are in no rate of several constructions
+CONTROL = "-control"  # ends the names of the sets of a control
 
 
 def _imported(path: str) -> str:
@@ -44,9 +44,6 @@ class ReasoningFiles(Closed):
     rows: ImportedFile | None
     """A file of the same shape that chooses among the rows: those that stand in it too are read; null for all. So items
     can be chosen from several constructions by a file that does not name them."""
-    doubtful: Literal["keep", "leave_out"]
-    """Rows whose options are not about their text, or that have the text of another with another answer: keep, as they
-    are in the file, or leave_out. Both are reported."""
 
 
 AskedFiles = Annotated[

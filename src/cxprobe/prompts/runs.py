@@ -51,7 +51,7 @@ def prompt_runs(
     items = every.groupby(RUN_KEY)["id"].nunique()
     answers = compared_answers(judged[judged["drawn"]], [REPLY, str(judge.score)])
     answers["id"] = answers["construction"] + ", " + answers["set"] + ", " + answers["id"]
-    credits = dict(iter(answers_of_runs(answers).groupby(RUN_KEY)))
+    credits = dict(iter(answers_of_runs(answers.assign(control=False)).drop(columns="control").groupby(RUN_KEY)))
     for member in members:
         slug = member.slug
         for name in (*section.constructions, ALL_CONSTRUCTIONS):

@@ -40,7 +40,6 @@ class RecognitionLine(Line):
     title = "Recognition"
     asked_by = "by a probe"
     steps = ("make", "embed", "probe", "tune")
-    exports_data = True
     divided = ("source",)
     compared_by = "source"
 

@@ -285,12 +285,9 @@ class Line:
 
     # ---- exports
 
-    exports_data: ClassVar[bool] = False
-    """Whether the exported data set has its items; dataset.yaml in the folder of the line describes them."""
-
     @property
     def folder(self) -> Path:
-        """The folder of the line's package."""
+        """The folder of the line's package; its dataset.yaml describes what the exported data set has of the line."""
         return Path(str(sys.modules[type(self).__module__].__file__)).parent
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
@@ -314,17 +311,8 @@ class Line:
         """Return questions for tools that compare several texts."""
         return None
 
-    def questions(self, params: ReportParams) -> pd.DataFrame | None:
-        """Return questions in words for tools that put them to a model.
-
-        Returns:
-            One row per question, with the columns of ``data/make_prompts``, and answers: a mapping of each symbol to
-            the words that count as this answer in a reply.
-        """
-        return None
-
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return every judged answer, with columns of `cxprobe.exports.results.RESULT_COLUMNS`.
+        """Return every judged answer, with columns of `cxprobe.exports.formats.ANSWER_COLUMNS`.
 
         Args:
             params: The parameters.

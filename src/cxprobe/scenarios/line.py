@@ -36,7 +36,6 @@ class ScenariosLine(Line):
     title = "Scenarios"
     asked_by = "by scenarios"
     steps = ("make", "score")
-    exports_data = True
     divided = ("scenario",)
     compared_by = "scenario"
     overview_columns = ("tests of scenarios",)

@@ -1,25 +1,18 @@
-"""The table of all answers: a row an answer, what was chosen, what is right, and which rows make the headlines."""
+"""The table of all answers: what was chosen, what is right, and which rows make the headlines; and rates as LaTeX."""
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet
 import pytest
 from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
+from typer.testing import CliRunner
 
+from cxprobe.cli import app
 from cxprobe.errors import DataError
-from cxprobe.exports.results import (
-    RESULT_COLUMNS,
-    SENT,
-    read_results,
-    results_csv,
-    results_latex,
-    results_parquet,
-    results_to_send,
-)
+from cxprobe.exports.formats import ANSWER_COLUMNS, answers_of_lines, export_latex
 from cxprobe.files.tables import write_table
+from cxprobe.files.writing import read_json
 from cxprobe.scenarios.rules import load_scenarios
 
 pytest_plugins = ["exported_project"]
@@ -38,7 +31,7 @@ def read(made_params, tmp_path, monkeypatch):
         for name, table in tables.items():
             write_table(table, Path("data") / f"judge_{line}" / f"{name}.parquet")
         changed = getattr(made_params, line).model_copy(update=section)
-        return read_results(made_params.model_copy(update={line: changed}), [line])
+        return answers_of_lines(made_params.model_copy(update={line: changed}), [line])
 
     return read
 
@@ -172,55 +165,51 @@ def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_o
     assert said["decides"].all()
 
 
-def test_the_file_has_all_columns_each_with_a_description(made_params):
-    table = pyarrow.parquet.read_table(io.BytesIO(results_parquet(read_results(made_params, ["pairs"]))))
-    assert table.column_names == list(RESULT_COLUMNS)
-    for field in table.schema:
-        assert field.metadata[b"description"].decode() == RESULT_COLUMNS[field.name]["about"]
-    results = table.to_pandas()
-    assert set(results["construction"]) == set(PAIRS)
-    assert set(zip(results["line"], results["model"], results["weights"], strict=True)) == {("pairs", RULE, "none")}
-    assert results.groupby("construction")["decides"].all().to_dict() == {MEANING: True, FORM: True, UNBALANCED: False}
+def test_a_row_of_pairs_has_all_columns_and_a_construction_whose_cells_are_unbalanced_decides_nothing(made_params):
+    answers = answers_of_lines(made_params, ["pairs"])
+    assert list(answers) == list(ANSWER_COLUMNS)
+    assert set(zip(answers["line"], answers["model"], answers["weights"], strict=True)) == {("pairs", RULE, "none")}
+    decides = answers.groupby("construction")["decides"].all().to_dict()
+    assert decides == dict.fromkeys(PAIRS, True) | {UNBALANCED: False}
 
 
 def test_a_line_that_has_not_been_judged_is_named(made_params):
     with pytest.raises(DataError, match=r"data/judge_scenarios/.*is missing; run `dvc repro`"):
-        read_results(made_params, ["scenarios"])
+        answers_of_lines(made_params, ["scenarios"])
 
 
-def test_answers_as_csv_have_the_same_rows():
-    table = pd.DataFrame({"model": ["mlm", "mlm"], "correct": [1.0, 0.5], "clusters": [["frame=1", "verb=go"], []]})
-    read = pd.read_csv(io.BytesIO(results_csv(table)), keep_default_na=False)
-    assert read["clusters"].tolist() == ["frame=1; verb=go", ""]
-    assert read["correct"].tolist() == [1.0, 0.5]
-
-
-def test_rates_to_send_are_in_percent_and_leave_empty_what_only_the_sender_knows():
-    row = {"model": "mini-mlm", "construction": "let-alone", "question": "meaning", "way": "pairs"}
-    rate = {"accuracy": "0.442", "low": "0.37", "high": "0.52", "n": "336"}
-    overview = pd.DataFrame([row | rate, row | dict.fromkeys(rate, "")])
-    sent = pd.read_csv(io.BytesIO(results_to_send(overview, "1.0", "2026-11-26")), sep="\t", dtype=str)
-    assert list(sent) == SENT
-    assert len(sent) == 1
-    filled = sent.loc[0].dropna().to_dict()
-    assert filled == {
-        "model": "mini-mlm",
-        "items": "ours, n = 336: let-alone, meaning, by pairs",
-        "ours": "44.2",
-        "low": "37.0",
-        "high": "52.0",
-        "date": "2026-11-26",
-        "version": "1.0",
-    }
-
-
-def test_rates_as_latex_have_a_macro_each_with_interval_and_n():
-    row = {"model": "mini-mlm-2", "construction": "let-alone", "question": "meaning", "way": "pairs_a"}
+def test_rates_as_latex_have_their_interval_and_n(made_params, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    row = {"model": "mini_mlm", "construction": "let-alone", "question": "meaning", "way": "pairs"}
     rate = {"accuracy": 0.442, "low": 0.37, "high": 0.52, "n": 336}
-    rows = [row | rate, row | rate | {"way": "pairs_b"}, row | dict.fromkeys(rate, "")]
-    text = results_latex(pd.DataFrame(rows))
-    shown = r"44\,\% [37, 52], $n = 336$"
-    assert rf"\newcommand{{\cxMiniMlmcLetAloneMeaning}}{{{shown}}}" in text
-    assert rf"\newcommand{{\cxMiniMlmcLetAloneMeaningPairsB}}{{{shown}}}" in text
-    assert rf"mini-mlm-2 & let-alone & meaning & pairs\_a & {shown} \\" in text
-    assert text.count(shown) == 4
+    write_table(pd.DataFrame([row | rate, row | dict.fromkeys(rate, "")]), Path("results/report/tables/overview.csv"))
+    text = export_latex(made_params).files[""].decode()
+    assert r"mini\_mlm & let-alone & meaning & pairs & 44 [37, 52] & 336 \\" in text
+    assert r"\% [95 \% interval]" in text
+    assert text.count("let-alone") == 1  # the row without a rate is left out
+
+
+@pytest.mark.pipeline
+def test_the_rows_that_decide_give_the_accuracies_of_every_recorded_run(project, monkeypatch):
+    monkeypatch.chdir(project)
+    done = CliRunner().invoke(app, ["export", "csv", "all.csv"])
+    assert done.exit_code == 0, done.output
+    answers = pd.read_csv("all.csv", keep_default_na=False, na_values={"correct": ""}, low_memory=False)
+    deciding = answers[answers["decides"]]
+    compared = 0
+    for line in ("recognition", "scenarios", "pairs", "prompts"):
+        own = deciding[deciding["line"] == line]
+        for path in Path("results", f"judge_{line}", "runs").rglob("record.json"):
+            if "ways" in path.parts:  # of a probe on the vectors of pairs, whose answers are not among these rows
+                continue
+            record = read_json(path)
+            run = own[own["model"] == record["params"].get("model")]
+            of_toy = record["params"].get("construction") in ("toy", "all")  # toy is the only construction
+            if not of_toy or "accuracy" not in record["metrics"] or run.empty:
+                continue
+            if line == "pairs":
+                run = run[run["source"] == "real"]  # pairs with pseudowords have a rate of their own
+            assert run["correct"].mean() == pytest.approx(record["metrics"]["accuracy"], abs=1e-5), path
+            assert run["correct"].notna().sum() == record["metrics"]["n"], path
+            compared += 1
+    assert compared >= answers.groupby(["line", "model"]).ngroups

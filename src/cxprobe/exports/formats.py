@@ -1,0 +1,398 @@
+"""Exports: the project's data, tasks and results in the forms that other tools read.
+
+Data sets and tasks have only the data of this project, without mined sentences and items that were read from other
+people's files. The functions return files, which ``cxprobe export`` writes.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from huggingface_hub import DatasetCardData
+from jinja2 import StrictUndefined, Template
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.sentences import LABELS
+from cxprobe.corpora.conllu import annotated_sentence, conllu_text
+from cxprobe.errors import DataError
+from cxprobe.files.schema import read_yaml
+from cxprobe.files.writing import DATA
+from cxprobe.lines import LINES
+from cxprobe.people.labels import LABELS_FILE, in_force, judgements_on, read_labels
+from cxprobe.people.ratings import RATINGS_FILE, read_ratings
+from cxprobe.project.folder import require_construction
+from cxprobe.project.params import Params
+from cxprobe.report.answers import read_made_table
+from cxprobe.report.judging import line_members
+from cxprobe.report.line import Line
+from cxprobe.run.provenance import begin
+from cxprobe.tagging import load_tagger
+
+_HERE = Path(__file__).parent
+_SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
+_TASKS_VERSION = 1.0  # raise it when the same items would be scored in another way
+_OF_PAIR = ("id", "item", "construction", "variant", "sentence", "order")
+_OF_CHOICE = ("id", "item", "construction", "set", "test", "template")
+_KINDS = {"inference": "nli", "reasoning": "reasoning"}
+ANSWER_COLUMNS: dict[str, str] = read_yaml(_HERE / "answers.yaml", DataError)
+"""Column of the table of all answers -> what it holds."""
+
+
+class Exported(NamedTuple):
+    """What an export gives.
+
+    Attributes:
+        files: Path below the folder -> content; "" for the file itself.
+        said: What to tell the user, a sentence each.
+    """
+
+    files: Mapping[str, bytes]
+    said: Sequence[str]
+
+
+def export_hub(params: Params) -> Exported:
+    """Return a data set of the Hugging Face hub: Parquet files with features, and a data card.
+
+    Raises:
+        DataError: Nothing has been made yet, a file of what has been made is missing, or datasets is not installed.
+    """
+    if find_spec("datasets") is None:
+        raise DataError("datasets is not installed, which this export needs; pip install 'cxprobe[exports]'")
+    lines, left_out = _made_lines(params)
+    configurations: dict[str, dict[str, Any]] = {}
+    files: dict[str, bytes] = {}
+    for line in lines:
+        for name, table in line.dataset(params).items():
+            about = read_yaml(line.folder / "dataset.yaml", DataError)[name]
+            if table.empty:
+                continue
+            names = {
+                column: labels or list(dict.fromkeys(table[column].astype(str)))
+                for column, labels in about["labels"].items()
+            }
+            if "split" in table:  # the other columns of its sentences are features, of which constructions differ
+                splits = {split: table[table["split"] == split].drop(columns="split") for split in ("train", "test")}
+            else:
+                splits = {"test": table[list(about["columns"])]}
+            splits = {split: rows for split, rows in splits.items() if len(rows)}
+            counts = [rows["construction"].value_counts() for rows in splits.values()]
+            sizes = {name: [int(count.get(name, 0)) for count in counts] for name in names["construction"]}
+            configurations[name] = about | {"labels": names, "splits": [*splits], "sizes": sizes}
+            files |= {f"{name}/{split}.parquet": _parquet(rows, names) for split, rows in splits.items()}
+    if not configurations:
+        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
+    card = _card(params, configurations, left_out)
+    rows = [f"{name}: {sum(map(sum, about['sizes'].values())):,} rows" for name, about in configurations.items()]
+    return Exported(files | {"README.md": card.encode()}, [*rows, *_said(left_out), "README.md is the data card"])
+
+
+def _parquet(table: pd.DataFrame, names: Mapping[str, Sequence[str]]) -> bytes:
+    """Return a table as a Parquet file with features; ``names`` has the names of the labels in a column."""
+    from datasets import ClassLabel, Dataset, Features, List, Value
+    from pyarrow.parquet import write_table
+
+    features: dict[str, Any] = {}
+    for column in table:
+        if column in names:
+            features[str(column)] = ClassLabel(names=list(names[str(column)]))
+        elif isinstance(table[column].iloc[0], list):
+            features[str(column)] = List(Value("string"))
+        elif pd.api.types.is_bool_dtype(table[column]):
+            features[str(column)] = Value("bool")
+        else:
+            features[str(column)] = Value("int32" if pd.api.types.is_numeric_dtype(table[column]) else "string")
+    numbers = table.select_dtypes("float")  # of words, null where a construction does not measure them
+    cells = table.assign(**numbers.astype("Int32")).astype(object)
+    columns = cells.where(cells.notna(), None).to_dict("list")
+    made = Dataset.from_dict(columns, features=Features(features))
+    written = BytesIO()
+    # The schema says what the features are. Dataset.to_parquet would show a progress bar.
+    write_table(made.data.table.cast(made.features.arrow_schema), written)
+    return written.getvalue()
+
+
+def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_out: Sequence[str]) -> str:
+    """Return the data card: README.md with a YAML header."""
+    rows = sum(sum(map(sum, about["sizes"].values())) for about in configurations.values())
+    header = DatasetCardData(
+        pretty_name="cxprobe: constructions as probes of language models",
+        language=["en"],
+        license="mit",
+        size_categories=[[name for least, name in _SIZES.items() if rows >= least][-1]],
+        task_categories=list(dict.fromkeys(task for about in configurations.values() for task in about["tasks"])),
+        tags=["linguistics", "construction-grammar", "probing", "minimal-pairs"],
+        configs=[
+            {
+                "config_name": name,
+                "data_files": [{"split": split, "path": f"{name}/{split}.parquet"} for split in about["splits"]],
+            }
+            for name, about in configurations.items()
+        ],
+    )
+    settings = {line: params.params_of(line).of_line.make.model_dump(mode="json") for line in LINES}
+    files = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{RATINGS_FILE}"))
+    context = begin()
+    text = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined).render(
+        configurations=configurations,
+        version=version("cxprobe"),
+        commit=context.commit,
+        changed=context.dirty,
+        seed=params.seed,
+        settings="".join(f"{line}.make: {json.dumps(make)}\n" for line, make in settings.items()),
+        rated=[path.parent.name for path in files if read_ratings(path)],
+        left_out=left_out,
+    )
+    return f"---\n{header.to_yaml()}\n---\n\n{text}\n"
+
+
+@dataclass(frozen=True)
+class HarnessTask:
+    """A task for lm-evaluation-harness: multiple choice among *whole texts*.
+
+    The harness puts a model's beginning-of-sequence token before each text (or, if there is none, its end-of-sequence
+    token) and compares the sums of their log-probabilities. All choices of an item begin with the same context, so
+    this is the decision by the score ``sum`` of this project, with ``bos: add``.
+
+    The context is not given apart, as it is in most tasks. The harness would then leave out as many tokens of the whole
+    text as the context has alone, which is wrong for tokenizers that end each text with a further token, or that put
+    nothing before it.
+
+    Attributes:
+        name: Its name in the harness.
+        construction: The construction that it asks about.
+        kind: "pairs", "nli" or "reasoning".
+        description: What is asked, and what to know about its accuracy.
+        items: One mapping an item: id, item, choices (whole texts), label (which is right), and what it is made of.
+    """
+
+    name: str
+    construction: str
+    kind: str
+    description: str
+    items: Sequence[Mapping[str, Any]]
+
+
+def export_harness(params: Params) -> Exported:
+    """Return tasks for lm-evaluation-harness: a YAML file and a file of items for each, groups, and a README.
+
+    Groups show their tasks and no mean, since chance is not the same in all of them.
+
+    Raises:
+        DataError: Nothing has been made yet, or a file of what has been made is missing.
+    """
+    lines, left_out = _made_lines(params)
+    tasks: list[HarnessTask] = []
+    for line in lines:
+        pairs, choices = line.pairs(params), line.choices(params)
+        tasks += [] if pairs is None else pair_tasks(pairs)
+        tasks += [] if choices is None else choice_tasks(choices.choices, choices.answers)
+    if not tasks:
+        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
+    kinds: dict[str, list[str]] = {}
+    constructions: dict[str, list[str]] = {}
+    files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
+    template = (_HERE / "harness_task.txt").read_text("utf-8")
+    for task in tasks:
+        kinds.setdefault(_name(task.kind), []).append(task.name)
+        constructions.setdefault(_name(task.construction), []).append(task.name)
+        items = f"items/{task.name}.jsonl"
+        files[items] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in task.items)
+        files[f"{task.name}.yaml"] = template.format(task=task, items=items, version=_TASKS_VERSION)
+    groups = {_name(): [*kinds], **kinds, **constructions}
+    for name, members in groups.items():
+        listed = "".join(f"  - {member}\n" for member in members)
+        files[f"{name}.yaml"] = f"group: {name}\ntask:\n{listed}metadata: {{version: {_TASKS_VERSION}}}\n"
+    rows = [f"| {name} | | group of {len(members)} |" for name, members in groups.items()]
+    rows += [f"| {task.name} | {len(task.items)} | {task.description} |" for task in tasks]
+    files["README.md"] = (_HERE / "harness.md").read_text("utf-8").format(rows="\n".join(rows))
+    number = sum(len(task.items) for task in tasks)
+    said = [f"{len(tasks)} tasks, {number:,} items; README.md lists them", *_said(left_out)]
+    return Exported({name: text.encode() for name, text in files.items()}, said)
+
+
+def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
+    """Yield a task for the pairs of each construction and kind of words.
+
+    Pairs of a variant in which one answer is always right, so that a preference for a word is enough, are a separate
+    task, and in no other.
+
+    Args:
+        pairs: One row a pair, of one construction or several, as `cxprobe.report.line.Line.pairs` returns them.
+    """
+    alone = pairs["variant"].where(pairs["one_answer"] != "", "")
+    parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
+    for (construction, words, variant), rows in parts:
+        name = _name(construction, "pairs", *([] if words == "real" else [words]), *([variant] if variant else []))
+        text = f"Minimal pairs of {construction}, {words} words; chance is 1/2."
+        if variant:
+            text += f" Variant {variant}: {rows['one_answer'].iloc[0]}, so a preference for a word is enough."
+        items = []
+        for row in rows.to_dict("records"):
+            texts = {side: row["context"] + row[side] for side in ("good", "bad")}
+            items.append(_item(row, _OF_PAIR, texts, "good"))
+        yield HarnessTask(name, str(construction), "pairs", text, items)
+
+
+def choice_tasks(choices: pd.DataFrame, answers: pd.DataFrame) -> Iterator[HarnessTask]:
+    """Yield a task for the items of each construction, kind, prompt and number of shots.
+
+    Args:
+        choices: One row a question, as ``data/make_prompts`` has them: id, item, construction, kind, prompt, shots,
+            examples, gold and question, the text before the answer.
+        answers: One row a question and answer: id, answer (its symbol) and text, how the question goes on.
+    """
+    texts = {id_: dict(zip(rows["answer"], rows["text"], strict=True)) for id_, rows in answers.groupby("id")}
+    keys = ["construction", "kind", "prompt", "shots", "examples"]
+    for (construction, kind, prompt, shots, examples), rows in choices.groupby(keys, sort=False):
+        short = _KINDS[str(kind)]
+        shown = [f"{shots}shot", *([examples] if shots else [])] if short == "nli" else []
+        with_examples = f", {shots} examples of each relation" if shots else ""
+        text = f"{short} about {construction}, prompt {prompt}{with_examples}."
+        items = []
+        for row in rows.to_dict("records"):
+            choices_of = {symbol: row["question"] + answer for symbol, answer in texts[row["id"]].items()}
+            items.append(_item(row, _OF_CHOICE, choices_of, row["gold"]))
+        yield HarnessTask(_name(construction, short, prompt, *shown), str(construction), short, text, items)
+
+
+def _item(row: Mapping[Any, Any], kept: Sequence[str], choices: Mapping[str, str], gold: str) -> dict[str, Any]:
+    """Return an item; label is the position of the right choice.
+
+    Of two texts with the same sum the harness takes the first, so the order follows from the item's id.
+    """
+    first = hashlib.sha256(row["id"].encode()).digest()[0] % len(choices)
+    symbols = [*choices][first:] + [*choices][:first]
+    shown = {"symbols": symbols, "choices": [choices[symbol] for symbol in symbols], "label": symbols.index(gold)}
+    return {name: row[name] for name in kept} | shown
+
+
+def _name(*parts: object) -> str:
+    """Return the name of a task or group: letters, digits and underscores."""
+    return "_".join(re.sub(r"\W+", "_", str(part)) for part in ("cxprobe", *parts))
+
+
+def export_answers(params: Params) -> Exported:
+    """Return every judged answer of every model to every item as a CSV, with the columns of `ANSWER_COLUMNS`.
+
+    Raises:
+        DataError: A file is missing, or there is no answer at all.
+    """
+    table = answers_of_lines(params)
+    content = table.assign(clusters=table["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n")
+    columns = [f"  {name}: {about}" for name, about in ANSWER_COLUMNS.items()]
+    said = [f"{len(table):,} answers of {table['model'].nunique()} models; the columns:", *columns]
+    return Exported({"": content.encode()}, said)
+
+
+def answers_of_lines(params: Params, lines: Sequence[str] = tuple(LINES)) -> pd.DataFrame:
+    """Read every judged answer of some lines of work; clusters is a list of texts."""
+    tables = []
+    for name in lines:
+        of_line = params.params_of(name)
+        members = line_members(of_line)
+        if members and not of_line.nothing_to_do:
+            table = LINES[name].answers(params, DATA / f"judge_{name}")
+            if "line" not in table:
+                table = table.assign(line=name)
+            weights = table["model"].map({member.slug: member.state for member in members})
+            tables.append(table.assign(weights=weights).reindex(columns=list(ANSWER_COLUMNS))[weights.notna()])
+    if not tables:
+        raise DataError("params.yaml names no models and constructions, so there are no answers")
+    return pd.concat(tables, ignore_index=True)
+
+
+def export_latex(_params: Params) -> Exported:
+    """Return the rates of the report's first page as a table in LaTeX, in percent, with 95 % intervals and n."""
+    overview = read_made_table(Path("results/report/tables/overview.csv"))
+    rated = overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
+    numbers = rated[["accuracy", "low", "high"]].astype(float) * 100
+    rates = [f"{rate:.0f} [{low:.0f}, {high:.0f}]" for rate, low, high in numbers.itertuples(index=False)]
+    shown = rated[["model", "construction", "question", "way"]].assign(
+        rate=rates, n=rated["n"].astype(float).astype(int)
+    )
+    text = shown.rename(columns={"rate": "% [95 % interval]"}).to_latex(index=False, escape=True)
+    return Exported({"": text.encode()}, [f"{len(shown)} rates; \\input it, with the package booktabs"])
+
+
+def export_conllu(params: Params, construction: str) -> Exported:
+    """Return labelled mined sentences as a treebank in CoNLL-U, with Cxn= and CxnElt= as in UCxn.
+
+    The pipeline ``mining.parser`` parses them. A sentence that is labelled negative has no Cxn=.
+
+    Raises:
+        DataError: Nothing has been mined or labelled, or the pipeline has other words or no parser.
+    """
+    require_construction(construction)
+    judged = in_force(read_labels(CONSTRUCTIONS_FOLDER / construction / LABELS_FILE))
+    mined = read_made_table(params.mining.folder_of(construction) / "sentences.parquet")
+    labels = []
+    for id_, tags in zip(mined["id"], mined["tags"], strict=True):
+        known = set(judgements_on(id_, tags, judged).values())
+        labels.append("conflict" if len(known) > 1 else next(iter(known), "not labelled"))
+    mined = mined.assign(label=labels)
+    is_labelled = mined["label"].isin(LABELS)
+    sentences = mined[is_labelled].sort_values(["url", "start"])
+    if sentences.empty:
+        raise DataError(f"{construction}: no mined sentence has a label; label some with `cxprobe label`")
+    nlp = load_tagger("mining.parser", params.mining.parser, asks_for=("DEP", "LEMMA", "MORPH", "POS"))
+    name, trees = camel_case(construction), []
+    rows = sentences[["id", "url", "slots", "label"]].itertuples(index=False)
+    for (id_, url, slots, label), doc in zip(rows, nlp.pipe(sentences["text"]), strict=True):
+        at = {token.idx: token for token in doc}
+        if any(slot["start"] not in at for slot in slots):
+            raise DataError(
+                f"{id_}: was mined with other words than mining.parser has now; run `dvc repro mine_sentences`"
+            )
+        parts = [(camel_case(slot["slot"]), at[slot["start"]]) for slot in slots]
+        document = url.partition("#")[0]
+        trees.append(annotated_sentence(doc, id_, document, name if label == "positive" else "", parts))
+    positive = (sentences["label"] == "positive").sum()
+    left_out = [
+        f"{number:,} sentences: {why}" for why, number in mined.loc[~is_labelled, "label"].value_counts().items()
+    ]
+    said = [
+        f"{len(sentences):,} sentences, {positive:,} with Cxn={name}",
+        "They are quotations: check their licences before you give them away",
+    ]
+    return Exported({"": conllu_text(trees).encode()}, [*said, *_said(left_out)])
+
+
+def camel_case(name: str) -> str:
+    """Return the name of a folder or a slot as UCxn writes names: "ComparativeCorrelative", "Half1"."""
+    return "".join(part[:1].upper() + part[1:] for part in re.split("[-_ ]", name))
+
+
+def _made_lines(params: Params) -> tuple[list[Line], list[str]]:
+    """Return the lines of work whose data are there, and what is left out of data and tasks, a sentence each."""
+    lines, left_out = [], []
+    for name, line in LINES.items():
+        made = DATA / f"make_{name}"
+        if not params.params_of(name).of_line.constructions:
+            left_out.append(f"{name}: {name}.constructions of params.yaml names none.")
+        elif not made.is_dir():
+            left_out.append(f"{name}: {made} is missing, since `dvc repro make_{name}` has not run.")
+        else:
+            lines.append(line)
+            left_out += line.left_out(params)
+    return lines, left_out
+
+
+def _said(left_out: Sequence[str]) -> list[str]:
+    return [f"left out: {sentence}" for sentence in left_out]
+
+
+EXPORTS: Mapping[str, Callable[[Params], Exported]] = {
+    "hf": export_hub,
+    "lm-eval": export_harness,
+    "csv": export_answers,
+    "latex": export_latex,
+}
+"""Format -> what makes it; `export_conllu` is of one construction."""
