@@ -1,4 +1,4 @@
-"""The commands for a file of texts: ``cxprobe score``, ``surprisal``, ``compare`` and ``features``."""
+"""The commands for a file of texts: ``cxprobe score``, ``compare`` and ``features``."""
 
 import sys
 from pathlib import Path
@@ -25,9 +25,6 @@ Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .json
 Format = Annotated[
     str | None, typer.Option("--format", help="txt, tsv, csv, jsonl or parquet, if the name of FILE does not tell.")
 ]
-OutputFormat = Annotated[
-    str | None, typer.Option(help="tsv, csv, jsonl or parquet, if the name of the output does not tell.")
-]
 Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
 Dtype = Annotated[
@@ -51,8 +48,10 @@ def score(
     file: File,
     model: ModelName,
     output: Output = "-",
+    by: Annotated[
+        Literal["sentence", "word", "token"], typer.Option(help="Whether rows are sentences, words or tokens.")
+    ] = "sentence",
     format: Format = None,
-    output_format: OutputFormat = None,
     column: Column = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
@@ -60,44 +59,23 @@ def score(
     dtype: Dtype = "float32",
     device: Device = "auto",
 ) -> None:
-    """Write how probable each sentence of a file is: sum, per_token and per_character (natural logarithms)."""
+    """Write how probable each sentence of a file is, or how surprising each of its words or tokens is, in bits.
+
+    Of sentences: sum, per_token and per_character (natural logarithms). Of words and tokens: `sentence` counts from 0.
+    """
     from cxprobe import load
     from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
 
-    refuse_unwritable(output, output_format)
+    refuse_unwritable(output)
     table = read_sentence_file(file, format, column)
-    scores = load(model, revision=revision, dtype=dtype, device=device).score(
-        table["text"].tolist(), scheme=scheme, bos=bos
-    )
-    columns = scores.drop(columns="sentence")
-    taken = [str(name) for name in columns if name in table]
-    if taken:
+    lm, texts = load(model, revision=revision, dtype=dtype, device=device), table["text"].tolist()
+    if by != "sentence":
+        write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output)
+        return
+    scores = lm.score(texts, scheme=scheme, bos=bos).drop(columns="sentence")
+    if taken := [str(name) for name in scores if name in table]:
         raise DataError(f"{file}: has the columns {', '.join(taken)} already, which the scores have; rename them")
-    write_table_as(table.reset_index(drop=True).join(columns), output, output_format)
-
-
-def surprisal(
-    file: File,
-    model: ModelName,
-    output: Output = "-",
-    by: Annotated[Literal["word", "token"], typer.Option(help="Whether rows are words or tokens.")] = "word",
-    format: Format = None,
-    output_format: OutputFormat = None,
-    column: Column = None,
-    scheme: SchemeOption = "pll_word_l2r",
-    bos: BosOption = None,
-    revision: Revision = None,
-    dtype: Dtype = "float32",
-    device: Device = "auto",
-) -> None:
-    """Write how surprising each word of each sentence of a file is, in bits; `sentence` counts from 0."""
-    from cxprobe import load
-    from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
-
-    refuse_unwritable(output, output_format)
-    texts = read_sentence_file(file, format, column)["text"].tolist()
-    lm = load(model, revision=revision, dtype=dtype, device=device)
-    write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output, output_format)
+    write_table_as(table.join(scores), output)
 
 
 def compare(
@@ -118,7 +96,6 @@ def compare(
         Literal["sum", "per_token", "per_character", "given_context", "pmi"], typer.Option(help="What is compared.")
     ] = "sum",
     format: Format = None,
-    output_format: OutputFormat = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
     revision: Revision = None,
@@ -131,7 +108,7 @@ def compare(
     from cxprobe.files.texts import read_texts, refuse_unwritable, write_table_as
 
     if output is not None:
-        refuse_unwritable(output, output_format)
+        refuse_unwritable(output)
     pairs = read_texts(file, format, ["good", "bad"])
     for name in by or []:
         if name not in pairs:
@@ -151,7 +128,7 @@ def compare(
     if by:
         print(result.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
     if output is not None:
-        write_table_as(result.table, output, output_format)
+        write_table_as(result.table, output)
 
 
 def features(
