@@ -10,7 +10,7 @@ from cxprobe.cli.names import complete_model
 from cxprobe.errors import DataError
 
 File = Annotated[
-    str, typer.Argument(help="A .txt (one sentence a line), .tsv, .csv, .jsonl or .parquet; - for standard input.")
+    str, typer.Argument(help="A .txt, or - for standard input (one sentence a line); a .tsv, .csv, .jsonl or .parquet.")
 ]
 ModelName = Annotated[
     str,
@@ -22,9 +22,6 @@ ModelName = Annotated[
     ),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]
-Format = Annotated[
-    str | None, typer.Option("--format", help="txt, tsv, csv, jsonl or parquet, if the name of FILE does not tell.")
-]
 Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
 Dtype = Annotated[
@@ -51,7 +48,6 @@ def score(
     by: Annotated[
         Literal["sentence", "word", "token"], typer.Option(help="Whether rows are sentences, words or tokens.")
     ] = "sentence",
-    format: Format = None,
     column: Column = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
@@ -67,7 +63,7 @@ def score(
     from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
 
     refuse_unwritable(output)
-    table = read_sentence_file(file, format, column)
+    table = read_sentence_file(file, column)
     lm, texts = load(model, revision=revision, dtype=dtype, device=device), table["text"].tolist()
     if by != "sentence":
         write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output)
@@ -95,7 +91,6 @@ def compare(
     score: Annotated[
         Literal["sum", "per_token", "per_character", "given_context", "pmi"], typer.Option(help="What is compared.")
     ] = "sum",
-    format: Format = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
     revision: Revision = None,
@@ -109,7 +104,7 @@ def compare(
 
     if output is not None:
         refuse_unwritable(output)
-    pairs = read_texts(file, format, ["good", "bad"])
+    pairs = read_texts(file, ["good", "bad"])
     for name in by or []:
         if name not in pairs:
             raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
@@ -138,7 +133,6 @@ def features(
     pooling: Annotated[
         Literal["mean", "first", "last"], typer.Option(help="Which tokens make a sentence's vector.")
     ] = "mean",
-    format: Format = None,
     column: Column = None,
     revision: Revision = None,
     dtype: Dtype = "float32",
@@ -153,7 +147,7 @@ def features(
 
     if output.suffix != ".npy" or not output.absolute().parent.is_dir():
         raise DataError(f"{output}: must be a .npy file in a folder that exists")
-    texts = read_sentence_file(file, format, column)["text"].tolist()
+    texts = read_sentence_file(file, column)["text"].tolist()
     encoder = load_encoder(model, revision=revision, dtype=dtype, device=device)
     vectors = encoder.features(texts, pooling=pooling)
     with replacing(output) as partial, partial.open("wb") as stream:

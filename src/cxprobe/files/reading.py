@@ -16,7 +16,7 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
 
-MOST_BYTES = 2**29  # of a text that is read as a whole; a small .gz may have thousands of times its own size
+MOST_BYTES = 2**29  # of a text in a .gz, which may be thousands of times as large as the file
 DEEPEST = 100  # mappings and lists within each other; the parser in C breaks the process at some 50,000
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
@@ -34,8 +34,11 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
         is_there = path.exists() or path.is_symlink()
         raise error(f"{path}: {'is not a file, and a file is needed here' if is_there else 'there is no such file'}")
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+        if path.suffix == ".gz":
+            with gzip.open(path) as file:
+                content = file.read(MOST_BYTES + 1)
+        else:
+            content = path.read_bytes()
     except (OSError, EOFError, zlib.error) as fault:
         raise error(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
     if len(content) > MOST_BYTES:

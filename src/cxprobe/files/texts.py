@@ -26,12 +26,11 @@ STANDARD = "-"
 _NAMES = ("text", "sentence")
 
 
-def read_sentence_file(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
+def read_sentence_file(path: str, column: str | None = None) -> pd.DataFrame:
     """Return the sentences of a file.
 
     Args:
-        path: The file, or "-" for standard input. A .txt has one sentence a line; empty lines are left out.
-        given: The format, one of `FORMATS`; None to tell it by the ending of the name.
+        path: As for `read_texts`. A .txt has one sentence a line; empty lines are left out.
         column: The column with the sentences; None for the only one that is called text or sentence.
 
     Returns:
@@ -40,7 +39,7 @@ def read_sentence_file(path: str, given: str | None = None, column: str | None =
     Raises:
         DataError: The file cannot be read, has no such column or no sentence, or a sentence is empty; with its row.
     """
-    table = read_texts(path, given, [] if column is None else [column])
+    table = read_texts(path, [] if column is None else [column])
     if column is None:
         usual = [name for name in _NAMES if name in table]
         if len(usual) != 1:
@@ -52,12 +51,12 @@ def read_sentence_file(path: str, given: str | None = None, column: str | None =
     return table if column == "text" else table.rename(columns={"text": "text_before", column: "text"})
 
 
-def read_texts(path: str | Path, given: str | None = None, required: Sequence[str] = ()) -> pd.DataFrame:
+def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
     """Return a table of texts: every cell is a string, and stays as it is in the file; only a .parquet has others.
 
     Args:
-        path: The file, compressed (.gz) or not, or "-" for standard input.
-        given: The format, one of `FORMATS`; None to tell it by the ending of the name.
+        path: The file, whose name ends in one of `FORMATS`, compressed (.gz) or not; or "-" for standard input, which
+            is read as a .txt.
         required: Columns that must be there and have no empty cell.
 
     Raises:
@@ -65,10 +64,9 @@ def read_texts(path: str | Path, given: str | None = None, required: Sequence[st
             fewer cells than the header; a column, or a key of JSON, is there twice; a cell of a required column is
             empty.
     """
-    name = str(path).removesuffix(".gz")
-    kind = given or ("txt" if path == STANDARD else Path(name).suffix.removeprefix("."))
+    kind = "txt" if path == STANDARD else Path(str(path).removesuffix(".gz")).suffix.removeprefix(".")
     if kind not in FORMATS:
-        raise DataError(f"{path}: the format is '{kind}'; give --format with one of {', '.join(FORMATS)}")
+        raise DataError(f"{path}: '{kind}' is no format of texts (allowed: .{', .'.join(FORMATS)})")
     try:
         table = _parsed(kind, path)
     except (ValueError, OSError, RecursionError) as fault:  # pandas and pyarrow derive theirs from ValueError
@@ -98,10 +96,10 @@ def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path)
 
 
 def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
-    given = io.BytesIO(sys.stdin.buffer.read()) if path == STANDARD else None
     if kind == "parquet":
-        return pd.DataFrame(pd.read_parquet(given or path))
-    text = decode(given.getvalue(), path, DataError) if given else read_text(Path(path), DataError)
+        return pd.read_parquet(path)
+    is_given = path == STANDARD
+    text = decode(sys.stdin.buffer.read(), path, DataError) if is_given else read_text(Path(path), DataError)
     if kind == "txt":
         return pd.DataFrame({"text": [line for line in re.split(r"\r\n|\r|\n", text) if line.strip()]}, dtype="str")
     if kind == "jsonl":
@@ -118,6 +116,8 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
         skip_blank_lines=False,
         engine="python",
     ).dropna(how="all")
+    if rows.empty:
+        return rows
     short = rows.index[rows.isna().any(axis="columns")]
     if len(short):
         raise ValueError(f"row {short[0]} below the header has fewer than {rows.shape[1]} cells")

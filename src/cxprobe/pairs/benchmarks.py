@@ -48,7 +48,7 @@ def read_generic(path: Path) -> list[Pair]:
         DataError: The file does not exist, is not such a table, or lacks a column; a column has no name; an id, a text,
             an item or a cluster is empty; or an id is there twice. The message has the row.
     """
-    table = read_texts(path, required=("id", "good", "bad"))
+    table = read_texts(path, ("id", "good", "bad"))
     if unnamed := [name for name in table if not name.removeprefix(CLUSTER).strip()]:
         raise DataError(f"{path}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
     clusters = {name: name.removeprefix(CLUSTER) for name in table if name.startswith(CLUSTER)}
@@ -81,7 +81,7 @@ def read_blimp(path: Path) -> list[Pair]:
         Warstadt et al. 2020, Table 4.
     """
     pairs = []
-    for row in read_texts(path, required=BLIMP).to_dict("records"):
+    for row in read_texts(path, BLIMP).to_dict("records"):
         id_ = f"{row['UID']}-{row['pairID']}"
         groups = {
             "field": row["field"].replace("/", "_"),
@@ -105,7 +105,7 @@ def read_paired_focus(path: Path) -> list[Pair]:
     Source:
         The repository WesScivetti/Meaning_Alone, Apache-2.0.
     """
-    rows = read_texts(path, required=PAIRED_FOCUS).to_dict("records")
+    rows = read_texts(path, PAIRED_FOCUS).to_dict("records")
     expected = Counter((str(a), str(b), str(c)) for a in (0, 1) for b in (0, 1) for c in (0, 1))
     pairs = []
     for start in range(0, len(rows), BLOCK):
