@@ -18,9 +18,7 @@ WORDS = st.sampled_from(["NA", "null", "nan", "", "=1+1", '"Go," he said.', "007
 
 @pytest.mark.parametrize("kind", TABLES)
 @given(rows=st.lists(st.tuples(CELLS | WORDS, CELLS | WORDS), min_size=1, max_size=4))
-def test_what_is_written_is_read_back_equal_and_a_tab_or_a_line_break_is_refused_in_a_tsv(
-    tmp_path_factory, kind, rows
-):
+def test_what_is_written_is_read_back_equal(tmp_path_factory, kind, rows):
     folder = tmp_path_factory.mktemp("texts")
     table = pd.DataFrame(rows, columns=["text", "verb"], dtype="str")
     if kind == "tsv" and any(set(cell) & set("\t\r\n") for row in rows for cell in row):

@@ -70,8 +70,8 @@ class _Constructor(SafeConstructor):
         """Return the number of a node, or its text where that has underscores."""
         if "_" in node.value:
             return node.value
-        build = self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float
-        return build(node)
+        is_whole = str(node.tag).endswith(":int")
+        return self.construct_yaml_int(node) if is_whole else self.construct_yaml_float(node)
 
 
 for _tag in ("int", "float"):

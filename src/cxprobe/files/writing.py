@@ -62,7 +62,7 @@ class DiskFullError(DataError, OSError):
 
 # What the operating system, SQLite and NumPy say where there is no space; some libraries pass on the words alone.
 _FULL = re.compile(
-    r"No space left on device|Disk quota exceeded|File too large|database or disk is full|\d+ requested and \d+ written",
+    r"No space left on device|Disk quota exceeded|File too large|database or disk is full|\d+ requested and \d+ writ",
     re.IGNORECASE,
 )
 

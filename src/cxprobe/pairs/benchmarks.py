@@ -21,6 +21,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pandas as pd
+
 from cxprobe.errors import DataError
 from cxprobe.files.reading import shown
 from cxprobe.files.texts import read_texts, require_texts
@@ -49,21 +51,19 @@ def read_generic(path: Path) -> list[Pair]:
             an item or a cluster is empty; or an id is there twice. The message has the row.
     """
     table = read_texts(path, ("id", "good", "bad"))
-    if unnamed := [name for name in table if not name.removeprefix(CLUSTER).strip()]:
+    names = [str(name) for name in table]
+    if unnamed := [name for name in names if not name.removeprefix(CLUSTER).strip()]:
         raise DataError(f"{path}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
-    clusters = {name: name.removeprefix(CLUSTER) for name in table if name.startswith(CLUSTER)}
-    require_texts(table, [name for name in ("item", *clusters) if name in table], path)
-    groups = [name for name in table if name not in PAIR_COLUMNS and name not in clusters]
+    clusters = {name: name.removeprefix(CLUSTER) for name in names if name.startswith(CLUSTER)}
+    require_texts(table, [name for name in ("item", *clusters) if name in names], path)
+    groups = [name for name in names if name not in PAIR_COLUMNS and name not in clusters]
     pairs: list[Pair] = []
-    shared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
-    for row in table.to_dict("records"):
+    for row in _rows(table):
         context, item = row.get("context", ""), row.get("item", row["id"])
         good, bad = (
             f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
         )
         of_groups, of_clusters = {name: row[name] for name in groups}, {clusters[name]: row[name] for name in clusters}
-        # What many pairs have in common is held once.
-        of_groups, of_clusters = (shared.setdefault(tuple(named.items()), named) for named in (of_groups, of_clusters))
         pairs.append(Pair(row["id"], item, context, good, bad, of_groups, of_clusters or {"item": item}))
     return _distinct(pairs, path)
 
@@ -81,7 +81,7 @@ def read_blimp(path: Path) -> list[Pair]:
         Warstadt et al. 2020, Table 4.
     """
     pairs = []
-    for row in read_texts(path, BLIMP).to_dict("records"):
+    for row in _rows(read_texts(path, BLIMP)):
         id_ = f"{row['UID']}-{row['pairID']}"
         groups = {
             "field": row["field"].replace("/", "_"),
@@ -105,7 +105,7 @@ def read_paired_focus(path: Path) -> list[Pair]:
     Source:
         The repository WesScivetti/Meaning_Alone, Apache-2.0.
     """
-    rows = read_texts(path, PAIRED_FOCUS).to_dict("records")
+    rows = _rows(read_texts(path, PAIRED_FOCUS))
     expected = Counter((str(a), str(b), str(c)) for a in (0, 1) for b in (0, 1) for c in (0, 1))
     pairs = []
     for start in range(0, len(rows), BLOCK):
@@ -118,6 +118,10 @@ def read_paired_focus(path: Path) -> list[Pair]:
         name = f"{path.name.split('.')[0]}-{start // BLOCK}"
         pairs += [_paired_focus(row, name, f"{path}, row {number}") for number, row in enumerate(block, start + 1)]
     return _distinct(pairs, path)
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
+    return [dict(zip(table.columns, cells, strict=True)) for cells in table.itertuples(index=False)]
 
 
 def _paired_focus(row: Mapping[str, str], block: str, where: str) -> Pair:
