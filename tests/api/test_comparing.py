@@ -64,13 +64,15 @@ def test_pairs_of_one_cluster_give_a_wider_interval(lm):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((GOOD,), "3 right texts, 0 wrong ones"),
-        ((GOOD, BAD[:2]), "3 right texts, 2 wrong ones"),
-        ((GOOD, BAD, ["we say"]), "and 1 contexts"),
-        ((pd.DataFrame({"good": GOOD}),), "there are 3, with good"),
+        ((GOOD,), "row 1: bad is None"),
+        ((GOOD, BAD[:2]), "give one right text, one wrong text and one context a pair"),
+        ((GOOD, BAD, ["we say"]), "give one right text, one wrong text and one context a pair"),
+        ((pd.DataFrame({"good": GOOD}),), "there is no column 'bad'"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD}), BAD), "give the table alone"),
-        ((["", "a"], ["a", "b"]), "pair 0: good is ''"),
-        (([], []), "a pair at least"),
+        ((["", "a"], ["a", "b"]), "text 0 is ''"),
+        ((["a"], [" "]), "row 1: bad is ' '"),
+        ((GOOD, BAD, ["", 1, ""]), "context is 1"),
+        (([], []), "a list of texts is needed"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD, "id": ["a", "b", "a"]}),), "the id 'a' is there twice"),
     ],
 )

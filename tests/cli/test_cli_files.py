@@ -84,14 +84,6 @@ def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
     assert "there is no column 'vreb'; did you mean 'verb'?" in done.stderr
 
 
-def test_features_writes_layers_by_sentences_by_dimensions(tmp_path, lm):
-    assert typed("features", "mine.txt", "--model", "mini-clm", "-o", "out.npy", "--device", "cpu").exit_code == 0
-    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), lm.features(SENTENCES.splitlines()), atol=1e-4)
-    done = typed("features", "mine.txt", "--model", "mini-clm", "-o", "out.txt")
-    assert done.exit_code == 2
-    assert "must be a .npy file" in done.stderr
-
-
 def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():
     done = typed("score", "mine.txt", "--model", "./nowhere", "--device", "cpu")
     assert done.exit_code == 2

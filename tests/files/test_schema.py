@@ -88,31 +88,15 @@ class Beta(Closed):
 
 class Tagged(Closed):
     entry: Annotated[Alpha | Beta, Field(discriminator="kind")]
-    other: Beta | None = None
 
 
-@pytest.mark.parametrize(
-    ("entry", "faults"),
-    [
-        ({"kind": "alpha", "alpha": {"alpha": 1}}, ["entry.alpha: unknown key (allowed: kind, one)"]),
-        (
-            {"kind": "alpha", "alpha": 1, "onee": 2},
-            [
-                "entry.alpha: unknown key (allowed: kind, one)",
-                "entry.onee: unknown key; did you mean 'one'? (allowed: kind, one)",
-            ],
-        ),
-        (
-            {"kind": "beta", "beta": {"two": 1}},
-            [
-                "entry.two: missing; nothing is assumed in its place, so give it a value",
-                "entry.beta: unknown key (allowed: kind, two)",
-            ],
-        ),
-    ],
-)
-def test_a_key_that_is_called_as_a_kind_is_a_key(entry, faults):
-    assert faults_of(Tagged, {"entry": entry}) == faults
+def test_the_name_of_a_kind_is_no_part_of_a_key():
+    assert faults_of(Tagged, {"entry": {"kind": "alpha", "onee": 2}}) == [
+        "entry.onee: unknown key; did you mean 'one'? (allowed: kind, one)"
+    ]
+    assert faults_of(Tagged, {"entry": {"kind": "beta"}}) == [
+        "entry.two: missing; nothing is assumed in its place, so give it a value"
+    ]
 
 
 class Twice(Closed):

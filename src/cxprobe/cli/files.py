@@ -1,7 +1,6 @@
-"""The commands for a file of texts: ``cxprobe score``, ``compare`` and ``features``."""
+"""The commands for a file of texts: ``cxprobe score`` and ``compare``."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -124,32 +123,3 @@ def compare(
         print(result.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
     if output is not None:
         write_table_as(result.table, output)
-
-
-def features(
-    file: File,
-    model: ModelName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .npy: layers x sentences x dimensions, float32.")],
-    pooling: Annotated[
-        Literal["mean", "first", "last"], typer.Option(help="Which tokens make a sentence's vector.")
-    ] = "mean",
-    column: Column = None,
-    revision: Revision = None,
-    dtype: Dtype = "float32",
-    device: Device = "auto",
-) -> None:
-    """Write the vector of each sentence on each layer as one array; layer 0 is the embeddings."""
-    import numpy as np
-
-    from cxprobe import load_encoder
-    from cxprobe.files.texts import read_sentence_file
-    from cxprobe.files.writing import replacing
-
-    if output.suffix != ".npy" or not output.absolute().parent.is_dir():
-        raise DataError(f"{output}: must be a .npy file in a folder that exists")
-    texts = read_sentence_file(file, column)["text"].tolist()
-    encoder = load_encoder(model, revision=revision, dtype=dtype, device=device)
-    vectors = encoder.features(texts, pooling=pooling)
-    with replacing(output) as partial, partial.open("wb") as stream:
-        np.save(stream, vectors, allow_pickle=False)
-    print(f"{output}: {vectors.shape[0]} layers x {vectors.shape[1]} sentences x {vectors.shape[2]} dimensions")

@@ -137,7 +137,7 @@ def suggest(value: str, allowed: list[str]) -> str:
 
 def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mapping[int, list[str]]) -> list[str]:
     """Return the lines that report a fault: one, except for a check that has found several."""
-    path, holder = _place(fault, content, known_keys)
+    path, holder = _place(fault, content)
     match fault["type"]:
         case "extra_forbidden":
             return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known_keys[id(holder)])}"]
@@ -152,20 +152,17 @@ def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mappin
             return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
 
 
-def _place(fault: ErrorDetails, content: Any, known_keys: Mapping[int, list[str]]) -> tuple[str, Any]:
+def _place(fault: ErrorDetails, content: Any) -> tuple[str, Any]:
     """Return the path of a fault's key in the file, such as "models.one.members[0]", and the mapping that has the key.
 
     The location that pydantic gives also has tags of unions and a mark of faulty keys, which the file does not have.
     """
-    path, holder = "", content
-    for step, part in enumerate(fault["loc"], start=1):
-        is_last = step == len(fault["loc"])
-        if is_last and fault["type"] == "missing":
-            return f"{path}[{part}]" if isinstance(part, int) else f"{path}.{part}".removeprefix("."), content
-        keys = known_keys.get(id(content))
-        is_tag = keys is not None and part not in keys and not (is_last and fault["type"] == "extra_forbidden")
-        if isinstance(content, list) and isinstance(part, int):
-            path, holder, content = f"{path}[{part}]", content, content[part]
-        elif isinstance(content, dict) and part in content and not is_tag:
-            path, holder, content = f"{path}.{part}", content, content[part]
+    path, holder, last = "", content, fault["loc"][-1] if fault["loc"] else ""
+    for part in fault["loc"]:
+        is_index = isinstance(content, list) and isinstance(part, int) and part < len(content)
+        if is_index or (isinstance(content, dict) and part in content):
+            path += f"[{part}]" if is_index else f".{part}"
+            holder, content = content, content[part]
+    if fault["type"] == "missing":
+        path += f"[{last}]" if isinstance(last, int) else f".{last}"
     return path.removeprefix("."), holder
