@@ -884,12 +884,11 @@ def _pairs_to_compare(
             raise DataError("a table of pairs has its columns bad and context; give the table alone")
         table = good.reset_index(drop=True)
     else:
-        try:
-            table = pd.DataFrame({"good": _listed(good), "bad": bad, "context": context or ""})
-        except ValueError as fault:
-            raise DataError(
-                "give one right text, one wrong text and one context a pair, or a table of pairs"
-            ) from fault
+        contexts = [context or ""] * len(good) if isinstance(context, str | None) else list(context)
+        wrong = [] if bad is None else list(bad)
+        if not len(good) == len(wrong) == len(contexts):
+            raise DataError("give a right text, a wrong one and a context for each pair, or a table of pairs")
+        table = pd.DataFrame({"good": list(good), "bad": wrong, "context": contexts})
     if table.empty:
         raise DataError("there is no pair; give one at least")
     table = table.assign(context=table.get("context", ""))

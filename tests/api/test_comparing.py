@@ -64,15 +64,15 @@ def test_pairs_of_one_cluster_give_a_wider_interval(lm):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((GOOD,), "row 1: bad is None"),
-        ((GOOD, BAD[:2]), "give one right text, one wrong text and one context a pair"),
-        ((GOOD, BAD, ["we say"]), "give one right text, one wrong text and one context a pair"),
+        ((GOOD,), "give a right text, a wrong one and a context for each pair"),
+        ((GOOD, BAD[:2]), "give a right text, a wrong one and a context for each pair"),
+        ((GOOD, BAD, ["we say"]), "give a right text, a wrong one and a context for each pair"),
         ((pd.DataFrame({"good": GOOD}),), "there is no column 'bad'"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD}), BAD), "give the table alone"),
-        ((["", "a"], ["a", "b"]), "text 0 is ''"),
+        ((["", "a"], ["a", "b"]), "row 1: good is ''"),
         ((["a"], [" "]), "row 1: bad is ' '"),
         ((GOOD, BAD, ["", 1, ""]), "context is 1"),
-        (([], []), "a list of texts is needed"),
+        (([], []), "there is no pair"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD, "id": ["a", "b", "a"]}),), "the id 'a' is there twice"),
     ],
 )
