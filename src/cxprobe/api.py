@@ -34,6 +34,7 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_constr
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.schema import suggest
+from cxprobe.files.texts import require_texts
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
 from cxprobe.lm.embedding import Pooling, pooled_features
@@ -158,33 +159,23 @@ class Encoder:
 
     Attributes:
         name: The name it was loaded by.
+        fingerprint: Which weights exactly: the commit on the hub, or the SHA-256 of a local folder's weights.
+        model: The model of transformers itself.
+        tokenizer: The tokenizer of transformers itself.
     """
 
     def __init__(self, loaded: language_models.LoadedModel, name: str, token_budget: int) -> None:
         self.name = name
+        self.fingerprint = loaded.fingerprint
+        self.model: Any = loaded.model
+        self.tokenizer: Any = loaded.tokenizer
         self._loaded = loaded
         self._budget = token_budget
 
     def __repr__(self) -> str:
         """Return name, kind, precision and device."""
-        model = self._loaded.model
-        dtype = str(model.dtype).removeprefix("torch.")
-        return f"<cxprobe.{type(self).__name__} {self.name}: {self._loaded.kind}, {dtype}, on {model.device}>"
-
-    @property
-    def fingerprint(self) -> str:
-        """Which weights exactly: the commit on the hub, or the SHA-256 of a local folder's weights."""
-        return self._loaded.fingerprint
-
-    @property
-    def model(self) -> Any:
-        """The model of transformers itself."""
-        return self._loaded.model
-
-    @property
-    def tokenizer(self) -> Any:
-        """The tokenizer of transformers itself."""
-        return self._loaded.tokenizer
+        dtype = str(self.model.dtype).removeprefix("torch.")
+        return f"<cxprobe.{type(self).__name__} {self.name}: {self._loaded.kind}, {dtype}, on {self.model.device}>"
 
     def features(
         self,
@@ -381,17 +372,20 @@ class LanguageModel(Encoder):
         table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
         clustered = _with_clusters(table).assign(of="all", scheme=scheme)
-        rate = rate_by(clustered, "accuracy", ["of"]).iloc[0]
-        accuracy = Estimate(rate["accuracy"], rate["low"], rate["high"], int(rate["n"]))
-        both: Estimate | None = None
-        margin: Mean | None = None
+        rates, margins_of = {"accuracy": rate_by(clustered, "accuracy", ["of"])}, pd.DataFrame()
         if {"order", f"{CLUSTER}frame"} <= {*table.columns}:
             orders = both_orders(clustered, ["of"])
-            for row in orders["both"].to_dict("records"):
-                both = Estimate(row["both"], row["low"], row["high"], int(row["n"]))
-            for row in of_meaning(orders["margins"]).to_dict("records"):
-                margin = Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
-        return Comparison(table, accuracy, both, margin)
+            rates["both"], margins_of = orders["both"], of_meaning(orders["margins"])
+        estimates = {
+            name: Estimate(row[name], row["low"], row["high"], int(row["n"]))
+            for name, found in rates.items()
+            for row in found.to_dict("records")
+        }
+        means = [
+            Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
+            for row in margins_of.to_dict("records")
+        ]
+        return Comparison(table, estimates["accuracy"], estimates.get("both"), *means)
 
     def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -890,21 +884,16 @@ def _pairs_to_compare(
             raise DataError("a table of pairs has its columns bad and context; give the table alone")
         table = good.reset_index(drop=True)
     else:
-        contexts = [context or ""] * len(good) if isinstance(context, str | None) else context
-        if bad is None or not len(good) == len(bad) == len(contexts):
-            raise DataError(
-                f"there are {len(good)} right texts, {len(bad or ())} wrong ones and {len(contexts)} contexts; give "
-                "one of each for each pair, or a table of pairs"
-            )
-        table = pd.DataFrame({"good": list(good), "bad": list(bad), "context": list(contexts)})
-    if table.empty or not {"good", "bad"} <= {*table.columns}:
-        columns = ", ".join(map(str, table.columns))
-        raise DataError(f"a pair at least, with good and bad, is needed; there are {len(table)}, with {columns}")
+        contexts = [context or ""] * len(good) if isinstance(context, str | None) else list(context)
+        wrong = [] if bad is None else list(bad)
+        if not len(good) == len(wrong) == len(contexts):
+            raise DataError("give a right text, a wrong one and a context for each pair, or a table of pairs")
+        table = pd.DataFrame({"good": list(good), "bad": wrong, "context": contexts})
+    if table.empty:
+        raise DataError("there is no pair; give one at least")
     table = table.assign(context=table.get("context", ""))
-    for name in ("good", "bad", "context"):
-        for number, text in enumerate(table[name]):
-            if not isinstance(text, str) or (name != "context" and not text.strip()):
-                raise DataError(f"pair {number}: {name} is {text!r}; it must be a text that is not empty")
+    require_texts(table, ["good", "bad"], "pairs")
+    require_texts(table[table["context"] != ""], ["context"], "pairs with a context")
     for name in ("good", "bad"):
         touching = (table["context"] != "") & ~table[name].str.startswith(" ") & ~table["context"].str.endswith(" ")
         table[name] = table[name].mask(touching, " " + table[name])

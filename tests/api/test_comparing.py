@@ -55,9 +55,8 @@ def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((GOOD,), "3 right texts, 0 wrong ones"),
-        ((GOOD, BAD, ["we say"]), "and 1 contexts"),
-        ((["", "a"], ["a", "b"]), "pair 0: good is ''"),
+        ((GOOD,), "give a right text, a wrong one and a context for each pair"),
+        ((["", "a"], ["a", "b"]), "row 1: good is ''"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD, "id": ["a", "b", "a"]}),), "the id 'a' is there twice"),
     ],
 )

@@ -131,31 +131,6 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
     ]
 
 
-@pytest.mark.parametrize(
-    ("file", "old"),
-    [
-        ("constructions/toy/construction.yaml", "a clause in"),
-        ("constructions/toy/grammars/train.cfg", "'cat'"),
-        ("constructions/toy/pattern.yaml", "{TAG: JJ}"),
-        ("constructions/toy/pairs.yaml", "gift: a cake"),
-        ("constructions/toy/scenarios.yaml", "text: "),
-        ("constructions/toy/items.yaml", "{OBJ} {OBJ:was}"),
-        ("constructions/toy/labels.tsv", "Ann"),
-        ("lexicon/people.yaml", "the cook"),
-        ("prompts/inference.yaml", "You are an"),
-        ("prompts/validation.yaml", "Which text"),
-    ],
-)
-def test_a_character_that_cannot_be_seen_is_told_in_every_file(folder, file, old):
-    text = (folder / file).read_text()
-    place = text.index(old) + 1
-    (folder / file).write_text(f"{text[:place]}\u200b{text[place:]}")
-    code, lines = check()
-    assert code == 2
-    line = text.count("\n", 0, place) + 1
-    assert any(one.startswith(f"{file}, line {line}: U+200B in ") for one in lines), lines
-
-
 def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert check() == (0, [NO_FAULT])
     change(folder, lambda params: params["mining"].update(tagger="no_such_pipeline", parser="nor_this"))

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import cxprobe
 from cxprobe.cli import app
+from cxprobe.files.texts import read_texts, write_table_as
 from cxprobe.lm.folders import PACKAGED
 from cxprobe.project.folder import carried_models
 
@@ -49,10 +50,25 @@ def test_score_keeps_the_columns_of_a_table(tmp_path):
     assert "has the columns sum already" in done.stderr
 
 
-def test_surprisal_writes_a_row_a_word(tmp_path, lm):
-    assert typed("surprisal", "mine.txt", "--model", "mini-clm", "-o", "out.parquet", "--device", "cpu").exit_code == 0
+def test_words_have_a_row_each(tmp_path, lm):
+    done = typed("score", "mine.txt", "--model", "mini-clm", "--by", "word", "-o", "out.parquet", "--device", "cpu")
+    assert done.exit_code == 0, done.output
     expected = lm.surprisal(SENTENCES.splitlines())
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected, check_dtype=False, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "parquet"])
+def test_a_text_with_quotes_scores_the_same_after_it_was_written_and_read(tmp_path, kind):
+    (tmp_path / "go.txt").write_text('"Go," he said.\nShe smiles.\n')
+    for path, output in (("go.txt", f"once.{kind}"), (f"once.{kind}", f"twice.{kind}")):
+        if path != "go.txt":
+            table = read_texts(path)[["text", "sum"]].rename(columns={"sum": "before"})
+            write_table_as(table, path)
+        done = typed("score", path, "--model", "mini-clm", "-o", output, "--device", "cpu")
+        assert done.exit_code == 0, done.output
+    twice = read_texts(f"twice.{kind}")
+    assert twice["text"].tolist() == ['"Go," he said.', "She smiles."]
+    np.testing.assert_allclose(twice["sum"].astype(float), twice["before"].astype(float), atol=1e-4)
 
 
 def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
@@ -66,14 +82,6 @@ def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
     done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "vreb")
     assert done.exit_code == 2
     assert "there is no column 'vreb'; did you mean 'verb'?" in done.stderr
-
-
-def test_features_writes_layers_by_sentences_by_dimensions(tmp_path, lm):
-    assert typed("features", "mine.txt", "--model", "mini-clm", "-o", "out.npy", "--device", "cpu").exit_code == 0
-    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), lm.features(SENTENCES.splitlines()), atol=1e-4)
-    done = typed("features", "mine.txt", "--model", "mini-clm", "-o", "out.txt")
-    assert done.exit_code == 2
-    assert "must be a .npy file" in done.stderr
 
 
 def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():

@@ -25,30 +25,21 @@ class Kind:
 '''
 OTHER_TEXT = {
     "a comment": ("# of all", "# of each"),
-    "no comment": ("  # of all", ""),
     "a docstring of the module": ("What it is about.", "What it is."),
     "a docstring of a function": ('"""Work."""', '"""Work well."""'),
-    "no docstring": ('    """Work."""\n', ""),
     "a docstring of a class": ('"""A kind."""', '"""A class."""'),
     "a docstring of an attribute": ("Its name.", "The name."),
     "a docstring of a constant": ("At most so many.", "The most."),
-    "blank lines": ("        n = n + 1\n", "        n = n + 1\n\n\n"),
     "another layout": ("work(n: int = 1)", "work(\n    n: int = 1,\n)"),
     "parentheses": ("return n", "return (n)"),
-    "other quotes": ('"""Work."""', "'''Work.'''"),
 }
 OTHER_CODE = {
     "a constant": ("LIMIT = 3", "LIMIT = 4"),
-    "its type": ("LIMIT = 3", "LIMIT = 3.0"),
     "a default": ("int = 1", "int = 2"),
-    "an annotation": ("name: str", "name: bytes"),
     "a comparison": ("n > LIMIT", "n >= LIMIT"),
-    "an operator": ("n + 1", "n - 1"),
-    "a name": ("LIMIT", "MOST"),
     "an indentation": ("    return n", "        return n"),
     "a text that is used": ("return n", 'return "n"'),
     "a new statement": ("    return n", "    n = n\n    return n"),
-    "a statement less": ("    return n\n", ""),
 }
 
 

@@ -1,7 +1,6 @@
 """What is left, and what is said, where a disk has no space for a file."""
 
 import errno
-import re
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +38,12 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_file_that_has_no_space_leaves_the_old_one_and_says_how_much_there_is(tmp_path, file_limit, name):
+def test_a_file_that_has_no_space_leaves_the_old_one(tmp_path, file_limit, name):
     path = tmp_path / "data" / name
     path.parent.mkdir()
     path.write_text("old")
     file_limit(20_000)
-    said = rf"^{path}: the file is larger than the disk or `ulimit -f` allows: [\d,]+ bytes are free on /"
-    with pytest.raises(DiskFullError, match=said):
+    with pytest.raises(DiskFullError, match=rf"^{path}: the disk is full \(.*File too large.*\); free some space"):
         WRITERS[name](path)
     assert path.read_text() == "old"
     assert [one.name for one in path.parent.iterdir()] == [name]
@@ -53,13 +51,13 @@ def test_a_file_that_has_no_space_leaves_the_old_one_and_says_how_much_there_is(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_file_that_finds_its_disk_full_names_the_disk(tmp_path, small_disk, name):
+def test_a_file_that_finds_its_disk_full_is_named(tmp_path, small_disk, name):
     """Vectors gave a bus error, which no handler sees."""
     disk = small_disk(tmp_path / "disk", "64k")
     (disk / "other").write_bytes(b"x" * 45_056)
     with pytest.raises(DiskFullError) as raised:
         WRITERS[name](disk / name)
-    assert f"{disk / name}: the disk is full: 20,480 bytes are free on {disk}; free some space" in str(raised.value)
+    assert str(raised.value).startswith(f"{disk / name}: the disk is full (")
     assert [one.name for one in disk.iterdir()] == ["other"]
 
 
@@ -80,13 +78,12 @@ def test_what_a_store_has_written_before_its_disk_is_full_is_found_again(tmp_pat
     assert [path.suffix for path in (tmp_path / "store").iterdir()] == [".answers"]
 
 
-def test_an_error_that_another_error_led_to_is_known_as_a_full_disk(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_error_that_another_error_led_to_is_known_as_a_full_disk():
     with pytest.raises(RuntimeError) as raised:
         try:
             raise OSError(errno.ENOSPC, "No space left on device")
         except OSError as fault:
             raise RuntimeError("the checkpoint was not written") from fault
-    assert re.match(r"the disk is full: .* are free on /.*; free some space", full_disk(raised.value) or "")
+    assert (full_disk(raised.value) or "").startswith("the disk is full ([Errno 28] No space left on device); free")
     assert full_disk(ValueError("no number")) is None
     assert full_disk(FileNotFoundError(errno.ENOENT, "no such file")) is None

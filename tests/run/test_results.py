@@ -188,7 +188,7 @@ def test_results_that_cannot_all_be_written_leave_the_old_ones_as_they_were(work
     before = contents("results")
     file_limit(4_000)  # smaller than a figure
     for work in (score_pairs, judge_pairs, report_pairs):
-        with pytest.raises(DiskFullError, match=r"\.png: the file is larger than the disk"):
+        with pytest.raises(DiskFullError, match=r"\.png: the disk is full"):
             written(work)
     assert contents("results") == before
 

@@ -310,8 +310,8 @@ def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, m
 @pytest.mark.slow
 def test_a_full_disk_of_the_store_is_named(workspace, small_disk):
     shutil.rmtree("mlruns")
-    disk = small_disk(workspace / "mlruns", "64k")
-    with pytest.raises(TrackingError, match=f"the disk is full: .*bytes are free on {disk}"):
+    small_disk(workspace / "mlruns", "64k")
+    with pytest.raises(TrackingError, match="the disk is full"):
         sync([JUDGED], EXPERIMENTS)
 
 

@@ -16,7 +16,7 @@ def write_toy(folder: Path, text: str = PAIRS, people: str = PEOPLE) -> tuple[Pa
     (folder / "x").mkdir(exist_ok=True)
     path = folder / "x" / "pairs.yaml"
     path.write_text(text)
-    content = validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
     return content, load_people(folder / "people.yaml")
 
 

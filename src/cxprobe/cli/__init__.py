@@ -63,13 +63,13 @@ def _begin(
 _PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and pages"
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Texts of your own": (files.score, files.surprisal, files.compare, files.features),
+    "Texts of your own": (files.score, files.compare),
     _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, import_.import_),
     _PEOPLE: (labels.label, labels.agreement),
     _RESULTS: (tracking.sync, tracking.ui, tracking.prune, describe.describe, export.export),
 }
 # All others are about the project in whose folder they are called.
-_ANYWHERE = (files.score, files.surprisal, files.compare, files.features, init.init, params.schema)
+_ANYWHERE = (files.score, files.compare, init.init, params.schema)
 
 
 def _mendable(command: Callable[..., None]) -> Callable[..., None]:

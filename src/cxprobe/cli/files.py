@@ -1,7 +1,6 @@
-"""The commands for a file of texts: ``cxprobe score``, ``surprisal``, ``compare`` and ``features``."""
+"""The commands for a file of texts: ``cxprobe score`` and ``compare``."""
 
 import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -10,7 +9,7 @@ from cxprobe.cli.names import complete_model
 from cxprobe.errors import DataError
 
 File = Annotated[
-    str, typer.Argument(help="A .txt (one sentence a line), .tsv, .csv, .jsonl or .parquet; - for standard input.")
+    str, typer.Argument(help="A .txt, or - for standard input (one sentence a line); a .tsv, .csv, .jsonl or .parquet.")
 ]
 ModelName = Annotated[
     str,
@@ -22,12 +21,6 @@ ModelName = Annotated[
     ),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]
-Format = Annotated[
-    str | None, typer.Option("--format", help="txt, tsv, csv, jsonl or parquet, if the name of FILE does not tell.")
-]
-OutputFormat = Annotated[
-    str | None, typer.Option(help="tsv, csv, jsonl or parquet, if the name of the output does not tell.")
-]
 Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
 Dtype = Annotated[
@@ -51,8 +44,9 @@ def score(
     file: File,
     model: ModelName,
     output: Output = "-",
-    format: Format = None,
-    output_format: OutputFormat = None,
+    by: Annotated[
+        Literal["sentence", "word", "token"], typer.Option(help="Whether rows are sentences, words or tokens.")
+    ] = "sentence",
     column: Column = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
@@ -60,44 +54,23 @@ def score(
     dtype: Dtype = "float32",
     device: Device = "auto",
 ) -> None:
-    """Write how probable each sentence of a file is: sum, per_token and per_character (natural logarithms)."""
+    """Write how probable each sentence of a file is, or how surprising each of its words or tokens is, in bits.
+
+    Of sentences: sum, per_token and per_character (natural logarithms). Of words and tokens: `sentence` counts from 0.
+    """
     from cxprobe import load
     from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
 
-    refuse_unwritable(output, output_format)
-    table = read_sentence_file(file, format, column)
-    scores = load(model, revision=revision, dtype=dtype, device=device).score(
-        table["text"].tolist(), scheme=scheme, bos=bos
-    )
-    columns = scores.drop(columns="sentence")
-    taken = [str(name) for name in columns if name in table]
-    if taken:
+    refuse_unwritable(output)
+    table = read_sentence_file(file, column)
+    lm, texts = load(model, revision=revision, dtype=dtype, device=device), table["text"].tolist()
+    if by != "sentence":
+        write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output)
+        return
+    scores = lm.score(texts, scheme=scheme, bos=bos).drop(columns="sentence")
+    if taken := [str(name) for name in scores if name in table]:
         raise DataError(f"{file}: has the columns {', '.join(taken)} already, which the scores have; rename them")
-    write_table_as(table.reset_index(drop=True).join(columns), output, output_format)
-
-
-def surprisal(
-    file: File,
-    model: ModelName,
-    output: Output = "-",
-    by: Annotated[Literal["word", "token"], typer.Option(help="Whether rows are words or tokens.")] = "word",
-    format: Format = None,
-    output_format: OutputFormat = None,
-    column: Column = None,
-    scheme: SchemeOption = "pll_word_l2r",
-    bos: BosOption = None,
-    revision: Revision = None,
-    dtype: Dtype = "float32",
-    device: Device = "auto",
-) -> None:
-    """Write how surprising each word of each sentence of a file is, in bits; `sentence` counts from 0."""
-    from cxprobe import load
-    from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
-
-    refuse_unwritable(output, output_format)
-    texts = read_sentence_file(file, format, column)["text"].tolist()
-    lm = load(model, revision=revision, dtype=dtype, device=device)
-    write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output, output_format)
+    write_table_as(table.join(scores), output)
 
 
 def compare(
@@ -117,8 +90,6 @@ def compare(
     score: Annotated[
         Literal["sum", "per_token", "per_character", "given_context", "pmi"], typer.Option(help="What is compared.")
     ] = "sum",
-    format: Format = None,
-    output_format: OutputFormat = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
     revision: Revision = None,
@@ -131,8 +102,8 @@ def compare(
     from cxprobe.files.texts import read_texts, refuse_unwritable, write_table_as
 
     if output is not None:
-        refuse_unwritable(output, output_format)
-    pairs = read_texts(file, format, ["good", "bad"])
+        refuse_unwritable(output)
+    pairs = read_texts(file, ["good", "bad"])
     for name in by or []:
         if name not in pairs:
             raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
@@ -151,34 +122,4 @@ def compare(
     if by:
         print(result.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
     if output is not None:
-        write_table_as(result.table, output, output_format)
-
-
-def features(
-    file: File,
-    model: ModelName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .npy: layers x sentences x dimensions, float32.")],
-    pooling: Annotated[
-        Literal["mean", "first", "last"], typer.Option(help="Which tokens make a sentence's vector.")
-    ] = "mean",
-    format: Format = None,
-    column: Column = None,
-    revision: Revision = None,
-    dtype: Dtype = "float32",
-    device: Device = "auto",
-) -> None:
-    """Write the vector of each sentence on each layer as one array; layer 0 is the embeddings."""
-    import numpy as np
-
-    from cxprobe import load_encoder
-    from cxprobe.files.texts import read_sentence_file
-    from cxprobe.files.writing import replacing
-
-    if output.suffix != ".npy" or not output.absolute().parent.is_dir():
-        raise DataError(f"{output}: must be a .npy file in a folder that exists")
-    texts = read_sentence_file(file, format, column)["text"].tolist()
-    encoder = load_encoder(model, revision=revision, dtype=dtype, device=device)
-    vectors = encoder.features(texts, pooling=pooling)
-    with replacing(output) as partial, partial.open("wb") as stream:
-        np.save(stream, vectors, allow_pickle=False)
-    print(f"{output}: {vectors.shape[0]} layers x {vectors.shape[1]} sentences x {vectors.shape[2]} dimensions")
+        write_table_as(result.table, output)

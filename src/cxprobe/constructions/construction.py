@@ -242,7 +242,7 @@ def load_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> 
         ConstructionError: One line for every fault of the file.
     """
     path = constructions / name / "construction.yaml"
-    return validate(Construction, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    return validate(Construction, read_yaml(path, ConstructionError), path, ConstructionError)
 
 
 def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Construction:
@@ -253,7 +253,7 @@ def load_sound_parts(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> C
     """
     sound: dict[str, Any] = {"name": name, "gloss": "", "slots": {}, "positive": "", "sources": [""]}
     try:
-        content = read_yaml(constructions / name / "construction.yaml", ConstructionError, english=True)
+        content = read_yaml(constructions / name / "construction.yaml", ConstructionError)
     except ConstructionError:
         content = {}
     for part in ("grammar", "features", "balanced"):

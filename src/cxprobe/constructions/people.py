@@ -42,7 +42,7 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
         ConstructionError: One line for every fault: the file does not fit the schema; a noun is listed twice in its
             type; a type names an unknown gender; or two genders fill different slots.
     """
-    people = validate(People, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    people = validate(People, read_yaml(path, ConstructionError), path, ConstructionError)
     faults = []
     for name, kind in people.types.items():
         faults += [

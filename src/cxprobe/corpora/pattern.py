@@ -246,7 +246,7 @@ def load_pattern(name: str, construction: Construction, constructions: Path = CO
             a mark that no part sets.
     """
     path = constructions / name / "pattern.yaml"
-    pattern = validate(Pattern, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    pattern = validate(Pattern, read_yaml(path, ConstructionError), path, ConstructionError)
     if beyond := marks_beyond(construction.features, len(pattern.parts)):
         raise ConstructionError(
             "\n".join(

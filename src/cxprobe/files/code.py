@@ -101,8 +101,4 @@ def _file_of(module: str) -> Path:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
+    return isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str)

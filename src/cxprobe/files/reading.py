@@ -1,35 +1,26 @@
-"""Files that people write: UTF-8 text, and YAML that is looked through before anything is built of it.
+"""Files that people write: UTF-8 text and YAML 1.2. Nothing of a file is run, and every fault names the file."""
 
-Whatever the bytes are, what comes back is plain (mappings, lists, strings, finite numbers, true, false, null), or a
-fault with its place. Nothing is guessed, and nothing of the file is run.
-"""
-
+import codecs
 import gzip
-import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.constructor import ConstructorError, SafeConstructor
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
-from cxprobe.files.letters import odd_characters
 
-MOST_BYTES = 2**29  # of a text that is read as a whole; a small .gz may have thousands of times its own size
+MOST_BYTES = 2**29  # of a text in a .gz, which may be thousands of times as large as the file
 DEEPEST = 100  # mappings and lists within each other; the parser in C breaks the process at some 50,000
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
-
-_BOM = b"\xef\xbb\xbf"
-_TOO_MANY = f"there are more than {MOST_NODES:,} values, aliases written out; shorten the file"
-_TAGS = ("null", "bool", "int", "float", "str", "seq", "map")  # of plain values
 
 
 def read_text(path: Path, error: type[CxprobeError]) -> str:
@@ -39,123 +30,109 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
         CxprobeError: Of the given class: it is not a file that can be read (a pipe is not waited for), or not such a
             text; see `decode`.
     """
+    if not path.is_file():
+        is_there = path.exists() or path.is_symlink()
+        raise error(f"{path}: {'is not a file, and a file is needed here' if is_there else 'there is no such file'}")
     try:
-        if path.is_file():
-            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        if path.suffix == ".gz":
+            with gzip.open(path) as file:
                 content = file.read(MOST_BYTES + 1)
-            if len(content) > MOST_BYTES:
-                raise error(f"{path}: is larger than {MOST_BYTES:,} bytes, unpacked; cut it into several files")
-            return decode(content, path, error)
-        if path.is_dir():
-            what = "is a folder, and a file is needed here"
-        elif path.exists():
-            what = "is a pipe, a socket or a device, and a file is needed here"
         else:
-            what = "is a link to nothing" if path.is_symlink() else "there is no such file"
+            content = path.read_bytes()
     except (OSError, EOFError, zlib.error) as fault:
         raise error(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
-    raise error(f"{path}: {what}")
+    if len(content) > MOST_BYTES:
+        raise error(f"{path}: is larger than {MOST_BYTES:,} bytes, unpacked; cut it into several files")
+    return decode(content, path, error)
 
 
-def decode(content: bytes, path: Path, error: type[CxprobeError]) -> str:
+def decode(content: bytes, path: str | Path, error: type[CxprobeError]) -> str:
     """Return bytes of a file as text, without a byte order mark.
 
     Raises:
-        CxprobeError: Of the given class: the bytes are not UTF-8, or have a NUL, which no text has; with the line.
+        CxprobeError: Of the given class: the bytes are not UTF-8, with the line, or are UTF-16.
     """
-    content = content.removeprefix(_BOM)
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content:
+        raise error(f"{path}: is UTF-16, or no text (it has a byte 0); save the file as UTF-8")
     try:
-        text = content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        line, byte = content.count(b"\n", 0, fault.start) + 1, content[fault.start]
-        raise error(f"{path}, line {line}: the byte 0x{byte:02x} is not UTF-8; save the file as UTF-8") from fault
-    if "\0" in text:
-        raise error(f"{path}, line {_line(text, text.index(chr(0)))}: a NUL is not text; save the file as UTF-8 text")
-    return text
+        line = content.count(b"\n", 0, fault.start) + 1
+        raise error(
+            f"{path}, line {line}: the byte 0x{content[fault.start]:02x} is not UTF-8; save the file as UTF-8"
+        ) from fault
 
 
-def load_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -> Any:
+class _Constructor(SafeConstructor):
+    """Builds what a person means: a day is text, as YAML 1.2 has it, and so is a number with underscores."""
+
+    def construct_number(self, node: ScalarNode) -> Any:
+        """Return the number of a node, or its text where that has underscores."""
+        if "_" in node.value:
+            return node.value
+        is_whole = str(node.tag).endswith(":int")
+        return self.construct_yaml_int(node) if is_whole else self.construct_yaml_float(node)
+
+
+for _tag in ("int", "float"):
+    _Constructor.add_constructor(f"tag:yaml.org,2002:{_tag}", _Constructor.construct_number)
+_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
+
+
+def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
     """Return the content of a YAML 1.2 file: no tags of Python, no key twice (as DVC reads its files).
 
-    Args:
-        path: The file.
-        error: What is raised for a fault.
-        english: Whether all keys and texts are English, so that look-alikes are faults (`odd_characters`).
+    No mapping or list stands in two places of the content: what an alias names is copied.
 
     Raises:
-        CxprobeError: Of the given class, with the line: it is no readable text or no YAML; it nests deeper than
-            `DEEPEST`, or has more than `MOST_NODES` values; a value is not plain: a number that is not finite or has
-            more than 64 bits, bytes, a mapping as a key; or it has look-alikes.
+        CxprobeError: Of the given class: it is no readable text or no YAML, with the line; it nests deeper than
+            `DEEPEST`; or it has more than `MOST_NODES` values.
     """
     text = read_text(path, error)
     try:
-        faults = list(_faults(text, english=english))
-        if not faults:
-            reader = YAML(typ="safe")
-            reader.Constructor = _PlainConstructor
-            content = reader.load(text)
-            _check_size(content)
+        _check_size(text)
+        reader = YAML(typ="safe")
+        reader.Constructor = _Constructor
+        return _without_aliases(reader.load(text))
     except MarkedYAMLError as fault:
-        faults = [_described(fault)]
-    except YAMLError as fault:
-        faults = [f": {' '.join(str(fault).split())}"]
-    if faults:
-        raise error("\n".join(one_line(f"{path}{fault}") for fault in faults))
-    return content
+        mark = fault.problem_mark or fault.context_mark
+        what = ", ".join(part for part in (fault.context, fault.problem) if part)
+        raise error(one_line(f"{path}, line {mark.line + 1}: {what}")) from fault
+    except Exception as fault:  # ruamel lets pass whatever int(), re.match() and the like raise
+        what = " ".join(str(fault).split())
+        raise error(one_line(f"{path}: cannot be read as YAML ({what}); mend it, or put texts in quotes")) from fault
 
 
-class _PlainConstructor(SafeConstructor):
-    """Builds plain values alone; a day is text, as YAML 1.2 has it."""
+def _check_size(text: str) -> None:
+    """Refuse YAML that would break the parser in C or fill the memory, before anything is built of it.
 
-    def construct_object(self, node: Node, deep: bool = False) -> Any:
-        """Return the value of a node.
-
-        Raises:
-            ConstructorError: It is none, or not plain.
-        """
-        what = None
-        try:
-            value = super().construct_object(node, deep=deep)
-        except YAMLError:
-            raise
-        except Exception:  # ruamel lets pass whatever int(), bool_values[] and the like raise
-            kind = str(node.tag).rpartition(":")[2]
-            what = f"looks like a value of the kind {kind}, and is none; mend it, or put it in quotes if it is text"
-        else:
-            if isinstance(node, ScalarNode):
-                what = _unplain(value, node.value)
-        if what is not None:
-            raise ConstructorError(problem=f"{shown(node.value)} {what}", problem_mark=node.start_mark)
-        return value
-
-    def construct_mapping(self, node: MappingNode, deep: bool = False) -> Any:
-        """Return a mapping.
-
-        Raises:
-            ConstructorError: A key is no scalar.
-        """
-        for key, _ in node.value:
-            if not isinstance(key, ScalarNode):
-                raise ConstructorError(problem="a key is no text; write one", problem_mark=key.start_mark)
-        return super().construct_mapping(node, deep=deep)
-
-    def flatten_mapping(self, node: MappingNode) -> None:
-        """Merge mappings (``<<``).
-
-        Raises:
-            ConstructorError: More than `MOST_NODES` keys would come together.
-        """
-        super().flatten_mapping(node)
-        if len(node.value) > MOST_NODES:
-            raise ConstructorError(problem=_TOO_MANY, problem_mark=node.start_mark)
+    Raises:
+        MarkedYAMLError: It nests deeper than `DEEPEST`, or has more than `MOST_NODES` values.
+    """
+    sizes, names = [0], [""]  # of the mappings and lists that are open, the innermost last
+    anchored: dict[str, int] = {}  # anchor -> number of values that its aliases stand for
+    for event in YAML(typ="safe").parse(text):
+        if isinstance(event, CollectionStartEvent):
+            sizes.append(0)
+            names.append(event.anchor)
+        elif isinstance(event, CollectionEndEvent):
+            size = sizes.pop()
+            anchored[names.pop()] = size
+            sizes[-1] += size
+        elif isinstance(event, AliasEvent):
+            sizes[-1] += anchored.get(event.anchor, 0)
+        sizes[-1] += 1
+        problem = f"is nested more than {DEEPEST} deep; is a bracket left open?" if len(sizes) > DEEPEST else None
+        if sizes[-1] > MOST_NODES:
+            problem = f"there are more than {MOST_NODES:,} values, aliases written out; shorten the file"
+        if problem:
+            raise MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
 
 
-_PlainConstructor.yaml_constructors = {
-    tag: build
-    for tag, build in SafeConstructor.yaml_constructors.items()
-    if tag is None or tag.rpartition(":")[2] in _TAGS
-}
-_PlainConstructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
+def _without_aliases(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _without_aliases(value) for key, value in content.items()}
+    return [_without_aliases(value) for value in content] if isinstance(content, list) else content
 
 
 def line_of(path: Path, *keys: str | int) -> int:
@@ -182,6 +159,11 @@ def line_of(path: Path, *keys: str | int) -> int:
     return line + 1
 
 
+@lru_cache(maxsize=1)  # the lines of many faults are asked for of the same file
+def _composed(text: str) -> Any:
+    return YAML(typ="safe").compose(text)
+
+
 def shown(value: object) -> str:
     """Return a value as a message shows it: as Python writes it, the middle left out where it is long."""
     return _shortened(repr(value), LONGEST_VALUE)
@@ -197,73 +179,3 @@ def _shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[: most * 2 // 3]} ... {text[-most // 5 :]} ({len(text):,} characters)"
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
-
-
-def _faults(text: str, *, english: bool) -> Iterator[str]:
-    """Yield where a file is too deep to be built, and is read no further, and where an English one has look-alikes."""
-    depth = 0
-    for event in YAML(typ="safe").parse(text):
-        match event:
-            case MappingStartEvent() | SequenceStartEvent():
-                depth += 1
-            case MappingEndEvent() | SequenceEndEvent():
-                depth -= 1
-            case ScalarEvent() if english:
-                start, end = event.start_mark.index, event.end_mark.index
-                for position, what in odd_characters(event.value):
-                    written = text.find(event.value[position], start, end)  # not there if it is an escape
-                    yield f", line {_line(text, max(start, written))}: {what}"
-        if depth > DEEPEST:
-            yield f", line {event.start_mark.line + 1}: is nested more than {DEEPEST} deep; is a bracket left open?"
-            return
-
-
-def _check_size(content: Any) -> None:
-    """Refuse what aliases have made deeper or larger than the file shows.
-
-    Raises:
-        YAMLError: There are more than `DEEPEST` levels, or `MOST_NODES` values.
-    """
-    number, pending = 0, [(content, 1)]
-    while pending:
-        value, depth = pending.pop()
-        number += 1
-        if depth > DEEPEST:
-            raise YAMLError(f"is nested more than {DEEPEST} deep, aliases written out")
-        if number > MOST_NODES:
-            raise YAMLError(_TOO_MANY)
-        if isinstance(value, dict | list):
-            inner = value.values() if isinstance(value, dict) else value
-            pending += [(one, depth + 1) for one in inner]
-
-
-def _described(fault: MarkedYAMLError) -> str:
-    mark = fault.problem_mark or fault.context_mark
-    context = fault.context
-    if context and fault.context_mark is not None and fault.context_mark.line != mark.line:
-        context += f" from line {fault.context_mark.line + 1} on"  # a bracket that is left open is noticed at the end
-    what = ", ".join(part for part in (context, fault.problem) if part)
-    return f", line {mark.line + 1}: {what}" if mark else f": {what}"
-
-
-@lru_cache(maxsize=1)  # the lines of many faults are asked for of the same file
-def _composed(text: str) -> Any:
-    return YAML(typ="safe").compose(text)
-
-
-def _unplain(value: object, written: str) -> str | None:
-    """Return why a scalar, as it is written in the file, is not plain; None if it is."""
-    match value:
-        case str() if "\0" in value:
-            return "has a NUL, which no text has; take it out"
-        case int() if not -(2**63) <= value < 2**63:
-            return f"has {value.bit_length()} bits, too many for a number; at most 64 are allowed"
-        case int() if not isinstance(value, bool) and str(value) != written.lstrip("+"):
-            return f"could be read as two numbers; write {value}, or put it in quotes if it is text"
-        case float() if not math.isfinite(value):
-            return "is not allowed; write a finite number"
-    return None

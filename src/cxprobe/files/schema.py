@@ -60,10 +60,13 @@ class FaultsError(ValueError):
 class Closed(BaseModel):
     """A model that knows all its keys: an unknown one is a fault, and so is a missing one that has no default.
 
-    Its values are what they look like: true is no number, "7" is none either, and "off" is not false.
+    Its values are what they look like: true is no number, "7" is none either, and "off" is not false. Numbers are
+    finite.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -74,18 +77,13 @@ class Closed(BaseModel):
         return content
 
 
-def read_yaml(path: Path, error: type[CxprobeError], *, english: bool = False) -> dict[str, Any]:
+def read_yaml(path: Path, error: type[CxprobeError]) -> dict[str, Any]:
     """Read a mapping from a YAML 1.2 file, safely: no tags, no key twice (as DVC reads its files).
-
-    Args:
-        path: The file.
-        error: What is raised for a fault.
-        english: Whether all keys and texts are English, so that look-alikes are faults.
 
     Raises:
         CxprobeError: Of the given class: the file does not hold a mapping, or see `load_yaml`.
     """
-    content = load_yaml(path, error, english=english)
+    content = load_yaml(path, error)
     if not isinstance(content, dict):
         raise error(f"{path}: expected a mapping of keys to values, found {type(content).__name__}")
     return content
@@ -103,21 +101,18 @@ def validate(model: type[M], content: Mapping[str, Any], place: Path, error: typ
 
 
 def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
-    """Return what a model refuses in the content of a file: the path of each key, the value, what is allowed."""
-    content = _without_aliases(content)
+    """Return what a model refuses in the content of a file: the path of each key, the value, what is allowed.
+
+    Args:
+        model: The model.
+        content: As `load_yaml` returns it; no mapping stands in two places.
+    """
     known_keys: dict[int, list[str]] = {}  # of each mapping in the content, by its identity
     try:
         model.model_validate(content, context=known_keys)
     except ValidationError as faults:
         return [one_line(line) for fault in faults.errors() for line in _explain(fault, content, known_keys)]
     return []
-
-
-def _without_aliases(content: Any) -> Any:
-    """Return a copy in which no mapping stands in two places, as YAML's aliases let it: models would share its keys."""
-    if isinstance(content, Mapping):
-        return {key: _without_aliases(value) for key, value in content.items()}
-    return [_without_aliases(value) for value in content] if isinstance(content, list) else content
 
 
 def named_elsewhere(place: str, names: Iterable[str], where: str, allowed: Collection[str]) -> Iterator[str]:
@@ -142,7 +137,7 @@ def suggest(value: str, allowed: list[str]) -> str:
 
 def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mapping[int, list[str]]) -> list[str]:
     """Return the lines that report a fault: one, except for a check that has found several."""
-    path, holder = _place(fault, content, known_keys)
+    path, holder = _place(fault, content)
     match fault["type"]:
         case "extra_forbidden":
             return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known_keys[id(holder)])}"]
@@ -157,20 +152,17 @@ def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mappin
             return [f"{path}: {shown(fault['input'])} is not allowed: {fault['msg'][0].lower()}{fault['msg'][1:]}"]
 
 
-def _place(fault: ErrorDetails, content: Any, known_keys: Mapping[int, list[str]]) -> tuple[str, Any]:
+def _place(fault: ErrorDetails, content: Any) -> tuple[str, Any]:
     """Return the path of a fault's key in the file, such as "models.one.members[0]", and the mapping that has the key.
 
     The location that pydantic gives also has tags of unions and a mark of faulty keys, which the file does not have.
     """
-    path, holder = "", content
-    for step, part in enumerate(fault["loc"], start=1):
-        is_last = step == len(fault["loc"])
-        if is_last and fault["type"] == "missing":
-            return f"{path}[{part}]" if isinstance(part, int) else f"{path}.{part}".removeprefix("."), content
-        keys = known_keys.get(id(content))
-        is_tag = keys is not None and part not in keys and not (is_last and fault["type"] == "extra_forbidden")
-        if isinstance(content, list) and isinstance(part, int):
-            path, holder, content = f"{path}[{part}]", content, content[part]
-        elif isinstance(content, dict) and part in content and not is_tag:
-            path, holder, content = f"{path}.{part}", content, content[part]
+    path, holder, last = "", content, fault["loc"][-1] if fault["loc"] else ""
+    for part in fault["loc"]:
+        is_index = isinstance(content, list) and isinstance(part, int) and part < len(content)
+        if is_index or (isinstance(content, dict) and part in content):
+            path += f"[{part}]" if is_index else f".{part}"
+            holder, content = content, content[part]
+    if fault["type"] == "missing":
+        path += f"[{last}]" if isinstance(last, int) else f".{last}"
     return path.removeprefix("."), holder

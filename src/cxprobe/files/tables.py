@@ -3,12 +3,11 @@
 import csv
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,7 +41,8 @@ def write_table(table: pd.DataFrame, path: Path, types: Mapping[str, pa.DataType
         written_rows = StringIO()
         writer = csv.writer(written_rows, lineterminator="\n")
         writer.writerow(table.columns)
-        writer.writerows(zip(*(_rounded(table[name].tolist()) for name in table), strict=True))
+        for row in zip(*(table[name].tolist() for name in table), strict=True):
+            writer.writerow([significant(cell) if isinstance(cell, float) else cell for cell in row])
         write_bytes(written_rows.getvalue().encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table
@@ -61,7 +61,9 @@ def read_table(path: Path) -> pd.DataFrame:
             has changed in the description of the columns, or in .csv, can pass.
     """
     try:
-        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path, page_checksum_verification=True)
+        if path.suffix == ".csv":
+            return pd.read_csv(path, keep_default_na=False, na_values=[""])  # "NA" and "null" are words
+        return pd.read_parquet(path, page_checksum_verification=True)
     except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception as fault:  # Arrow and pandas have many kinds for a damaged file
@@ -106,7 +108,3 @@ def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> int:
                     writer.write_batch(batch)
                     rows += len(batch)
     return rows
-
-
-def _rounded(cells: Iterable[Any]) -> list[Any]:
-    return [significant(cell) if isinstance(cell, float) else cell for cell in cells]

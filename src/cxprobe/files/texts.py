@@ -1,31 +1,36 @@
-"""Reading sentences and pairs from .txt, .tsv, .csv, .jsonl and .parquet, or from standard input."""
+"""Tables of texts in .txt, .tsv, .csv, .jsonl and .parquet; what is written is read back equal.
 
+A .tsv has no quoting, so that a quotation mark is a character like others; a cell with a tab or a line break is refused
+when it is written. In a .csv texts stand between double quotes.
+"""
+
+import csv
 import io
+import json
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import decode, read_text
-from cxprobe.files.rows import LINE_END, parse_rows
+from cxprobe.files.reading import decode, read_text, shown
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import replacing
 
 FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
+TABLES = FORMATS[1:]
 STANDARD = "-"
 """The name that stands for standard input or output."""
 _NAMES = ("text", "sentence")
 
 
-def read_sentence_file(path: str, given: str | None = None, column: str | None = None) -> pd.DataFrame:
+def read_sentence_file(path: str, column: str | None = None) -> pd.DataFrame:
     """Return the sentences of a file.
 
     Args:
-        path: The file, or "-" for standard input. A .txt has one sentence a line; empty lines are left out.
-        given: The format, one of `FORMATS`; None to tell it by the ending of the name.
+        path: As for `read_texts`. A .txt has one sentence a line; empty lines are left out.
         column: The column with the sentences; None for the only one that is called text or sentence.
 
     Returns:
@@ -34,7 +39,7 @@ def read_sentence_file(path: str, given: str | None = None, column: str | None =
     Raises:
         DataError: The file cannot be read, has no such column or no sentence, or a sentence is empty; with its row.
     """
-    table = read_texts(path, given, [] if column is None else [column])
+    table = read_texts(path, [] if column is None else [column])
     if column is None:
         usual = [name for name in _NAMES if name in table]
         if len(usual) != 1:
@@ -42,49 +47,46 @@ def read_sentence_file(path: str, given: str | None = None, column: str | None =
                 f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
             )
         column = usual[0]
-    _require(path, table, [column])
+        require_texts(table, [column], path)
     return table if column == "text" else table.rename(columns={"text": "text_before", column: "text"})
 
 
-def read_texts(path: str, given: str | None = None, required: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a table of texts: every cell is a string, and stays as it is in the file.
+def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a table of texts: every cell is a string, and stays as it is in the file; only a .parquet has others.
 
     Args:
-        path: The file, or "-" for standard input.
-        given: The format, one of `FORMATS`; None to tell it by the ending of the name.
+        path: The file, whose name ends in one of `FORMATS`, compressed (.gz) or not; or "-" for standard input, which
+            is read as a .txt.
         required: Columns that must be there and have no empty cell.
 
     Raises:
-        DataError: There is no such format; the file cannot be read, is empty, or lacks a column; a line has more or
-            fewer cells than the header; a cell of a required column is empty.
+        DataError: There is no such format; the file cannot be read, is empty, or lacks a column; a row has more or
+            fewer cells than the header; a column, or a key of JSON, is there twice; a cell of a required column is
+            empty.
     """
-    kind = given or ("txt" if path == STANDARD else Path(path).suffix.removeprefix("."))
+    kind = "txt" if path == STANDARD else Path(str(path).removesuffix(".gz")).suffix.removeprefix(".")
     if kind not in FORMATS:
-        raise DataError(f"{path}: the format is '{kind}'; give --format with one of {', '.join(FORMATS)}")
+        raise DataError(f"{path}: '{kind}' is no format of texts (allowed: .{', .'.join(FORMATS)})")
     try:
-        table = _parsed(kind, path, (*_NAMES, *required))
-    except (ValueError, OSError) as fault:  # pandas and pyarrow derive theirs from ValueError
-        reason = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
+        table = _parsed(kind, path)
+    except (ValueError, OSError, RecursionError) as fault:  # pandas and pyarrow derive theirs from ValueError
+        reason = " ".join(str(fault).split()) or type(fault).__name__
         raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
+    if twice := table.columns[table.columns.duplicated()].tolist():
+        raise DataError(f"{path}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
     if table.empty:
         below = " line below the header, which names the columns" if kind in ("tsv", "csv") else ""
         raise DataError(f"{path}: there is no text in this {kind} file; write at least one{below}")
-    _require(path, table, required)
+    require_texts(table, required, path)
     return table
 
 
-def _parsed(kind: str, path: str, texts: Collection[str]) -> pd.DataFrame:
-    given = io.BytesIO(sys.stdin.buffer.read()) if path == STANDARD else None
-    if kind == "parquet":
-        return pd.DataFrame(pd.read_parquet(given or path))
-    text = decode(given.getvalue(), Path(path), DataError) if given else read_text(Path(path), DataError)
-    if kind == "txt":
-        lines = re.split(LINE_END, text)
-        return pd.DataFrame({"text": [line for line in lines if line.strip()]}, dtype="object")
-    return pd.DataFrame([row for _, row in parse_rows(text, kind, path, texts=texts)], dtype="object")
+def require_texts(table: pd.DataFrame, columns: Sequence[str], path: str | Path) -> None:
+    """Refuse a table that lacks a column, or has a cell in one that is no text or is empty.
 
-
-def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
+    Raises:
+        DataError: With the row, from 1 for the first below the header.
+    """
     for column in columns:
         if column not in table:
             raise DataError(f"{path}: there is no column '{column}'{suggest(column, list(map(str, table.columns)))}")
@@ -93,56 +95,102 @@ def _require(path: str, table: pd.DataFrame, columns: Sequence[str]) -> None:
                 raise DataError(f"{path}, row {row}: {column} is {text!r}; it must be a text that is not empty")
 
 
-TABLES = ("tsv", "csv", "jsonl", "parquet")
+def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
+    if kind == "parquet":
+        return pd.read_parquet(path)
+    is_given = path == STANDARD
+    text = decode(sys.stdin.buffer.read(), path, DataError) if is_given else read_text(Path(path), DataError)
+    if kind == "txt":
+        return pd.DataFrame({"text": [line for line in re.split(r"\r\n|\r|\n", text) if line.strip()]}, dtype="str")
+    if kind == "jsonl":
+        lines = enumerate(text.split("\n"), start=1)
+        return pd.DataFrame([_object(line, number) for number, line in lines if line.strip()], dtype="str").fillna("")
+    # The parser in C fills up rows that are too short; this one leaves NaN there, and refuses quotes that stay open.
+    rows = pd.read_csv(
+        io.StringIO(text, newline=""),
+        sep="\t" if kind == "tsv" else ",",
+        quoting=csv.QUOTE_NONE if kind == "tsv" else csv.QUOTE_MINIMAL,
+        header=None,
+        dtype="str",
+        keep_default_na=False,
+        skip_blank_lines=False,
+        engine="python",
+    ).dropna(how="all")
+    if rows.empty:
+        return rows
+    short = rows.index[rows.isna().any(axis="columns")]
+    if len(short):
+        raise ValueError(f"row {short[0]} below the header has fewer than {rows.shape[1]} cells")
+    return rows.iloc[1:].set_axis(rows.iloc[0].tolist(), axis="columns").reset_index(drop=True)
 
 
-def write_table_as(table: pd.DataFrame, path: str, given: str | None = None) -> None:
+def _object(line: str, number: int) -> dict[str, str]:
+    """Return an object of JSON with all its values as texts: numbers as they are written, null as an empty one."""
+
+    def once(members: list[tuple[str, object]]) -> dict[str, object]:
+        if len(members) > len(dict(members)):
+            raise ValueError("a key is there twice; keep one")
+        return dict(members)
+
+    try:
+        row = json.loads(line, object_pairs_hook=once, parse_int=str, parse_float=str)
+        if not isinstance(row, dict) or any(isinstance(value, dict | list) for value in row.values()):
+            raise ValueError("expected an object of texts, numbers, true, false and null")
+        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()}
+        "".join((*texts, *texts.values())).encode()  # half of a surrogate pair is no text
+    except ValueError as fault:
+        raise ValueError(f"line {number}: {fault}") from fault
+    return texts | {name: "" for name, value in row.items() if value is None}
+
+
+def write_table_as(table: pd.DataFrame, path: str) -> None:
     """Write a table; a file is there as a whole or not at all.
 
     Args:
         table: The table.
-        path: The file, or "-" for standard output, where the table is tab-separated unless ``given`` says otherwise.
-        given: The format: tsv, csv, jsonl or parquet; None to tell it by the ending of the name.
+        path: The file, or "-" for standard output, where the table is tab-separated.
 
     Raises:
-        DataError: The format is none of these, or the file cannot be written.
+        DataError: The format of the name is not one of `TABLES`, the file cannot be written, or a cell cannot stand in
+            the format.
         DiskFullError: The disk is full.
     """
-    kind = refuse_unwritable(path, given)
+    kind = refuse_unwritable(path)
     if path == STANDARD:
-        sys.stdout.write(_text(table, kind))
+        sys.stdout.write(_text(table, kind, path))
         return
     try:
         with replacing(Path(path)) as partial:
             if kind == "parquet":
                 table.to_parquet(partial, index=False)
             else:
-                partial.write_text(_text(table, kind), encoding="utf-8")
+                partial.write_bytes(_text(table, kind, path).encode())
     except OSError as fault:
         raise DataError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
 
 
-def refuse_unwritable(path: str, given: str | None) -> str:
+def refuse_unwritable(path: str) -> str:
     """Return the format in which a table is written, before anything is computed.
 
     Raises:
         DataError: A table cannot be written in this format, or the folder does not exist.
     """
-    kind = given or ("tsv" if path == STANDARD else Path(path).suffix.removeprefix("."))
+    kind = "tsv" if path == STANDARD else Path(path).suffix.removeprefix(".")
     if kind not in TABLES:
-        raise DataError(
-            f"{path}: a table cannot be written as '{kind}'; give --output-format with one of {', '.join(TABLES)}"
-        )
-    if kind == "parquet" and path == STANDARD:
-        raise DataError(f"{path}: parquet cannot be written to standard output; name a file with --output")
+        raise DataError(f"{path}: a table cannot be written as '{kind}'; name it .{', .'.join(TABLES)}")
     if path != STANDARD and not Path(path).absolute().parent.is_dir():
         raise DataError(f"{path}: the folder does not exist; create it first")
     return kind
 
 
-def _text(table: pd.DataFrame, kind: str) -> str:
+def _text(table: pd.DataFrame, kind: str, path: str) -> str:
     if kind == "jsonl":
-        text = table.to_json(orient="records", lines=True, force_ascii=False)
-    else:
-        text = table.to_csv(index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n")
-    return text if text.endswith("\n") else text + "\n"
+        return table.to_json(orient="records", lines=True, force_ascii=False, double_precision=15)
+    if kind == "csv":
+        return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    for name, cells in table.items():
+        for row, cell in enumerate([name, *cells]):
+            if re.search(r"[\0\t\r\n]", str(cell)):
+                what = f"row {row}: {name} is {shown(cell)}"
+                raise DataError(f"{path}, {what}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl")
+    return table.to_csv(index=False, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n")

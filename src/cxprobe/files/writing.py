@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,17 +57,14 @@ def has_ended(process: str) -> bool:
 
 
 class DiskFullError(DataError, OSError):
-    """A file could not be written because a disk is full; the message says which and how much is needed."""
+    """A file could not be written because a disk is full, or a file larger than the user may write."""
 
 
-_ADVICE = "free some space (`dvc gc --workspace`, `cxprobe prune`), or move the folder, and run the stage again"
-# What is said when there is no space. NumPy forgets the number of the error, and says how much it has written.
-_FULL = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "your share of the disk (quota) is used up",
-    errno.EFBIG: "the file is larger than the disk or `ulimit -f` allows",
-}
-_FULL_IN_WORDS = re.compile(r"\d+ requested and \d+ written|No space left on device|database or disk is full", re.I)
+# What the operating system, SQLite and NumPy say where there is no space; some libraries pass on the words alone.
+_FULL = re.compile(
+    r"No space left on device|Disk quota exceeded|File too large|database or disk is full|\d+ requested and \d+ writ",
+    re.IGNORECASE,
+)
 
 
 @contextmanager
@@ -91,8 +87,8 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.replace(path)
     except BaseException as fault:
         partial.unlink(missing_ok=True)  # it would take the space that a smaller file could have
-        message = None if isinstance(fault, DiskFullError) else full_disk(fault, path)
-        if message is None:
+        message = full_disk(fault)
+        if message is None or isinstance(fault, DiskFullError):
             raise
         raise DiskFullError(f"{path}: {message}") from fault
 
@@ -114,21 +110,13 @@ def remove_left_behind(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def full_disk(fault: BaseException, *paths: Path) -> str | None:
-    """Return what to say if an error, or one that led to it, is about a full disk; None if none is.
-
-    Args:
-        fault: The error.
-        paths: What the full disk may hold, to say how much is free there; by default all that the project writes to,
-            for errors of a library that does not say which of its files it could not write.
-    """
-    reason = next(filter(None, map(_reason, errors_behind(fault))), None)
-    if reason is None:
+def full_disk(fault: BaseException) -> str | None:
+    """Return what to say if an error, or one that led to it, is about a full disk; None if none is."""
+    said = [str(one) for one in errors_behind(fault) if _FULL.search(str(one))]
+    if not said:
         return None
-    names = [one.filename for one in errors_behind(fault) if isinstance(one, OSError)]
-    paths = paths or tuple(Path(name) for name in names if isinstance(name, str))
-    paths = paths or (DATA, RESULTS, project_folder() / "mlruns", Path(tempfile.gettempdir()))
-    return f"{reason}: {'; '.join(sorted({_free_space(path) for path in paths}))}; {_ADVICE}"
+    advice = "free some space (`dvc gc --workspace`), or move the folder, and run the stage again"
+    return f"the disk is full ({said[-1]}); {advice}"
 
 
 def mendable(fault: Exception) -> str | None:
@@ -147,20 +135,6 @@ def mendable(fault: Exception) -> str | None:
         return None
     name, what = fault.filename or "a file of the project", os.strerror(fault.errno).lower()
     return f"{name}: {what}; give your user the right to read and write there, or move the folder"
-
-
-def _reason(fault: BaseException) -> str | None:
-    """Return which limit an error is about, if it is about one of space."""
-    if isinstance(fault, OSError) and fault.errno in _FULL:
-        return _FULL[fault.errno]
-    return _FULL[errno.ENOSPC] if _FULL_IN_WORDS.search(str(fault)) else None
-
-
-def _free_space(path: Path) -> str:
-    """Return how much is free on the disk of a path, which need not exist."""
-    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
-    disk = next(folder for folder in (there, *there.parents) if folder.is_mount())
-    return f"{shutil.disk_usage(there).free:,} bytes are free on {disk}"
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:

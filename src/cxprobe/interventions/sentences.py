@@ -122,7 +122,7 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
             differ in the number of their regions; or two labels have the same answer.
     """
     path = interventions_file(name, constructions)
-    content = validate(InterventionsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    content = validate(InterventionsFile, read_yaml(path, ConstructionError), path, ConstructionError)
     listed = constructions / name / content.rows
     read = {key: value for key, value in read_yaml(listed, ConstructionError).items() if key in _Rows.model_fields}
     rows = validate(_Rows, read, listed, ConstructionError)

@@ -55,4 +55,4 @@ def read_prompt_file(model: type[FileOfPrompts], path: Path) -> FileOfPrompts:
     Raises:
         PromptError: The file has faults; the message has one line for each.
     """
-    return validate(model, read_yaml(path, PromptError, english=True), path, PromptError)
+    return validate(model, read_yaml(path, PromptError), path, PromptError)

@@ -13,17 +13,19 @@
 Where there is a context, a space separates it from what follows, unless that begins with one.
 
 Texts stay as they are in their files. Pairs with two equal members are kept: they tie under any model. What could mean
-two things is refused with its line, and never read as one of them: a column or a key that is there twice, a text that
-is no string, an empty cell where a text or a name must be.
+two things is refused with its row, and never read as one of them: a column or a key that is there twice, an empty cell
+where a text or a name must be.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pandas as pd
+
 from cxprobe.errors import DataError
 from cxprobe.files.reading import shown
-from cxprobe.files.rows import check_filled, read_rows
+from cxprobe.files.texts import read_texts, require_texts
 from cxprobe.lm.scores import CONTEXT_SCORES
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.params import Benchmark
@@ -39,43 +41,29 @@ PAIRED_FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence"
 BLOCK = 8  # rows of the paired-focus tables that belong together: two conditions x two stimuli x construction, control
 _MASK = "<MASK>"
 _RESERVED = ("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times")
-_TEXTS = ("sentence_good", "sentence_bad", "context", "good", "bad")  # what models read; in JSON, strings and no others
 
 
 def read_generic(path: Path) -> list[Pair]:
     """Read a file in the generic format.
 
     Raises:
-        DataError: The file does not exist, is not such a table, or lacks a column; a row has other columns than the
-            first; a column has no name; an id, a text, an item or a cluster is empty; or an id is there twice. The
-            message has the line.
+        DataError: The file does not exist, is not such a table, or lacks a column; a column has no name; an id, a text,
+            an item or a cluster is empty; or an id is there twice. The message has the row.
     """
+    table = read_texts(path, ("id", "good", "bad"))
+    names = [str(name) for name in table]
+    if unnamed := [name for name in names if not name.removeprefix(CLUSTER).strip()]:
+        raise DataError(f"{path}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
+    clusters = {name: name.removeprefix(CLUSTER) for name in names if name.startswith(CLUSTER)}
+    require_texts(table, [name for name in ("item", *clusters) if name in names], path)
+    groups = [name for name in names if name not in PAIR_COLUMNS and name not in clusters]
     pairs: list[Pair] = []
-    columns = known = set[str]()  # those of the first row; of the row before
-    clusters, groups = dict[str, str](), list[str]()
-    shared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
-    for line, row in read_rows(path, ("id", "good", "bad"), _TEXTS):
-        where = f"{path}, line {line}"
-        if row.keys() != known:
-            known = set(row)
-            columns = columns or known
-            if known - set(PAIR_COLUMNS) != columns - set(PAIR_COLUMNS):
-                raise DataError(
-                    f"{where}: the columns {', '.join(row)} are not those of the first row; give every row the same, "
-                    "with null where there is nothing"
-                )
-            if unnamed := [name for name in row if not name.removeprefix(CLUSTER).strip()]:
-                raise DataError(f"{where}: a column has the name {unnamed[0]!r}; give it one that says what is in it")
-            clusters = {name: name.removeprefix(CLUSTER) for name in row if name.startswith(CLUSTER)}
-            groups = [name for name in row if name not in PAIR_COLUMNS and name not in clusters]
-        check_filled(row, ("item", *clusters) if "item" in row else clusters, where)
+    for row in _rows(table):
         context, item = row.get("context", ""), row.get("item", row["id"])
         good, bad = (
             f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
         )
         of_groups, of_clusters = {name: row[name] for name in groups}, {clusters[name]: row[name] for name in clusters}
-        # What many pairs have in common is held once.
-        of_groups, of_clusters = (shared.setdefault(tuple(named.items()), named) for named in (of_groups, of_clusters))
         pairs.append(Pair(row["id"], item, context, good, bad, of_groups, of_clusters or {"item": item}))
     return _distinct(pairs, path)
 
@@ -93,7 +81,7 @@ def read_blimp(path: Path) -> list[Pair]:
         Warstadt et al. 2020, Table 4.
     """
     pairs = []
-    for _, row in read_rows(path, BLIMP, _TEXTS):
+    for row in _rows(read_texts(path, BLIMP)):
         id_ = f"{row['UID']}-{row['pairID']}"
         groups = {
             "field": row["field"].replace("/", "_"),
@@ -117,21 +105,23 @@ def read_paired_focus(path: Path) -> list[Pair]:
     Source:
         The repository WesScivetti/Meaning_Alone, Apache-2.0.
     """
-    rows = list(read_rows(path, PAIRED_FOCUS, _TEXTS))
+    rows = _rows(read_texts(path, PAIRED_FOCUS))
     expected = Counter((str(a), str(b), str(c)) for a in (0, 1) for b in (0, 1) for c in (0, 1))
     pairs = []
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
-        if Counter((row[PAIRED_FOCUS[0]], row[PAIRED_FOCUS[1]], row[PAIRED_FOCUS[2]]) for _, row in block) != expected:
+        if Counter((row[PAIRED_FOCUS[0]], row[PAIRED_FOCUS[1]], row[PAIRED_FOCUS[2]]) for row in block) != expected:
             raise DataError(
-                f"{path}, line {block[0][0]}: expected {BLOCK} rows with every condition, stimulus and row, 0 and 1 of "
+                f"{path}, row {start + 1}: expected {BLOCK} rows with every condition, stimulus and row, 0 and 1 of "
                 f"{', '.join(PAIRED_FOCUS[:3])}; add what is missing, and take out what is too many"
             )
-        pairs += [
-            _paired_focus(row, f"{path.name.split('.')[0]}-{start // BLOCK}", f"{path}, line {line}")
-            for line, row in block
-        ]
+        name = f"{path.name.split('.')[0]}-{start // BLOCK}"
+        pairs += [_paired_focus(row, name, f"{path}, row {number}") for number, row in enumerate(block, start + 1)]
     return _distinct(pairs, path)
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
+    return [dict(zip(table.columns, cells, strict=True)) for cells in table.itertuples(index=False)]
 
 
 def _paired_focus(row: Mapping[str, str], block: str, where: str) -> Pair:

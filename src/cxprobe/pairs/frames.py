@@ -150,7 +150,7 @@ def read_pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Pa
         ConstructionError: The file cannot be read, or a form_pairs.yaml tests something else than form.
     """
     path = pairs_file(name, constructions)
-    content = validate(PairsFile, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
     if name.endswith(FORM) and content.tests != "form":
         raise ConstructionError(f"{path}: tests is {content.tests}, and here it is form; move the pairs to pairs.yaml")
     return content

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from cxprobe.errors import ConstructionError
-from cxprobe.files.letters import odd_characters
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import SCRATCH, write_bytes
 
@@ -42,8 +41,6 @@ def read_judgements(path: Path, row_type: type[_Row], fault_of: Callable[[_Row],
             fault = (
                 f"expected {len(columns)} columns ({' '.join(columns)}), separated by tabs, none empty, and not {cells}"
             )
-        elif odd := [what for cell in cells for _, what in odd_characters(cell, latin=False)]:
-            fault = "; ".join(odd)
         elif (length := max(map(len, cells))) > _LONGEST:
             fault = f"a cell of {length} characters; at most {_LONGEST} are allowed; is the end of a line missing?"
         else:

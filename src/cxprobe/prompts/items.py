@@ -287,7 +287,7 @@ def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Constru
         ConstructionError: One line for every place of the file that has faults.
     """
     path = constructions / name / "items.yaml"
-    return validate(ConstructionItems, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    return validate(ConstructionItems, read_yaml(path, ConstructionError), path, ConstructionError)
 
 
 def render_inferences(items: ConstructionItems, construction: str) -> list[Inference]:

@@ -13,8 +13,7 @@ import numpy as np
 from nltk import CFG, Nonterminal
 
 from cxprobe.errors import ConstructionError
-from cxprobe.files.letters import odd_characters
-from cxprobe.files.reading import one_line, read_text
+from cxprobe.files.reading import read_text
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
@@ -35,14 +34,6 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
             f"{path} does not exist; construction.yaml describes this grammar, so write it, or take that section out"
         )
     text = read_text(path, ConstructionError)
-    faults = [
-        f"{path}, line {number}: {fault}"
-        for number, line in enumerate(text.split("\n"), start=1)
-        for _, fault in odd_characters(line.removesuffix("\r"))
-        if not line.lstrip().startswith("#")
-    ]
-    if faults:
-        raise ConstructionError("\n".join(map(one_line, faults)))
     try:
         grammar = CFG.fromstring(text)
     except ValueError as error:

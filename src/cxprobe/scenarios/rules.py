@@ -210,7 +210,7 @@ def load_scenarios(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Sce
         ConstructionError: One line for every fault of the file.
     """
     path = scenarios_file(name, constructions)
-    scenarios = validate(Scenarios, read_yaml(path, ConstructionError, english=True), path, ConstructionError)
+    scenarios = validate(Scenarios, read_yaml(path, ConstructionError), path, ConstructionError)
     faults = list(_faults_of_words(scenarios))
     # What uses words is looked at only if these are right, and likewise what is compared with tests.
     faults = faults or list(_faults_of_tests(scenarios)) or list(_faults_of_calibrations(scenarios))
