@@ -6,7 +6,6 @@ from collections.abc import Iterator
 EXTRAS = {
     "exports": ("datasets",),
     "gguf": ("accelerate", "gguf"),
-    "label": ("fastapi", "uvicorn"),
     "large": ("torchao",),
     "mining": ("datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (

@@ -28,7 +28,6 @@ from cxprobe.cli import (
     params,
     plan,
     tracking,
-    validate,
 )
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
@@ -67,7 +66,7 @@ _PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and page
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.surprisal, files.compare, files.features),
     _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, download.download),
-    _PEOPLE: (labels.label, labels.agreement),
+    _PEOPLE: (labels.label, labels.rate),
     _RESULTS: (measure.measure, tracking.sync, tracking.ui, tracking.prune, describe.describe),
 }
 # All others are about the project in whose folder they are called.
@@ -110,8 +109,6 @@ for _panel, _commands in _COMMANDS.items():
 _BEGIN = "Begin a part of a project: a construction, its frames, a model."
 _group("new", _PROJECT, _BEGIN, new.construction, new.frames, new.model)
 _group("import", _PROJECT, "Take over texts of others.", import_.prompts)
-_JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
-_group("validate", _PEOPLE, _JUDGE, validate.export, validate.import_, validate.pattern)
 _GIVE = "Give data, tasks and results to other tools."
 _group(
     "export", _RESULTS, _GIVE, export.hf, export.lm_eval, export.inspect, export.results, export.latex, export.conllu

@@ -143,7 +143,7 @@ def conllu(
     The pipeline mining.parser parses them. A sentence that is labelled negative has no Cxn=. They are quotations of
     other people's texts: check their licences before you give them away.
     """
-    from cxprobe.cli.labels_desk import labels_file, mined_file
+    from cxprobe.cli.labels import labels_file, mined_file
     from cxprobe.constructions.sentences import LABELS
     from cxprobe.corpora.conllu import conllu_text
     from cxprobe.exports.treebank import camel_case, treebank_of

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import pandas as pd
-
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, write_bytes
 from cxprobe.project.params import Params
@@ -18,21 +16,6 @@ def check_new_folder(folder: Path) -> None:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder}: is there already; name a folder that does not exist or is empty")
-
-
-def check_no_formulas(table: pd.DataFrame, file: str) -> None:
-    """Check that no text of a table that becomes a CSV begins as a formula does, which a spreadsheet would run.
-
-    Raises:
-        DataError: One does; it is not changed here, since people would then judge another text.
-    """
-    for column in table.select_dtypes(exclude="number"):
-        texts = table[column].astype(str)
-        if (is_formula := texts.str.match(r"[=+\-@\t\r]")).any():
-            raise DataError(
-                f"{file}: {column} is {texts[is_formula].iloc[0]!r}, and a spreadsheet would run it as a formula; let "
-                "it begin with another character than = + - @"
-            )
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:
