@@ -143,7 +143,6 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
         ("constructions/toy/labels.tsv", "Ann"),
         ("lexicon/people.yaml", "the cook"),
         ("prompts/inference.yaml", "You are an"),
-        ("prompts/validation.yaml", "Which text"),
     ],
 )
 def test_a_character_that_cannot_be_seen_is_told_in_every_file(folder, file, old):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from judged import items
 from mutations import Kind
 
 from conftest import ROOT, TOY_PROJECT, change_params, shrink
@@ -22,11 +21,8 @@ from cxprobe.lm.texts import Pair
 from cxprobe.pairs.asking import load_preference_prompts
 from cxprobe.pairs.benchmarks import read_blimp, read_generic, read_paired_focus
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.people.answers import read_answers, read_items
-from cxprobe.people.forms import form_table, items_table, make_forms
 from cxprobe.people.labels import read_labels
 from cxprobe.people.ratings import read_ratings
-from cxprobe.people.wording import load_wording
 from cxprobe.project.params import load_params
 from cxprobe.prompts.cxnli import read_inference_file
 from cxprobe.prompts.items import load_items
@@ -112,12 +108,6 @@ def _packages(project: Path) -> list[str]:
     return [package.source for package in find_packages(project / "corpora" / "packages.txt")]
 
 
-def _answers(*paths: str) -> Callable[[Path], Any]:
-    return lambda project: read_answers(
-        [project / path for path in paths], read_items(project / "people" / "items.csv")
-    )
-
-
 TOY = "constructions/toy"
 FORMATS = {
     "params": Format(
@@ -140,7 +130,6 @@ FORMATS = {
             ("reasoning", partial(load_prompts, ReasoningPrompts)),
             ("continuations", load_continuations),
             ("preferences", load_preference_prompts),
-            ("validation", lambda folder: load_wording(folder / "validation.yaml")),
         )
     },
     "published": Format(
@@ -181,10 +170,6 @@ FORMATS = {
             ("corpus/shard.parquet", "bytes", "parquet"),
         )
     },
-    "items of a form": Format("people/items.csv", "csv", _answers("people/saved.csv")),
-    "answers": Format("people/saved.csv", "csv", _answers("people/saved.csv")),
-    "filled form": Format("people/form-01.csv", "csv", _answers("people/form-01.csv")),
-    "Prolific": Format("people/prolific.csv", "csv", _answers("people/saved.csv", "people/prolific.csv")),
 }
 
 
@@ -199,20 +184,3 @@ def make_sound_project(folder: Path) -> None:
     for name in ("others/blimp.jsonl", "corpus/shard.jsonl"):
         (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes(), mtime=0))
     pd.read_json(folder / "corpus" / "shard.jsonl", lines=True).to_parquet(folder / "corpus" / "shard.parquet")
-    _write_answers(folder / "people", folder / "prompts" / "validation.yaml")
-
-
-def _write_answers(folder: Path, wording: Path) -> None:
-    """Write what people were asked, and their answers in every format."""
-    folder.mkdir()
-    forms = make_forms(items(2, 2, 2), load_wording(wording).checks, 2, 8, 1)
-    asked = items_table(forms)
-    asked.to_csv(folder / "items.csv", index=False)
-    filled = form_table(asked, forms[0])
-    filled["answer"], filled.loc[0, "rater"] = "A", "Bo, é"
-    filled.to_csv(folder / "form-01.csv", index=False)
-    saved = filled[["export", "form", "number", "rater", "answer"]].assign(rater="p1", saved="2026-01-31T10:00:00.000Z")
-    saved.to_csv(folder / "saved.csv", index=False)
-    submissions = [["s1", "p1", "APPROVED", "20"], ["s2", "p2", "Returned", ""]]
-    columns = ["Submission id", "Participant id", "Status", "Age"]
-    pd.DataFrame(submissions, columns=columns).to_csv(folder / "prolific.csv", index=False)

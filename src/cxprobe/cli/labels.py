@@ -57,7 +57,7 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     labels = people.read_labels(path)
     print(f"{len(session.left)} of {len(shown)} left; the labels are in {path}\n{told(labels)}")
     alpha, twice = alpha_of_labels(labels)
-    print(f"{twice} have labels of several people, Krippendorff's alpha {alpha:.3f}")
+    print(f"{twice} have labels of several people" + (f", Krippendorff's alpha {alpha:.3f}" if twice else ""))
     if open_ones := list(disputes(groups, labels)):
         print(f"{len(open_ones)} to decide: `cxprobe label {construction} --who 'NAME{people.DECIDES}'`")
 

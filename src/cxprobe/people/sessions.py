@@ -8,7 +8,6 @@ from pathlib import Path
 import typer
 
 from cxprobe.constructions.construction import Construction
-from cxprobe.files.reading import one_line
 from cxprobe.people.labels import Judgement, PersonLabel, Target, read_labels, write_labels
 from cxprobe.people.mined import MOST_SHOWN, MinedSentence, SentenceGroup
 from cxprobe.people.tables import changing
@@ -72,7 +71,7 @@ class Session:
         if text == "z":
             return self._undo()
         if text not in _STEPS:
-            return one_line(f"'{text}' is not an answer: {HELP}")
+            return f"{text[:20]!r} is not an answer: {HELP}"
         self.position = (self.position + _STEPS[text]) % len(self.groups)
         return ""
 

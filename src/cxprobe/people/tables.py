@@ -48,8 +48,8 @@ def read_rows(path: Path, columns: Sequence[str], row_of: Callable[[Mapping[str,
             try:
                 if len(cells) != len(header):
                     raise ValueError(f"expected {len(header)} cells ({' '.join(header)}), separated by tabs")
-                if odd := [cell for cell in cells if not cell.isprintable()]:
-                    raise ValueError(f"{odd[0]!r} has a character that cannot be seen; write a space, or nothing")
+                if odd := [one for cell in cells for one in cell if not one.isprintable()]:
+                    raise ValueError(f"U+{ord(odd[0]):04X} in {cells} cannot be seen; write a space, or nothing")
                 row = row_of({name: cell.strip() for name, cell in zip(header, cells, strict=True)})
                 if row is None:
                     continue
