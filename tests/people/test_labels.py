@@ -14,12 +14,12 @@ from cxprobe.people.labels import (
     KINDS,
     PersonLabel,
     merge_labels,
-    read_filled_in,
+    read_label_sheet,
     read_labels,
     write_labels,
 )
-from cxprobe.people.mined import SHEET_COLUMNS, group_sentences, sheet_rows
-from cxprobe.people.tables import write_rows
+from cxprobe.people.mined import LABEL_COLUMNS, group_sentences, label_rows
+from cxprobe.people.tables import write_judgements
 
 # Of people, whatever they are written with: what `cxprobe label` takes.
 NAMES = st.sampled_from(["Jose\u0301", "अनिल", 'A "B" C', '"x'])
@@ -95,15 +95,15 @@ def test_of_two_labels_of_one_person_the_later_counts_and_the_same_again_keeps_i
 
 def sheet(folder, labels=()):
     """Return the cells of a table that Ann fills in."""
-    write_rows(
-        SHEET_COLUMNS, sheet_rows(group_sentences(mined(), 1), session(folder, labels).given, "Ann"), folder / "a.tsv"
+    write_judgements(
+        LABEL_COLUMNS, label_rows(group_sentences(mined(), 1), session(folder, labels).given, "Ann"), folder / "a.tsv"
     )
     return list(csv.DictReader(io.StringIO((folder / "a.tsv").read_text()), delimiter="\t"))
 
 
 def filled_in(folder, rows):
-    write_rows(SHEET_COLUMNS, [tuple(row.values()) for row in rows], folder / "a.tsv")
-    return read_filled_in(folder / "a.tsv", "Ann", DAY)
+    write_judgements(LABEL_COLUMNS, [tuple(row.values()) for row in rows], folder / "a.tsv")
+    return read_label_sheet(folder / "a.tsv", "Ann", DAY)
 
 
 def test_a_table_has_every_sequence_and_sentence_once_and_what_is_filled_in_comes_back(tmp_path):
@@ -114,7 +114,7 @@ def test_a_table_has_every_sequence_and_sentence_once_and_what_is_filled_in_come
     rows = sheet(tmp_path, [*known, label("sequence", mined()["tags"][2], "positive", "Bo")])
     assert len(rows) == 4 + 8
     assert {row["text"] for row in rows if row["kind"] == "sentence"} == set(mined()["text"])
-    assert read_filled_in(tmp_path / "a.tsv", "Ann", DAY) == [one for one in known if one.who == "Ann"]
+    assert read_label_sheet(tmp_path / "a.tsv", "Ann", DAY) == [one for one in known if one.who == "Ann"]
     for row in rows:
         row["label"] = "Positive"
     labels = filled_in(tmp_path, rows)
@@ -124,7 +124,7 @@ def test_a_table_has_every_sequence_and_sentence_once_and_what_is_filled_in_come
 
 def test_a_sentence_that_a_spreadsheet_would_run_is_a_text_and_quotes_come_back(tmp_path):
     table = mined(2, 1).assign(text=["=1+1", '"Go," he said.'])
-    write_rows(SHEET_COLUMNS, sheet_rows(group_sentences(table, 1), {}, "Ann"), tmp_path / "a.tsv")
+    write_judgements(LABEL_COLUMNS, label_rows(group_sentences(table, 1), {}, "Ann"), tmp_path / "a.tsv")
     rows = csv.DictReader(io.StringIO((tmp_path / "a.tsv").read_text()), delimiter="\t")
     assert {row["text"] for row in rows} == {"'=1+1", '"Go," he said.'}
 
@@ -138,4 +138,4 @@ def test_every_fault_of_a_filled_in_table_is_told_with_its_line(tmp_path):
     assert "a.tsv, line 2: label 'yes' is unknown" in first
     assert "a.tsv, line 4: label 'p' is unknown" in second
     with pytest.raises(ConstructionError, match="there is no such file"):
-        read_filled_in(tmp_path / "none.tsv", "Ann", DAY)
+        read_label_sheet(tmp_path / "none.tsv", "Ann", DAY)

@@ -7,15 +7,15 @@ import pytest
 
 from cxprobe.errors import ConstructionError
 from cxprobe.people.ratings import (
-    SHEET_COLUMNS,
+    RATING_COLUMNS,
     RatedItem,
     Rating,
     merge_ratings,
-    read_filled_in,
+    rating_rows,
+    read_rating_sheet,
     read_ratings,
-    sheet_rows,
 )
-from cxprobe.people.tables import write_rows
+from cxprobe.people.tables import write_judgements
 
 HEADER = "\t".join(Rating._fields)
 RELATIONS = {"entailment": "It must be true.", "neutral": "It may be.", "contradiction": "It cannot be true."}
@@ -32,7 +32,7 @@ def line(**changes: str) -> str:
 
 def test_what_is_written_is_read(tmp_path):
     known = [Rating("inference", "i1", "f 1", "é", "neutral", "neutral"), Rating("pairs", "i1", '"f"', "r1", "A", "B")]
-    write_rows(Rating._fields, known, tmp_path / "ratings.tsv")
+    write_judgements(Rating._fields, known, tmp_path / "ratings.tsv")
     assert read_ratings(tmp_path / "ratings.tsv") == known
 
 
@@ -54,13 +54,13 @@ def test_every_fault_is_told_with_its_line(tmp_path, lines, fault):
 
 
 def sheet(folder, rater="Ann", known=()):
-    write_rows(SHEET_COLUMNS, sheet_rows(ITEMS, known, rater, 1), folder / "a.tsv")
+    write_judgements(RATING_COLUMNS, rating_rows(ITEMS, known, rater, 1), folder / "a.tsv")
     return list(csv.DictReader(io.StringIO((folder / "a.tsv").read_text()), delimiter="\t"))
 
 
 def filled_in(folder, rows):
-    write_rows(SHEET_COLUMNS, [tuple(row.values()) for row in rows], folder / "a.tsv")
-    return read_filled_in(folder / "a.tsv", ITEMS, "Ann")
+    write_judgements(RATING_COLUMNS, [tuple(row.values()) for row in rows], folder / "a.tsv")
+    return read_rating_sheet(folder / "a.tsv", ITEMS, "Ann")
 
 
 def test_a_table_has_every_item_and_not_what_is_right_in_one_order_for_everybody(tmp_path):

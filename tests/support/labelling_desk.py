@@ -19,7 +19,9 @@ def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
             adjective = ("red", "old", "green", "young", "blue", "small", "calm")[number]
             text = f"{beginning}the {adjective} cat runs, the fast dog sings."
             tags = " ".join([*["NN"] * len(beginning.split()), TAGS])
-            rows.append((f"mined-{len(tags)}-{number}", text, f"https://example.org/{number}", tags, []))
+            rows.append(
+                (f"mined-{len(tags)}-{number}", text, f"https://example.org/{len(beginning)}#{number}", tags, [])
+            )
     return pd.DataFrame(rows, columns=["id", "text", "url", "tags", "slots"])
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cxprobe.cli.names import ConstructionName, print_table
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.errors import DataError
 from cxprobe.project.folder import require_construction
 
@@ -32,11 +31,12 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
 
     It goes on where you stopped. Who is called "NAME (decides)" decides what others label differently.
     """
+    from cxprobe.constructions.construction import load_construction
     from cxprobe.people import labels as people
     from cxprobe.people.estimates import alpha_of_labels
-    from cxprobe.people.mined import SHEET_COLUMNS, disputes, group_sentences, sheet_rows
+    from cxprobe.people.mined import LABEL_COLUMNS, disputes, group_sentences, label_rows
     from cxprobe.people.sessions import Session, label_here
-    from cxprobe.people.tables import changing, write_rows
+    from cxprobe.people.tables import changing, write_judgements
     from cxprobe.project.params import load_params
 
     require_construction(construction)
@@ -44,14 +44,14 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     mined = read_mined(construction)
     groups = group_sentences(mined, load_params().seed)
     if import_:
-        new = people.read_filled_in(import_, person, today)
+        new = people.read_label_sheet(import_, person, today)
         with changing(path):
             people.write_labels(people.merge_labels(people.read_labels(path), new), path)
     shown = list(disputes(groups, people.read_labels(path))) if people.is_decision(person) else groups
     session = Session(shown, path, person, today)
     told = partial(_told_by, construction, mined, groups)
     if export:
-        write_rows(SHEET_COLUMNS, sheet_rows(shown, session.given, person), export)
+        write_judgements(LABEL_COLUMNS, label_rows(shown, session.given, person), export)
     elif shown and not import_:
         label_here(session, load_construction(construction), _places_in(construction), told)
     labels = people.read_labels(path)
@@ -87,6 +87,7 @@ def _places_in(construction: str) -> "Places":
     Raises:
         CxprobeError: The construction, its pattern or the tagger has faults.
     """
+    from cxprobe.constructions.construction import load_construction
     from cxprobe.corpora.pattern import load_pattern
     from cxprobe.corpora.search import Found, Matchers, load_pipeline, pipeline_of
     from cxprobe.project.params import load_params
@@ -106,24 +107,25 @@ def _places_in(construction: str) -> "Places":
 
 def rate(construction: ConstructionName, who: Who = "", export: Export = None, import_: Import = None) -> None:
     """Judge the items of a construction in a spreadsheet; print how often people are right, and how far they agree."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.lines import LINES
     from cxprobe.people import ratings as people
     from cxprobe.people.estimates import human_agreement, load_ratings
-    from cxprobe.people.tables import changing, write_rows
+    from cxprobe.people.tables import changing, write_judgements
     from cxprobe.project.params import load_params
 
     require_construction(construction)
     seed, path = load_params().seed, CONSTRUCTIONS_FOLDER / construction / people.RATINGS_FILE
     items = [item for line in LINES.values() for item in line.rated_items(construction, seed)]
     if export:
-        rows = people.sheet_rows(items, people.read_ratings(path), _person(who), seed)
-        write_rows(people.SHEET_COLUMNS, rows, export)
+        rows = people.rating_rows(items, people.read_ratings(path), _person(who), seed)
+        write_judgements(people.RATING_COLUMNS, rows, export)
         print(f"{export}: {len(items)} items; write A, B or C into the column answer, as many as you like")
     if import_:
-        new = people.read_filled_in(import_, items, _person(who))
+        new = people.read_rating_sheet(import_, items, _person(who))
         with changing(path):
             merged = people.merge_ratings(people.read_ratings(path), new, items)
-            write_rows(people.Rating._fields, merged, path)
+            write_judgements(people.Rating._fields, merged, path)
     table = human_agreement(load_ratings([construction]))
     header = ["kind", "items", "raters", "ratings", "majority right", "alpha"]
     lines = [
@@ -139,6 +141,7 @@ def rate(construction: ConstructionName, who: Who = "", export: Export = None, i
 
 def labels_file(construction: str) -> Path:
     """Return the labels.tsv of a construction."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.people.labels import LABELS_FILE
 
     return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE

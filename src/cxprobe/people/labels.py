@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from cxprobe.people.tables import Key, read_rows, write_rows
+from cxprobe.people.tables import Cells, Key, read_judgements, write_judgements
 
 Judgement = Literal["positive", "negative", "unclear"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
@@ -44,13 +44,12 @@ def read_labels(path: Path) -> list[PersonLabel]:
     """Read a file of labels; if there is none, there are no labels.
 
     Raises:
-        ConstructionError: See `read_rows`; also for an unknown kind or label, something that is not a day, and two
-            labels of one person for one thing.
+        ConstructionError: See `read_judgements`; also for an unknown kind or label, and something that is not a day.
     """
-    return read_rows(path, PersonLabel._fields, _label_of) if path.exists() or path.is_symlink() else []
+    return read_judgements(path, PersonLabel._fields, _label_of) if path.exists() or path.is_symlink() else []
 
 
-def read_filled_in(path: Path, who: str, today: str) -> list[PersonLabel]:
+def read_label_sheet(path: Path, who: str, today: str) -> list[PersonLabel]:
     """Read the labels of a table that a person has filled in: kind, target and label, and perhaps who and when.
 
     Args:
@@ -62,17 +61,17 @@ def read_filled_in(path: Path, who: str, today: str) -> list[PersonLabel]:
         ConstructionError: See `read_labels`; also if the file is not there.
     """
 
-    def row_of(cells: Mapping[str, str]) -> PersonLabel | None:
+    def row_of(cells: Cells) -> PersonLabel | None:
         if not cells["label"]:
             return None
         told = {"who": cells.get("who") or who, "when": cells.get("when") or today}
         # Spreadsheets write capitals by themselves.
         return _label_of({**cells, **told, "label": cells["label"].lower()})
 
-    return read_rows(path, ("kind", "target", "label"), row_of)
+    return read_judgements(path, ("kind", "target", "label"), row_of)
 
 
-def _label_of(cells: Mapping[str, str]) -> PersonLabel:
+def _label_of(cells: Cells) -> PersonLabel:
     label = PersonLabel._make(cells[name] for name in PersonLabel._fields)
     if label.kind not in KINDS:
         raise ValueError(f"kind '{label.kind}' is unknown (allowed: {', '.join(KINDS)})")
@@ -85,7 +84,7 @@ def _label_of(cells: Mapping[str, str]) -> PersonLabel:
 
 def write_labels(labels: Iterable[PersonLabel], path: Path) -> None:
     """Write labels, sorted, one a line, so that git merges the work of several people."""
-    write_rows(PersonLabel._fields, sorted(labels), path)
+    write_judgements(PersonLabel._fields, sorted(labels), path)
 
 
 def merge_labels(known: Iterable[PersonLabel], new: Iterable[PersonLabel]) -> list[PersonLabel]:

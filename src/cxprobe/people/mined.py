@@ -11,7 +11,7 @@ from cxprobe.people.tables import as_text
 from cxprobe.seeding import generator_for
 
 MOST_SHOWN = 5  # sentences of a group that are shown, and can be labelled by their number
-SHEET_COLUMNS = ("kind", "target", "label", "who", "text", "url")
+LABEL_COLUMNS = ("kind", "target", "label", "who", "text", "url")
 
 
 class MinedSentence(NamedTuple):
@@ -80,8 +80,8 @@ def disputes(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> 
                 yield SentenceGroup("sentence", sentence.id, group.tags, (sentence,), said)
 
 
-def sheet_rows(groups: Sequence[SentenceGroup], given: dict[Target, PersonLabel], who: str) -> Iterator[Sequence[str]]:
-    """Yield the rows of a table that a person fills in, with the labels that this person has given (`SHEET_COLUMNS`).
+def label_rows(groups: Sequence[SentenceGroup], given: dict[Target, PersonLabel], who: str) -> Iterator[Sequence[str]]:
+    """Yield the rows of a table that a person fills in, with the labels that this person has given (`LABEL_COLUMNS`).
 
     A sequence of several sentences has a row of its own, and one for each sentence, to be filled in where that is
     labelled otherwise.

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from cxprobe.people.tables import Key, as_text, read_rows
+from cxprobe.people.tables import Cells, Key, as_text, read_judgements
 from cxprobe.seeding import generator_for
 
 RATINGS_FILE = "ratings.tsv"
@@ -27,7 +27,7 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
     "inference": ("entailment", "neutral", "contradiction"),
     "reasoning": ("A", "B", "C"),
 }
-SHEET_COLUMNS = ("kind", "item", "rater", "answer", "text", "question", "A", "B", "C")
+RATING_COLUMNS = ("kind", "item", "rater", "answer", "text", "question", "A", "B", "C")
 
 
 class Rating(NamedTuple):
@@ -78,12 +78,11 @@ def read_ratings(path: Path) -> list[Rating]:
     """Read a file of ratings; if there is none, there are no ratings.
 
     Raises:
-        ConstructionError: See `read_rows`; also for an unknown kind or answer, two ratings of one rater for one item,
-            and an item with two right answers.
+        ConstructionError: See `read_judgements`; also for an unknown kind or answer, and two right answers of an item.
     """
     golds: dict[tuple[str, str], str] = {}
 
-    def row_of(cells: Mapping[str, str]) -> Rating:
+    def row_of(cells: Cells) -> Rating:
         rating = Rating._make(cells[name] for name in Rating._fields)
         if not {rating.answer, rating.gold} <= {*ANSWERS.get(rating.kind, ())}:
             allowed = "; ".join(f"{kind}: {', '.join(answers)}" for kind, answers in ANSWERS.items())
@@ -93,30 +92,30 @@ def read_ratings(path: Path) -> list[Rating]:
             raise ValueError(f"gold '{rating.gold}' of '{rating.item}' is '{above}' above; an item has one")
         return rating
 
-    return read_rows(path, Rating._fields, row_of) if path.exists() or path.is_symlink() else []
+    return read_judgements(path, Rating._fields, row_of) if path.exists() or path.is_symlink() else []
 
 
-def sheet_rows(items: Iterable[RatedItem], ratings: Iterable[Rating], rater: str, seed: int) -> Iterator[Sequence[str]]:
-    """Yield the rows of a table that a person fills in, without what is right (`SHEET_COLUMNS`).
+def rating_rows(items: Iterable[RatedItem], known: Iterable[Rating], rater: str, seed: int) -> Iterator[Sequence[str]]:
+    """Yield the rows of a table that a person fills in, without what is right (`RATING_COLUMNS`).
 
     The items of each kind stand in a random order that is the same for everybody, so that those before where a person
     stops are a random sample, and several people judge the same ones.
 
     Args:
         items: What can be asked.
-        ratings: What is known; the person's own answers are in the table.
+        known: What is known; the person's own answers are in the table.
         rater: The person.
         seed: What the order follows from.
     """
-    given = {rating.key: rating.answer for rating in ratings}
+    given = {rating.key: rating.answer for rating in known}
     for item in sorted(items, key=lambda item: (item.kind, generator_for(seed, "rating", item.id).random())):
         letters = dict(zip(item.options, "ABC", strict=False))
         letter = letters.get(given.get((item.kind, item.id, rater), ""), "")
-        texts = [item.text, item.question, *item.options.values(), "", ""][: len(SHEET_COLUMNS) - 4]
+        texts = [item.text, item.question, *item.options.values(), "", ""][: len(RATING_COLUMNS) - 4]
         yield item.kind, item.id, rater, letter, *map(as_text, texts)
 
 
-def read_filled_in(path: Path, items: Iterable[RatedItem], rater: str) -> list[Rating]:
+def read_rating_sheet(path: Path, items: Iterable[RatedItem], rater: str) -> list[Rating]:
     """Read the ratings of a table that a person has filled in: kind, item and answer, A, B or C, and perhaps rater.
 
     Args:
@@ -125,11 +124,11 @@ def read_filled_in(path: Path, items: Iterable[RatedItem], rater: str) -> list[R
         rater: Who answered where the table does not tell.
 
     Raises:
-        ConstructionError: See `read_rows`; also for an item that is not there, or an answer that it does not have.
+        ConstructionError: See `read_judgements`; also for an item that is not there, or an answer it does not have.
     """
     by_id: dict[tuple[str, str], RatedItem] = {(item.kind, item.id): item for item in items}
 
-    def row_of(cells: Mapping[str, str]) -> Rating | None:
+    def row_of(cells: Cells) -> Rating | None:
         if not cells["answer"]:
             return None
         item = by_id.get((cells["kind"], cells["item"]))
@@ -141,7 +140,7 @@ def read_filled_in(path: Path, items: Iterable[RatedItem], rater: str) -> list[R
             raise ValueError(f"answer '{cells['answer']}' is not allowed (allowed: {', '.join(answers)})")
         return Rating(item.kind, item.id, item.frame, cells.get("rater") or rater, answer, item.gold)
 
-    return read_rows(path, ("kind", "item", "answer"), row_of)
+    return read_judgements(path, ("kind", "item", "answer"), row_of)
 
 
 def merge_ratings(known: Iterable[Rating], new: Iterable[Rating], items: Iterable[RatedItem]) -> list[Rating]:

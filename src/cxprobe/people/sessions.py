@@ -94,11 +94,9 @@ class Session:
         """Take back the last label of this session, and go to where it was given."""
         if not self._history:
             return "nothing to undo: this session has no label"
-        position, target, replaced = self._history[-1]
+        self.position, target, replaced = self._history.pop()
         self._change(target, replaced)
-        self._history.pop()
-        self.position = position
-        return f"undone: number {position + 1} is shown again"
+        return f"undone: number {self.position + 1} is shown again"
 
     def _change(self, target: Target, label: PersonLabel | None) -> None:
         """Write another label of the person for something, or none."""

@@ -11,20 +11,21 @@ from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import SCRATCH, write_bytes
 
+Cells = Mapping[str, str]  # column -> its cell in a line
 Key = tuple[str, str, str]  # the kind, what is judged, and who judges it
 
 
-class _Row(Protocol):
+class _Judgement(Protocol):
     @property
     def key(self) -> Key: ...
 
     def __iter__(self) -> Iterator[str]: ...
 
 
-Row = TypeVar("Row", bound=_Row)
+Judged = TypeVar("Judged", bound=_Judgement)
 
 
-def read_rows(path: Path, columns: Sequence[str], row_of: Callable[[Mapping[str, str]], Row | None]) -> list[Row]:
+def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells], Judged | None]) -> list[Judged]:
     """Read a table of judgements; its columns may stand in any order, and others beside them.
 
     Args:
@@ -38,7 +39,7 @@ def read_rows(path: Path, columns: Sequence[str], row_of: Callable[[Mapping[str,
             judgement, and a second one with the same key.
     """
     lines = csv.reader(io.StringIO(read_text(path, ConstructionError), newline=""), delimiter="\t", strict=True)
-    rows: dict[Key, Row] = {}
+    rows: dict[Key, Judged] = {}
     faults = []
     try:
         header = next(lines, [])
@@ -67,7 +68,7 @@ def read_rows(path: Path, columns: Sequence[str], row_of: Callable[[Mapping[str,
     return list(rows.values())
 
 
-def write_rows(columns: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
+def write_judgements(columns: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
     """Write a table; it appears whole or not at all."""
     written = io.StringIO()
     writer = csv.writer(written, delimiter="\t", lineterminator="\n")
