@@ -20,9 +20,17 @@ def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
             text = f"{beginning}the {adjective} cat runs, the fast dog sings."
             tags = " ".join([*["NN"] * len(beginning.split()), TAGS])
             rows.append(
-                (f"mined-{len(tags)}-{number}", text, f"https://example.org/{len(beginning)}#{number}", tags, [])
+                (
+                    f"mined-{len(tags)}-{number}",
+                    text,
+                    f"https://example.org/{len(beginning)}#{number}",
+                    4,
+                    4 + len(text),
+                    tags,
+                    [],
+                )
             )
-    return pd.DataFrame(rows, columns=["id", "text", "url", "tags", "slots"])
+    return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags", "slots"])
 
 
 def session(folder, labels=(), who="Ann") -> Session:

@@ -126,6 +126,7 @@ def pattern_on_treebanks(
         yield f"{rate['measure']}: {rate['rate']:.1%} {interval}, n = {rate['n']:,} of {len(searched):,} sentences"
     mistakes = searched[searched["annotated"] != searched["found"]]
     for why, rows in mistakes.groupby("why_not"):
-        yield f"{len(rows):,} not found because of {why}:" if why else f"{len(rows):,} found and not annotated:"
+        reason = "not found because of " + str(why) if why else "found and not annotated"
+        yield f"{len(rows):,} {reason}:"
         for row in rows.head(_SHOWN).itertuples():
             yield f"  {row.text} ({row.id})"
