@@ -19,17 +19,8 @@ def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
             adjective = ("red", "old", "green", "young", "blue", "small", "calm")[number]
             text = f"{beginning}the {adjective} cat runs, the fast dog sings."
             tags = " ".join([*["NN"] * len(beginning.split()), TAGS])
-            rows.append(
-                (
-                    f"mined-{len(tags)}-{number}",
-                    text,
-                    f"https://example.org/{len(beginning)}#{number}",
-                    4,
-                    4 + len(text),
-                    tags,
-                    [],
-                )
-            )
+            url = f"https://example.org/{len(beginning)}#{number}"
+            rows.append((f"mined-{len(tags)}-{number}", text, url, 4, 4 + len(text), tags, []))
     return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags", "slots"])
 
 
