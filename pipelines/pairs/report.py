@@ -12,7 +12,7 @@ from cxprobe.pairs.judge import PAIR_TABLES
 from cxprobe.pairs.params import PairsStage
 from cxprobe.pairs.report import report_of_benchmark, report_of_pairs, report_of_series
 from cxprobe.pairs.sources import OWN_PAIRS, folder_of, made_files
-from cxprobe.people.agreement import agreement_on
+from cxprobe.people.estimates import human_agreement, load_ratings
 from cxprobe.report.judging import line_members
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -33,7 +33,8 @@ def report_pairs(stage: Stage[PairsStage]) -> Outcome:
         if source == OWN_PAIRS:
             rates = {name: read_table(stage.use(JUDGED / "rates" / f"{name}.parquet")) for name in PAIR_TABLES}
             published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED]
-            people = agreement_on("pairs", section.constructions)
+            ratings = load_ratings(section.constructions)
+            people = human_agreement(ratings[ratings["kind"] == "pairs"])
             report = report_of_pairs(params, judged, rates, people, published)
         else:
             report = report_of_benchmark(params, source, judged)

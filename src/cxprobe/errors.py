@@ -6,7 +6,6 @@ from collections.abc import Iterator
 EXTRAS = {
     "exports": ("datasets",),
     "gguf": ("accelerate", "gguf"),
-    "label": ("fastapi", "uvicorn"),
     "mining": ("datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
         *("PIL", "dvc", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),

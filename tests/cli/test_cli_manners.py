@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -28,13 +27,10 @@ IN_A_PROJECT = {
     "ui": [],
     "prune": [],
     "label": ["toy"],
-    "agreement": ["toy"],
+    "rate": ["toy"],
     "new construction": ["mine"],
     "new frames": ["toy"],
     "new model": ["mine", "--name", "some/model"],
-    "validate export": ["--output", "forms", "--items", "3"],
-    "validate import": ["answers.csv", "--items", "items.csv"],
-    "validate pattern": ["toy", "toy.conllu", "--cxn", "Toy"],
     "export": ["latex", "rates.tex"],
 }
 
@@ -45,8 +41,6 @@ def folder(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     (tmp_path / "lexicon").mkdir()
     (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    (tmp_path / "prompts").mkdir()
-    shutil.copy(ROOT / "prompts" / "validation.yaml", tmp_path / "prompts")
     (tmp_path / "params.yaml").write_text("models: {one: {name: some/model}}\n")
     (tmp_path / "presets").mkdir()
     (tmp_path / "presets" / "small.yaml").write_text("seed: 1\n")
@@ -100,7 +94,7 @@ def test_the_version_is_the_installed_one():
         (["chek"], "Did you mean 'check'"),
         (["new", "constructon", "x"], "Did you mean 'construction'"),
         (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
-        (["validate", "export", "--output", "forms", "--items", "1", "--constructions", "tyo"], "did you mean 'toy'?"),
+        (["rate", "tyo"], "did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
         (["init", "study", "--preset", "embeded"], "there is no preset 'embeded'; did you mean 'embedded'?"),
     ],
@@ -131,7 +125,7 @@ def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(folder, 
 @pytest.mark.parametrize(
     ("line", "completed"),
     [
-        ("cxprobe ag", ["agreement"]),
+        ("cxprobe ra", ["rate"]),
         ("cxprobe new frames t", ["toy"]),
         ("cxprobe preset sm", ["small"]),
         ("cxprobe init study --preset emb", ["embedded"]),

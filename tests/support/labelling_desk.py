@@ -1,26 +1,14 @@
-"""What tests of labelling share: mined toy sentences, a desk to label them at, and a session."""
-
-import threading
-from contextlib import contextmanager
+"""What tests of labelling share: mined toy sentences, and a session about them."""
 
 import pandas as pd
-import spacy
-from ruamel.yaml import YAML
 
-from conftest import CONSTRUCTION, PATTERN
-from cxprobe.constructions.construction import Construction
-from cxprobe.corpora.pattern import Pattern
-from cxprobe.people.mined import group_sentences, piece_finder
-from cxprobe.people.page import LabelServer
-from cxprobe.people.sessions import Desk, SavedSession, Session, start_session
+from cxprobe.people.labels import PersonLabel, write_labels
+from cxprobe.people.mined import group_sentences
+from cxprobe.people.sessions import Session
 
-BLANK = spacy.blank("en")
 BEGINNINGS = ("", "now ", "we say that ", "so now ", "we say that now ")
 TAGS = "DT JJ NN NN , DT JJ NN NN ."
-
-
-def toy_pattern() -> Pattern:
-    return Pattern.model_validate(YAML(typ="safe").load(PATTERN))
+DAY = "2026-01-31"
 
 
 def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
@@ -36,23 +24,12 @@ def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags", "slots"])
 
 
-def session(labels=(), who="Ann", seed=1, table=None) -> Session:
-    return start_session(group_sentences(mined() if table is None else table, seed), labels, who, "2026-01-31")
+def session(folder, labels=(), who="Ann") -> Session:
+    """Return a session about the toy sentences, with labels that were given before; one without any goes on."""
+    if labels:
+        write_labels(labels, folder / "labels.tsv")
+    return Session(group_sentences(mined(), 1), folder / "labels.tsv", who, DAY)
 
 
-def desk(disputes=None, needed=0, tested=len) -> Desk:
-    content = Construction.model_validate(YAML(typ="safe").load(CONSTRUCTION))
-    return Desk(content, piece_finder(toy_pattern(), BLANK), disputes or {}, needed, tested)
-
-
-@contextmanager
-def serving(folder, start=None, at=None):
-    """Run the server as the command does, in a thread."""
-    server = LabelServer(SavedSession(start or session(), folder / "labels.tsv"), at or desk())
-    thread = threading.Thread(target=server.serve_until_stopped, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.should_exit = True
-        thread.join()
+def label(kind: str, target: str, judgement: str, who: str, when: str = DAY) -> PersonLabel:
+    return PersonLabel(kind, target, judgement, who, when)

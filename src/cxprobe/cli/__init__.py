@@ -26,7 +26,6 @@ from cxprobe.cli import (
     params,
     plan,
     tracking,
-    validate,
 )
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
@@ -65,7 +64,7 @@ _PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and page
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.compare),
     _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, import_.import_),
-    _PEOPLE: (labels.label, labels.agreement),
+    _PEOPLE: (labels.label, labels.rate),
     _RESULTS: (tracking.sync, tracking.ui, tracking.prune, describe.describe, export.export),
 }
 # All others are about the project in whose folder they are called.
@@ -107,7 +106,5 @@ for _panel, _commands in _COMMANDS.items():
 
 _BEGIN = "Begin a part of a project: a construction, its frames, a model."
 _group("new", _PROJECT, _BEGIN, new.construction, new.frames, new.model)
-_JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
-_group("validate", _PEOPLE, _JUDGE, validate.export, validate.import_, validate.pattern)
 
 __all__ = ["app"]

@@ -1,40 +1,178 @@
-"""The commands by which people label mined sentences: ``cxprobe label`` and ``cxprobe agreement``."""
+"""The commands by which people judge: ``cxprobe label`` mined sentences, ``cxprobe rate`` items."""
 
-from typing import Annotated
+import re
+import subprocess
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxprobe.cli.names import ConstructionName
+from cxprobe.cli.names import ConstructionName, print_table
 from cxprobe.errors import DataError
 from cxprobe.project.folder import require_construction
 
-Who = Annotated[str, typer.Option(help="Your name in labels.tsv; by default the one that git knows.")]
-Browser = Annotated[bool, typer.Option("--browser", help="Label in the browser, on this machine.")]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cxprobe.people.labels import PersonLabel
+    from cxprobe.people.mined import MinedSentence, SentenceGroup
+    from cxprobe.people.sessions import Places
+
+Who = Annotated[str, typer.Option(help="Your name in the file; by default the one that git knows.")]
+Export = Annotated[Path | None, typer.Option(help="Write a table to fill in, separated by tabs.")]
+Import = Annotated[Path | None, typer.Option("--import", help="Take over a table that was filled in.")]
 
 
-def label(construction: ConstructionName, who: Who = "", browser: Browser = False) -> None:
-    """Label what was mined for a construction, sequence by sequence; it goes on where you stopped."""
-    from cxprobe.cli import labels_desk as desk
+def label(construction: ConstructionName, who: Who = "", export: Export = None, import_: Import = None) -> None:
+    """Label what was mined for a construction, sequence by sequence, here or in a spreadsheet.
+
+    It goes on where you stopped. Who is called "NAME (decides)" decides what others label differently.
+    """
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.people import labels as people
+    from cxprobe.people.estimates import alpha_of_labels
+    from cxprobe.people.mined import LABEL_COLUMNS, disputes, group_sentences, label_rows
+    from cxprobe.people.sessions import Session, label_here
+    from cxprobe.people.tables import changing, write_judgements
+    from cxprobe.project.params import load_params
 
     require_construction(construction)
-    desk.label_mined(construction, who, browser)
+    person, path, today = _person(who), labels_file(construction), datetime.now().astimezone().date().isoformat()
+    mined = read_mined(construction)
+    groups = group_sentences(mined, load_params().seed)
+    if import_:
+        new = people.read_label_sheet(import_, person, today)
+        with changing(path):
+            people.write_labels(people.merge_labels(people.read_labels(path), new), path)
+    shown = list(disputes(groups, people.read_labels(path))) if people.is_decision(person) else groups
+    session = Session(shown, path, person, today)
+    told = partial(_told_by, construction, mined, groups)
+    if export:
+        write_judgements(LABEL_COLUMNS, label_rows(shown, session.given, person), export)
+    elif shown and not import_:
+        label_here(session, load_construction(construction), _places_in(construction), told)
+    labels = people.read_labels(path)
+    print(f"{len(session.left)} of {len(shown)} left; the labels are in {path}\n{told(labels)}")
+    alpha, twice = alpha_of_labels(labels)
+    print(f"{twice} have labels of several people" + (f", Krippendorff's alpha {alpha:.3f}" if twice else ""))
+    if open_ones := list(disputes(groups, labels)):
+        print(f"{len(open_ones)} to decide: `cxprobe label {construction} --who 'NAME{people.DECIDES}'`")
 
 
-def agreement(
-    construction: ConstructionName,
-    decide: Annotated[
-        bool, typer.Option("--decide", help="Decide, as a third person, what others have labelled differently.")
-    ] = False,
-    who: Who = "",
-    browser: Browser = False,
-) -> None:
-    """List what people label differently, with kappa of every two, and estimate the pattern's precision."""
-    from cxprobe.cli import labels_desk as desk
+def _told_by(
+    construction: str, mined: "pd.DataFrame", groups: "Sequence[SentenceGroup]", labels: "Sequence[PersonLabel]"
+) -> str:
+    """Return in words how far labels suffice for a probe, and what they tell of the pattern."""
+    from cxprobe.lines import LINES
+    from cxprobe.people.estimates import estimate_yield
+    from cxprobe.project.params import load_params
+
+    params = load_params()
+    lines = [text for line in LINES.values() for text in line.labels_missing(construction, params, mined, labels)]
+    if known := estimate_yield(groups, labels):
+        rate, (expected, least, most) = known
+        lines += [
+            f"precision {rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}], n = {rate.n}, up to the first gap",
+            f"instances among all: {expected:.0f} [{least:.0f}, {most:.0f}] of {len(mined)} sentences",
+        ]
+    return "\n".join(lines)
+
+
+def _places_in(construction: str) -> "Places":
+    """Return what marks words of a sentence: those that fill slots, or else those at which the pattern's parts begin.
+
+    Raises:
+        CxprobeError: The construction, its pattern or the tagger has faults.
+    """
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.corpora.pattern import load_pattern
+    from cxprobe.corpora.search import Found, Matchers, load_pipeline, pipeline_of
+    from cxprobe.project.params import load_params
+
+    pattern = load_pattern(construction, load_construction(construction))
+    matchers = Matchers(pattern, load_pipeline(pipeline_of(pattern, load_params().mining), pattern))
+
+    def places_of(sentence: "MinedSentence") -> list[tuple[int, int]]:
+        if sentence.slots:
+            return list(sentence.slots)
+        found = matchers.match(matchers.nlp(sentence.text))
+        words = [match.span() for match in re.finditer("[^ ]+", sentence.text)]
+        return [words[mark] for mark in found.marks] if isinstance(found, Found) else []
+
+    return places_of
+
+
+def rate(construction: ConstructionName, who: Who = "", export: Export = None, import_: Import = None) -> None:
+    """Judge the items of a construction in a spreadsheet; print how often people are right, and how far they agree."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.lines import LINES
+    from cxprobe.people import ratings as people
+    from cxprobe.people.estimates import human_agreement, load_ratings
+    from cxprobe.people.tables import changing, write_judgements
+    from cxprobe.project.params import load_params
 
     require_construction(construction)
-    if decide:
-        desk.decide_disputes(construction, who, browser)
-    elif browser:
-        raise DataError("--browser goes with --decide; without it the conflicts are listed here")
-    else:
-        desk.print_agreement(construction)
+    seed, path = load_params().seed, CONSTRUCTIONS_FOLDER / construction / people.RATINGS_FILE
+    items = [item for line in LINES.values() for item in line.rated_items(construction, seed)]
+    if export:
+        rows = people.rating_rows(items, people.read_ratings(path), _person(who), seed)
+        write_judgements(people.RATING_COLUMNS, rows, export)
+        print(f"{export}: {len(items)} items; write A, B or C into the column answer, as many as you like")
+    if import_:
+        new = people.read_rating_sheet(import_, items, _person(who))
+        with changing(path):
+            merged = people.merge_ratings(people.read_ratings(path), new, items)
+            write_judgements(people.Rating._fields, merged, path)
+    table = human_agreement(load_ratings([construction]))
+    header = ["kind", "items", "raters", "ratings", "majority right", "alpha"]
+    lines = [
+        [
+            *map(str, (row["kind"], row["n"], row["raters"], row["ratings"])),
+            f"{row['accuracy']:.1%} [{row['low']:.1%}, {row['high']:.1%}]",
+            f"{row['alpha']:.3f}",
+        ]
+        for row in table.to_dict("records")
+    ]
+    print_table([header, *lines], texts=1)
+
+
+def labels_file(construction: str) -> Path:
+    """Return the labels.tsv of a construction."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.people.labels import LABELS_FILE
+
+    return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE
+
+
+def mined_file(construction: str) -> Path:
+    """Return the mined sentences of a construction."""
+    from cxprobe.project.params import load_params
+
+    return load_params().mining.folder_of(construction) / "sentences.parquet"
+
+
+def read_mined(construction: str) -> "pd.DataFrame":
+    """Return the mined sentences of a construction as a table.
+
+    Raises:
+        DataError: They are not there.
+    """
+    from cxprobe.files.tables import read_table
+
+    path = mined_file(construction)
+    if not path.is_file():
+        raise DataError(f"{path} does not exist; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
+    return read_table(path)
+
+
+def _person(who: str) -> str:
+    """Return the name of who judges: the one that is given, or that git knows."""
+    if not who:
+        done = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
+        who = done.stdout.strip()
+    if not who.strip() or not who.isprintable():
+        raise DataError(f"--who {who!r}: a name of printable characters is needed; give one, or tell git yours")
+    return who.strip()

@@ -27,13 +27,15 @@ def frames(
     most: Annotated[int, typer.Option(min=1, help="How many are printed at most, the most frequent verbs first.")] = 30,
 ) -> None:
     """Print beginnings of frames for pairs.yaml: verbs that a corpus has in the construction, and no frame has."""
-    from cxprobe.cli.labels_desk import labels_file, mined_file, read_mined
+    from cxprobe.cli.labels import labels_file, mined_file, read_mined
     from cxprobe.lines import LINES
-    from cxprobe.people.labels import read_labels, without_negatives
+    from cxprobe.people.labels import in_force, judgements_on, read_labels
     from cxprobe.project.folder import require_construction
 
     require_construction(name)
-    mined = without_negatives(read_mined(name), read_labels(labels_file(name)))
+    mined, judged = read_mined(name), in_force(read_labels(labels_file(name)))
+    said = [judgements_on(*keys, judged).values() for keys in zip(mined["id"], mined["tags"], strict=True)]
+    mined = mined[["negative" not in judgements for judgements in said]]
     for line in LINES.values():
         print(line.drafts(name, mined, mined_file(name), most), end="")
 

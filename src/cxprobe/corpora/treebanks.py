@@ -1,13 +1,17 @@
 """How well a pattern finds what others annotated in treebanks."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 
 import pandas as pd
 from spacy.tokens import Doc
 
-from cxprobe.corpora.conllu import ConlluSentence, gold_doc
-from cxprobe.corpora.search import Found, Matchers, passes
+from cxprobe.constructions.construction import load_construction
+from cxprobe.corpora.conllu import ConlluSentence, gold_doc, read_conllu
+from cxprobe.corpora.params import Mining
+from cxprobe.corpora.pattern import load_pattern
+from cxprobe.corpora.search import Found, Matchers, load_pipeline, passes, pipeline_of
 from cxprobe.errors import DataError
 from cxprobe.segmentation import joined
 from cxprobe.stats import rate_by
@@ -16,6 +20,7 @@ from cxprobe.tagging import BATCH
 # Where treebanks were joined, the last document that one of them names goes on through the others, whose sentences have
 # ids of another kind.
 _NUMBER = re.compile(r"[0-9]+$")
+_SHOWN = 10  # mistakes of each kind
 
 
 def search_treebank(
@@ -94,3 +99,34 @@ def rates_on_treebank(searched: pd.DataFrame) -> pd.DataFrame:
         annotated.assign(measure="recall", rate=annotated["found"]),
     ]
     return rate_by(pd.concat(credits, ignore_index=True), "rate", ["measure"]).drop(columns="ties")
+
+
+def pattern_on_treebanks(
+    construction: str, files: Sequence[Path], names: Collection[str], mining: Mining, *, tags: bool, gold: bool
+) -> Iterator[str]:
+    """Yield in words the precision and recall of a construction's pattern, and its first mistakes of each kind.
+
+    Args:
+        construction: The construction's folder.
+        files: Treebanks in CoNLL-U, also .gz.
+        names: See `search_treebank`.
+        mining: Which pipeline tags and parses.
+        tags: Whether the last column has a tag a word, such as B-DITRAN, instead of ``Cxn=``.
+        gold: See `search_treebank`.
+
+    Raises:
+        CxprobeError: The construction, its pattern or a treebank has faults; see `search_treebank`.
+    """
+    pattern = load_pattern(construction, load_construction(construction))
+    matchers = Matchers(pattern, load_pipeline(pipeline_of(pattern, mining), pattern))
+    sentences = [sentence for file in files for sentence in read_conllu(file, tags=tags)]
+    searched = search_treebank(sentences, matchers, names, gold=gold)
+    for rate in rates_on_treebank(searched).to_dict("records"):
+        interval = f"[{rate['low']:.1%}, {rate['high']:.1%}]"
+        yield f"{rate['measure']}: {rate['rate']:.1%} {interval}, n = {rate['n']:,} of {len(searched):,} sentences"
+    mistakes = searched[searched["annotated"] != searched["found"]]
+    for why, rows in mistakes.groupby("why_not"):
+        reason = "not found because of " + str(why) if why else "found and not annotated"
+        yield f"{len(rows):,} {reason}:"
+        for row in rows.head(_SHOWN).itertuples():
+            yield f"  {row.text} ({row.id})"

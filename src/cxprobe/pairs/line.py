@@ -22,9 +22,7 @@ from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
 from cxprobe.pairs.wording import wording_of
-from cxprobe.people.forms import RatedItem
-from cxprobe.people.ratings import RatedKind
-from cxprobe.people.wording import Tasks
+from cxprobe.people.ratings import RatedItem
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import (
     BESIDE_CONTROL,
@@ -84,7 +82,6 @@ class PairsLine(Line):
     title = "Minimal pairs"
     asked_by = "by minimal pairs"
     steps = ("make", "score", "judge", "ask")
-    rated_kinds = ("pairs",)
     divided = ("tests", "words")
     overview_columns = ("minimal pairs",)
 
@@ -213,21 +210,13 @@ class PairsLine(Line):
 
     # ---- people
 
-    def rated_items(
-        self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
-    ) -> Iterator[RatedItem]:
-        """Yield pairs for people to judge, as many as there are frames, so that each frame has every noun type.
-
-        Pairs of form are left out unless they are named.
-        """
-        del kind
+    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
+        """Yield pairs for people to judge, as many as there are frames, so that each frame has every noun type."""
         if not pairs_file(construction).is_file():
             return
         people = load_people()
         pairs = load_pairs(construction, people)
-        if named or pairs.tests == "meaning":
-            rendered = render_pairs(construction, pairs, people, len(pairs.frames), seed)
-            yield from items_of_pairs(rendered, tasks.pairs)
+        yield from items_of_pairs(render_pairs(construction, pairs, people, len(pairs.frames), seed))
 
     # ---- plans
 

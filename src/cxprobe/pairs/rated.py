@@ -3,23 +3,20 @@
 from collections.abc import Iterable, Iterator
 
 from cxprobe.lm.texts import Pair
-from cxprobe.people.forms import RatedItem, in_drawn_order
-from cxprobe.people.wording import PairsTask
+from cxprobe.people.ratings import RatedItem, in_drawn_order
 
 
-def items_of_pairs(pairs: Iterable[Pair], task: PairsTask) -> Iterator[RatedItem]:
-    """Yield minimal pairs as items, each text whole; strata are all groups that a pair is reported by."""
+def items_of_pairs(pairs: Iterable[Pair]) -> Iterator[RatedItem]:
+    """Yield minimal pairs as items, each text whole."""
     for pair in pairs:
         good, bad = pair.context + pair.good, pair.context + pair.bad
         first, second = in_drawn_order(pair.id, good, bad)
         yield RatedItem(
             kind="pairs",
             id=pair.id,
-            construction=pair.groups["construction"],
             frame=pair.clusters.get("frame", pair.item),
-            stratum={name: value for name, value in pair.groups.items() if name != "construction"},
             text="",
-            question=task.question,
+            question="Which text makes sense?",
             options={"A": first, "B": second},
             gold="A" if first == good else "B",
         )

@@ -50,7 +50,7 @@ def report_of_pairs(
         params: The parameters.
         judged: "items" and, where models were asked in words, "replies" of all models.
         rates: The tables of `cxprobe.pairs.judge.pair_tables`.
-        people: What people say of the items, see `cxprobe.people.agreement.agreement_on`.
+        people: What people say of the items, see `cxprobe.people.estimates.human_agreement`.
         published: The tables "objectives" and "people" of `pairs_beside_published`.
     """
     items, members = judged["items"], line_members(params)
@@ -186,7 +186,7 @@ def pairs_beside_published(
 
     Args:
         accuracies: Columns construction (`MEANING` for all of them), model, accuracy, low, high and n.
-        own_people: What people say of this project's items (`cxprobe.people.agreement`), by construction;
+        own_people: What people say of this project's items (`cxprobe.people.estimates`), by construction;
             empty where nobody has judged them.
         objectives: As published: model, data (what it was trained on) and score, a rate over all items.
         people: As published: construction ("overall" for all), items, and majority_percent, how often the majority of

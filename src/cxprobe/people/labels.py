@@ -3,12 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
-from cxprobe.people.tables import read_judgements, write_judgements
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cxprobe.people.tables import Cells, Key, read_judgements, write_judgements
 
 Judgement = Literal["positive", "negative", "unclear"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
@@ -38,7 +35,7 @@ class PersonLabel(NamedTuple):
     when: str
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         """What there is one label of: the kind, the target and the person."""
         return self.kind, self.target, self.who
 
@@ -47,34 +44,60 @@ def read_labels(path: Path) -> list[PersonLabel]:
     """Read a file of labels; if there is none, there are no labels.
 
     Raises:
-        ConstructionError: See `read_judgements`; also for an unknown kind or label, something that is not a day,
-            and two labels of one person for one thing.
+        ConstructionError: See `read_judgements`; also for an unknown kind or label, and something that is not a day.
     """
-    known = set()
+    return read_judgements(path, PersonLabel._fields, _label_of) if path.exists() or path.is_symlink() else []
 
-    def fault_of(label: PersonLabel) -> str | None:
-        if label.kind not in KINDS:
-            return f"kind '{label.kind}' is unknown (allowed: {', '.join(KINDS)})"
-        if label.label not in JUDGEMENTS:
-            return f"label '{label.label}' is unknown (allowed: {', '.join(JUDGEMENTS)})"
-        if not _is_day(label.when):
-            return f"when '{label.when}' is not a day; write it as 2026-01-31"
-        if label.key in known:
-            return f"{label.who} has labelled '{label.target}' twice; keep one of the lines"
-        known.add(label.key)
-        return None
 
-    return read_judgements(path, PersonLabel, fault_of)
+def read_label_sheet(path: Path, who: str, today: str) -> list[PersonLabel]:
+    """Read the labels of a table that a person has filled in: kind, target and label, and perhaps who and when.
+
+    Args:
+        path: The file. A row without a label is left out.
+        who: Who said so where the table does not tell.
+        today: The day where the table does not tell.
+
+    Raises:
+        ConstructionError: See `read_labels`; also if the file is not there.
+    """
+
+    def row_of(cells: Cells) -> PersonLabel | None:
+        if not cells["label"]:
+            return None
+        told = {"who": cells.get("who") or who, "when": cells.get("when") or today}
+        # Spreadsheets write capitals by themselves.
+        return _label_of({**cells, **told, "label": cells["label"].lower()})
+
+    return read_judgements(path, ("kind", "target", "label"), row_of)
+
+
+def _label_of(cells: Cells) -> PersonLabel:
+    label = PersonLabel._make(cells[name] for name in PersonLabel._fields)
+    if label.kind not in KINDS:
+        raise ValueError(f"kind '{label.kind}' is unknown (allowed: {', '.join(KINDS)})")
+    if label.label not in JUDGEMENTS:
+        raise ValueError(f"label '{label.label}' is unknown (allowed: {', '.join(JUDGEMENTS)})")
+    if date.fromisoformat(label.when).isoformat() != label.when:  # the standard has other forms, as 2026-W05-6
+        raise ValueError(f"when '{label.when}' is not a day as 2026-01-31")
+    return label
 
 
 def write_labels(labels: Iterable[PersonLabel], path: Path) -> None:
-    """Write labels, sorted, one a line."""
-    write_judgements(labels, PersonLabel._fields, path)
+    """Write labels, sorted, one a line, so that git merges the work of several people."""
+    write_judgements(PersonLabel._fields, sorted(labels), path)
 
 
-def with_label(labels: Iterable[PersonLabel], new: PersonLabel) -> list[PersonLabel]:
-    """Return the labels with one more, which replaces what the same person said of the same thing before."""
-    return [*(label for label in labels if label.key != new.key), new]
+def merge_labels(known: Iterable[PersonLabel], new: Iterable[PersonLabel]) -> list[PersonLabel]:
+    """Return the labels of two files, sorted; of what one person has labelled twice the later label, or else the new.
+
+    A label that says the same again keeps its day.
+    """
+    merged = {label.key: label for label in known}
+    for label in new:
+        before = merged.setdefault(label.key, label)
+        if label.label != before.label and label.when >= before.when:
+            merged[label.key] = label
+    return sorted(merged.values())
 
 
 def is_decision(who: str) -> bool:
@@ -108,19 +131,5 @@ def judgements_on(sentence: str, tags: str, judged: Mapping[Target, Said]) -> di
     return dict(of_sentence) if _decisions(of_sentence) else {**of_sequence, **of_sentence}
 
 
-def without_negatives(sentences: "pd.DataFrame", labels: Sequence[PersonLabel]) -> "pd.DataFrame":
-    """Return mined sentences (columns id and tags) without those that anybody whose label counts calls negative."""
-    judged = in_force(labels)
-    said = [judgements_on(id_, tags, judged).values() for id_, tags in sentences[["id", "tags"]].to_numpy()]
-    return sentences[["negative" not in judgements for judgements in said]]
-
-
 def _decisions(said: Said) -> dict[str, Judgement]:
     return {who: label for who, label in said.items() if is_decision(who)}
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text  # the standard has other forms, as 2026-W05-6
-    except ValueError:
-        return False

@@ -1,56 +1,85 @@
-"""The files of people's judgements: one line for each, sorted, so that git merges the work of several people."""
+"""Tables of people's judgements, separated by tabs: in a construction's folder, and as a spreadsheet saves them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Protocol, TypeVar
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import SCRATCH, write_bytes
 
-_Row = TypeVar("_Row", bound=NamedTuple)
-_LONGEST = 10_000  # characters of a cell; the tags of the longest sentences have some 1,000
-_CONFLICT_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
+Cells = Mapping[str, str]  # column -> its cell in a line
+Key = tuple[str, str, str]  # the kind, what is judged, and who judges it
 
 
-def read_judgements(path: Path, row_type: type[_Row], fault_of: Callable[[_Row], str | None]) -> list[_Row]:
-    """Read a table that is separated by tabs; if there is no file, there are no rows.
+class _Judgement(Protocol):
+    @property
+    def key(self) -> Key: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+
+Judged = TypeVar("Judged", bound=_Judgement)
+
+
+def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells], Judged | None]) -> list[Judged]:
+    """Read a table of judgements; its columns may stand in any order, and others beside them.
 
     Args:
         path: The file.
-        row_type: What a row is; its fields are the columns. No cell may be empty.
-        fault_of: Says what is wrong with a row, or None; it is called for each row in turn.
+        columns: Those that it must have.
+        row_of: Makes a judgement of a line's cells, by their columns; None for a line that has none yet. It raises
+            ValueError for a fault.
 
     Raises:
-        ConstructionError: The path exists but is not a file, or the file is not UTF-8 text; or one line for each fault
-            of a row.
+        ConstructionError: The file is no such table; or one line for each fault of a row: also an empty part of a
+            judgement, and a second one with the same key.
     """
-    if not (path.exists() or path.is_symlink()):
-        return []
-    columns = row_type._fields
-    text = read_text(path, ConstructionError).removesuffix("\n")
-    lines = [line.removesuffix("\r").split("\t") for line in text.split("\n")]
-    if tuple(lines[0]) != columns:
-        raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(columns)}, separated by tabs")
-    rows, faults = [], []
-    for number, cells in enumerate(lines[1:], start=2):
-        if cells[0].startswith(_CONFLICT_MARKS):
-            fault: str | None = "a conflict that git left here; keep the lines of both sides and delete its marks"
-        elif len(cells) != len(columns) or not all(cell.strip() for cell in cells):
-            fault = (
-                f"expected {len(columns)} columns ({' '.join(columns)}), separated by tabs, none empty, and not {cells}"
-            )
-        elif (length := max(map(len, cells))) > _LONGEST:
-            fault = f"a cell of {length} characters; at most {_LONGEST} are allowed; is the end of a line missing?"
-        else:
-            rows.append(row_type._make(cells))
-            fault = fault_of(rows[-1])
-        if fault:
-            faults.append(one_line(f"{path}, line {number}: {fault}"))
+    lines = csv.reader(io.StringIO(read_text(path, ConstructionError), newline=""), delimiter="\t", strict=True)
+    rows: dict[Key, Judged] = {}
+    faults = []
+    try:
+        header = next(lines, [])
+        if not set(columns) <= set(header):
+            raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(columns)}, separated by tabs")
+        for cells in lines:
+            try:
+                if len(cells) != len(header):
+                    raise ValueError(f"expected {len(header)} cells ({' '.join(header)}), separated by tabs")
+                if odd := [one for cell in cells for one in cell if not one.isprintable()]:
+                    raise ValueError(f"U+{ord(odd[0]):04X} in {cells} cannot be seen; write a space, or nothing")
+                row = row_of({name: cell.strip() for name, cell in zip(header, cells, strict=True)})
+                if row is None:
+                    continue
+                if not all(row):
+                    raise ValueError(f"a cell of {' '.join(columns)} is empty")
+                if row.key in rows:
+                    raise ValueError(f"{' '.join(row.key)} is there twice; keep one of the lines")
+                rows[row.key] = row
+            except ValueError as fault:
+                faults.append(one_line(f"{path}, line {lines.line_num}: {fault}"))
+    except csv.Error as fault:
+        raise ConstructionError(f"{path}, line {lines.line_num}: is no row of a table: {fault}") from None
     if faults:
         raise ConstructionError("\n".join(faults))
-    return rows
+    return list(rows.values())
+
+
+def write_judgements(columns: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
+    """Write a table; it appears whole or not at all."""
+    written = io.StringIO()
+    writer = csv.writer(written, delimiter="\t", lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    write_bytes(written.getvalue().encode(), path)
+
+
+def as_text(cell: str) -> str:
+    """Return a text for a spreadsheet, which would run one that begins as a formula does."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
 
 
 @contextmanager
@@ -65,9 +94,3 @@ def changing(path: Path) -> Iterator[None]:
     lock.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
         yield
-
-
-def write_judgements(rows: Iterable[tuple[str, ...]], columns: Sequence[str], path: Path) -> None:
-    """Write a table that is separated by tabs, its rows sorted; it appears whole or not at all."""
-    lines = ["\t".join(row) for row in (tuple(columns), *sorted(rows))]
-    write_bytes(("\n".join(lines) + "\n").encode(), path)

@@ -20,7 +20,6 @@ from cxprobe.lines import LINES
 from cxprobe.lm.folders import pin_faults
 from cxprobe.people.labels import read_labels
 from cxprobe.people.ratings import read_ratings
-from cxprobe.people.wording import WORDING_FILE, load_wording
 from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
 from cxprobe.run.params import PARAMS_FILE
@@ -46,8 +45,6 @@ def find_faults() -> FoundFaults:
         faults.read(folder / "ratings.tsv", partial(read_ratings, folder / "ratings.tsv"))
         for line in LINES.values():
             line.check_construction(folder, faults)
-    if is_there(WORDING_FILE):
-        faults.attempt(load_wording)
     for line in LINES.values():
         if params is not None:
             line.check_params(params, faults)

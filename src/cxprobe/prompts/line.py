@@ -16,9 +16,7 @@ from cxprobe.files.writing import DATA, replacing
 from cxprobe.lm.params import members_of
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.lm.replies import REPLY
-from cxprobe.people.forms import RatedItem
-from cxprobe.people.ratings import RatedKind
-from cxprobe.people.wording import Tasks
+from cxprobe.people.ratings import RatedItem
 from cxprobe.prompts.items import (
     RELATIONS,
     ConstructionItems,
@@ -72,7 +70,6 @@ class PromptsLine(Line):
     title = "Prompts"
     asked_by = "by questions"
     steps = ("make", "score", "judge")
-    rated_kinds = ("inference", "reasoning")
     divided = ("set",)
     compared_by = "set"
     overview_columns = ("premises of inferences", "reasoning frames")
@@ -185,18 +182,15 @@ class PromptsLine(Line):
 
     # ---- people
 
-    def rated_items(
-        self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
-    ) -> Iterator[RatedItem]:
-        """Yield inferences, or multiple choice."""
-        del named
+    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
+        """Yield inferences and multiple choice."""
         if not self.items_in(construction):
             return
         items = load_items(construction)
-        if kind == "inference" and items.inference:
-            yield from items_of_inferences(render_inferences(items, construction), tasks.inference)
-        if kind == "reasoning" and items.reasoning:
-            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed), tasks.reasoning)
+        if items.inference:
+            yield from items_of_inferences(render_inferences(items, construction))
+        if items.reasoning:
+            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed))
 
     # ---- plans
 

@@ -2,31 +2,35 @@
 
 from collections.abc import Iterable, Iterator
 
-from cxprobe.people.forms import RatedItem, in_drawn_order
-from cxprobe.people.wording import InferenceTask, ReasoningTask
+from cxprobe.people.ratings import RatedItem, in_drawn_order
 from cxprobe.prompts.items import Inference, Reasoning
 from cxprobe.seeding import text_id
 from cxprobe.text.english import capitalise_sentences
 
+_RELATIONS = {
+    "entailment": "It must be true.",
+    "neutral": "It may be true or false.",
+    "contradiction": "It cannot be true.",
+}
+_NEITHER = "There is not enough information to tell."
 
-def items_of_inferences(inferences: Iterable[Inference], task: InferenceTask) -> Iterator[RatedItem]:
-    """Yield inferences as items; strata are set, reading, template and gold."""
+
+def items_of_inferences(inferences: Iterable[Inference]) -> Iterator[RatedItem]:
+    """Yield inferences as items, their relations in plain words."""
     for inference in inferences:
         yield RatedItem(
             kind="inference",
             id=inference.id,
-            construction=inference.construction,
             frame=inference.premise_id,
-            stratum={name: getattr(inference, name) for name in ("set", "reading", "template", "gold")},
-            text=task.text.format(premise=inference.premise),
-            question=task.question.format(hypothesis=inference.hypothesis),
-            options=task.options.model_dump(),
+            text=f"Suppose this is true: {inference.premise}",
+            question=f"What about this statement: {inference.hypothesis}",
+            options=_RELATIONS,
             gold=inference.gold,
         )
 
 
-def items_of_reasonings(reasonings: Iterable[Reasoning], task: ReasoningTask) -> Iterator[RatedItem]:
-    """Yield multiple-choice items; the stratum is the test.
+def items_of_reasonings(reasonings: Iterable[Reasoning]) -> Iterator[RatedItem]:
+    """Yield multiple-choice items.
 
     A and B are put in an order that does not depend on the seed that has put them in theirs.
     """
@@ -34,14 +38,12 @@ def items_of_reasonings(reasonings: Iterable[Reasoning], task: ReasoningTask) ->
         texts = [reasoning.text, reasoning.question, *sorted([reasoning.a, reasoning.b])]
         item_id = text_id(reasoning.id, "\x1f".join(texts))
         first, second = in_drawn_order(item_id, reasoning.a, reasoning.b)
-        right = {"A": reasoning.a, "B": reasoning.b, "C": task.neither}[reasoning.gold]
-        options = {"A": first, "B": second, "C": task.neither}
+        right = {"A": reasoning.a, "B": reasoning.b, "C": _NEITHER}[reasoning.gold]
+        options = {"A": first, "B": second, "C": _NEITHER}
         yield RatedItem(
             kind="reasoning",
             id=item_id,
-            construction=reasoning.construction,
             frame=reasoning.frame_id,
-            stratum={"test": reasoning.test},
             text=reasoning.text,
             question=reasoning.question,
             options={answer: capitalise_sentences(text) for answer, text in options.items()},

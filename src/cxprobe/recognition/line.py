@@ -20,7 +20,6 @@ from cxprobe.corpora.pattern import require_slots
 from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import PersonLabel
-from cxprobe.people.ranking import WANTED, sentences_for
 from cxprobe.recognition.params import RecognitionParams, RecognitionStage
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of
@@ -29,6 +28,7 @@ from cxprobe.report.line import Demand, Line, read_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.stats import CLUSTER
 
+_WANTED = 40  # sentences, each a cluster: an interval of a half has 15 points to each side, what tells .5 from .65
 MADE_HERE = ("generated", "balanced")
 """Sources of sentences; those of others are quotations of other people's texts."""
 
@@ -99,22 +99,6 @@ class RecognitionLine(Line):
                     continue
                 faults.lines.append(f"{place}: {what}")
 
-    def labels_needed(self, params: ReportParams) -> int:
-        """Return how many sentences of a label both parts have of one value of a feature."""
-        sizes = params.section(RecognitionParams).make.mined
-        return sizes.train_per_label + sizes.test_per_label
-
-    def labels_test(
-        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-    ) -> int:
-        """Return how many sentences would test a probe; 0 where it cannot be made."""
-        from cxprobe.recognition.sources import subsets_of_labels
-
-        try:
-            return subsets_of_labels(construction, params, mined, labels)["id"].nunique()
-        except DataError:
-            return 0
-
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
     ) -> Iterator[str]:
@@ -127,8 +111,8 @@ class RecognitionLine(Line):
             yield str(fault)
             return
         yield (
-            f"{test['id'].nunique()} sentences would test a probe; some {sentences_for(WANTED)} are wanted for an "
-            f"interval of {100 * WANTED:.0f} points to each side, and more where several share a document"
+            f"{test['id'].nunique()} sentences would test a probe; some {_WANTED} are wanted for an interval of 15 "
+            "points to each side, and more where several share a document"
         )
         sizes = params.section(RecognitionParams).make.mined
         features = [*load_construction(construction).for_source("mined").features, ALL_SENTENCES]

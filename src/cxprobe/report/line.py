@@ -15,10 +15,8 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
 from cxprobe.lm.params import Llm, Model, members_of
-from cxprobe.people.forms import RatedItem
 from cxprobe.people.labels import PersonLabel
-from cxprobe.people.ratings import RatedKind
-from cxprobe.people.wording import Tasks
+from cxprobe.people.ratings import RatedItem
 from cxprobe.report.findings import Finding, ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams, ReportParams
@@ -189,16 +187,6 @@ class Line:
         """
         return ""
 
-    def labels_needed(self, params: ReportParams) -> int:
-        """Return how many mined sentences of each label an item of the line needs at least; 0 if it needs none."""
-        return 0
-
-    def labels_test(
-        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-    ) -> int:
-        """Return how many mined sentences would test the line with these labels; 0 where they do not suffice."""
-        return 0
-
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
     ) -> Iterator[str]:
@@ -215,20 +203,12 @@ class Line:
 
     # ---- people
 
-    rated_kinds: ClassVar[Sequence[RatedKind]] = ()
-    """The kinds of items that people can judge (`cxprobe.people.ratings`)."""
-
-    def rated_items(
-        self, kind: RatedKind, construction: str, tasks: Tasks, seed: int, *, named: bool
-    ) -> Iterator[RatedItem]:
-        """Yield the items of one kind that people can judge about a construction, if there are any.
+    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
+        """Yield the items that people can judge about a construction, if there are any.
 
         Args:
-            kind: One of `rated_kinds`.
             construction: The construction.
-            tasks: The wording of the questions to people.
             seed: The seed of random draws.
-            named: Whether the user named this construction. If not, items that are not judged by default are left out.
         """
         yield from ()
 
