@@ -24,7 +24,7 @@ def score_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     how = HowToScore(section.score.schemes, section.score.token_budget)
     tables = {name: [read_table(stage.use(path)) for path in paths] for name, paths in made_files(section).items()}
     if OWN_PAIRS in tables:
-        tables[OWN_PAIRS] = [first_items(table, section.fewer.get(stage.item)) for table in tables[OWN_PAIRS]]
+        tables[OWN_PAIRS] = [first_items(table, section.models[stage.item]) for table in tables[OWN_PAIRS]]
     sources: Sources = {name: [pairs_of(table) for table in portions] for name, portions in tables.items()}
     # What they will be judged by, so that a model whose answers would not do is refused before it is asked.
     scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {

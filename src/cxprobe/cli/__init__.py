@@ -16,7 +16,6 @@ import typer
 
 from cxprobe.cli import (
     check,
-    describe,
     download,
     export,
     files,
@@ -26,7 +25,6 @@ from cxprobe.cli import (
     measure,
     new,
     params,
-    plan,
     tracking,
     validate,
 )
@@ -40,7 +38,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Scores of a file of sentences, and what a team does beside `dvc repro`: begin projects and constructions, "
-    "check, describe and label data, keep results and tracking in order.",
+    "check and label data, keep results and tracking in order.",
 )
 
 
@@ -66,12 +64,12 @@ _PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and page
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.surprisal, files.compare, files.features),
-    _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, download.download),
+    _PROJECT: (init.init, new.new, params.preset, check.check, download.download),
     _PEOPLE: (labels.label, labels.agreement),
-    _RESULTS: (measure.measure, tracking.sync, tracking.ui, tracking.prune, describe.describe),
+    _RESULTS: (measure.measure, tracking.sync, tracking.ui),
 }
 # All others are about the project in whose folder they are called.
-_ANYWHERE = (files.score, files.surprisal, files.compare, files.features, init.init, params.schema)
+_ANYWHERE = (files.score, files.surprisal, files.compare, files.features, init.init)
 
 
 def _mendable(command: Callable[..., None]) -> Callable[..., None]:
@@ -107,8 +105,6 @@ for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
         app.command(rich_help_panel=_panel)(_mendable(_command))
 
-_BEGIN = "Begin a part of a project: a construction, its frames, a model."
-_group("new", _PROJECT, _BEGIN, new.construction, new.frames, new.model)
 _group("import", _PROJECT, "Take over texts of others.", import_.prompts)
 _JUDGE = "Compare with people: let them judge items, and measure patterns on what they annotated."
 _group("validate", _PEOPLE, _JUDGE, validate.export, validate.import_, validate.pattern)

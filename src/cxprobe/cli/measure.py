@@ -145,7 +145,7 @@ def _print_status(items: list[_Item], params: "Params") -> None:
     """Print a line for each stage and model; as for `cxprobe plan`, what DVC finds up to date has nothing missing."""
     # Counting needs tokenizers alone: without a network each absent file of a model would be waited for.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from cxprobe.cli.plan import changed_stages
+    from cxprobe.cli.check import changed_stages
     from cxprobe.run.processes import Job
 
     complete, changed = 0, changed_stages([item.of_dvc for item in items])

@@ -61,7 +61,7 @@ class DiskFullError(DataError, OSError):
     """A file could not be written because a disk is full; the message says which and how much is needed."""
 
 
-_ADVICE = "free some space (`dvc gc --workspace`, `cxprobe prune`), or move the folder, and run the stage again"
+_ADVICE = "free some space (`dvc gc --workspace`), or move the folder, and run the stage again"
 # What is said when there is no space. NumPy forgets the number of the error, and says how much it has written.
 _FULL = {
     errno.ENOSPC: "the disk is full",
