@@ -320,7 +320,7 @@ def test_prompts_and_people_that_the_grid_needs_must_be_there(folder):
 def test_the_prompts_about_pairs_must_be_there_where_a_model_is_asked_about_them(folder):
     (folder / "prompts" / "preferences.yaml").unlink()
     assert check()[0] == 0
-    change(folder, lambda params: params["pairs"].update(llms=["mock"]))
+    change(folder, lambda params: params["pairs"].update(llms={"mock": {}}))
     assert check() == (2, ["prompts/preferences.yaml: there is no such file", "1 fault"])
 
 

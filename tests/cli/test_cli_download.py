@@ -48,10 +48,10 @@ def folder(hub, tmp_path, monkeypatch):
         }
         params["models"]["along"]["checkpoints"] = {"early": early | {"at": 1.0}, "late": late | {"at": 2.0}}
         for line in ("recognition", "scenarios", "interventions"):
-            params[line] |= {"models": [], "constructions": {} if line == "recognition" else []}
+            params[line] |= {"models": {}, "constructions": {} if line == "recognition" else []}
         params["llms"]["chat"] = params["llms"]["mock"] | {"name": "hf/team/chat"}
-        params["prompts"] |= {"models": ["old"], "llms": ["chat", "mock"], "constructions": ["toy"]}
-        params["pairs"] |= {"models": ["along", "twin", "old", "here", "rules"], "probed": []}
+        params["prompts"] |= {"models": {"old": {}}, "llms": {"chat": {}, "mock": {}}, "constructions": ["toy"]}
+        params["pairs"] |= {"models": {"along": {}, "twin": {}, "old": {}, "here": {}, "rules": {}}, "probed": {}}
 
     change(tmp_path, add)
     return tmp_path

@@ -141,7 +141,7 @@ def test_a_stage_whose_items_are_not_made_names_the_command_that_makes_them(fold
 def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(folder):
     def add(params):
         params["models"]["big"] = {"name": "models/nowhere", "revision": None, "sha256": None, "dtype": "float32"}
-        params["pairs"]["models"] = ["big", "mlm"]
+        params["pairs"]["models"] = {"big": {}, "mlm": {}}
 
     change(folder, add)
     done = typed("--part", "1/1", "--stage", "score_pairs")

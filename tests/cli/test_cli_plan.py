@@ -39,7 +39,7 @@ def folder(made_project, tmp_path, monkeypatch):
             "axis": "training_tokens",
             "checkpoints": {"early": checkpoint, "late": {**checkpoint, "at": 2.0}},
         }
-        params["pairs"] |= {"models": ["mini-clm", "along", "by-rule"], "llms": ["mock"]}
+        params["pairs"] |= {"models": {"mini-clm": {}, "along": {}, "by-rule": {}}, "llms": {"mock": {}}}
 
     change_params(copy, copy / "params.yaml", edit)
     return copy
@@ -71,7 +71,7 @@ def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
     every = asked("score_pairs")
 
     def ask_less(params):
-        params["pairs"]["fewer"] = {"mini-clm": {"meaning": 1, "form": 1, "control": 1}}
+        params["pairs"]["models"]["mini-clm"] = {"meaning": 1, "form": 1, "control": 1}
 
     change_params(folder, folder / "params.yaml", ask_less)
     fewer = asked("score_pairs")
@@ -140,7 +140,7 @@ def test_only_what_is_left_is_counted_and_a_making_stage_that_has_changed_is_tol
 
     def add(params):
         params["models"]["clm-random"] = params["models"]["clm"] | {"weights": "random", "seed": 1}
-        params["pairs"]["models"].append("clm-random")
+        params["pairs"]["models"]["clm-random"] = {}
 
     change(project, add)
     header, row, _, kept = planned()[-4:]

@@ -50,7 +50,7 @@ def add_stages(pipeline: dict) -> None:
 
 
 def add_section(params: dict) -> None:
-    params["greetings"] = {"models": ["mlm", "clm"], "constructions": ["toy"], "make": {"names": 8}}
+    params["greetings"] = {"models": {"mlm": {}, "clm": {}}, "constructions": ["toy"], "make": {"names": 8}}
 
 
 def test_check_knows_its_section_and_asks_the_line_about_it(plugged):

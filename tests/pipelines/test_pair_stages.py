@@ -28,8 +28,9 @@ from cxprobe.lm.params import (
     UnigramModel,
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PairsStage, PerCell, ScorePairs
+from cxprobe.pairs.params import AskedPairs, AskPairs, Benchmark, JudgePairs, PairsStage, ScorePairs
 from cxprobe.project.params import load_params
+from cxprobe.report.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
@@ -88,9 +89,9 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
     per_cell = params.pairs.make.per_cell.model_copy(update={"meaning": 4})
     benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
-        "models": ["training", "blind"],
-        "llms": list(LLMS),
-        "probed": [],
+        "models": dict.fromkeys(("training", "blind"), AskedPairs()),
+        "llms": dict.fromkeys(LLMS, Everything()),
+        "probed": {},
         "constructions": ["toy"],
         "make": params.pairs.make.model_copy(update={"per_cell": per_cell}),
         "ask": AskPairs(prompt="plain", pairs_per_construction=None),
@@ -176,7 +177,7 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
     write_table(table.assign(good=table["context"] + table["good"], context=""), path)
     judge = JudgePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
     with pytest.raises(DataError, match=r"pairs.judge.score: given_context needs a context, and no pair has one"):
-        run_script("score_pairs", "clm", judge=judge)
+        run_script("judge_pairs", judge=judge)
     path.write_bytes(before)
 
 
@@ -187,15 +188,15 @@ def test_a_model_that_is_asked_less_is_measured_and_judged_on_its_items_alone(ou
     shutil.copytree(Path.cwd(), copy, ignore=shutil.ignore_patterns("score_pairs"))
     monkeypatch.chdir(copy)
     score = ScorePairs(schemes=["pll"], token_budget=64)
-    fewer = {"clm": PerCell(meaning=1, form=1, control=1)}
-    run_script("score_pairs", "clm", score=score, fewer=fewer, models=["clm", "blind"])
-    run_script("score_pairs", "blind", score=score, fewer=fewer, models=["clm", "blind"])
-    run_script("judge_pairs", score=score, fewer=fewer, models=["clm", "blind"], llms=[])
+    asked = {"clm": AskedPairs(meaning=1, form=1, control=1), "blind": AskedPairs()}
+    run_script("score_pairs", "clm", score=score, models=asked)
+    run_script("score_pairs", "blind", score=score, models=asked)
+    run_script("judge_pairs", score=score, models=asked, llms={})
     judged = read_table(Path("data/judge_pairs/items.parquet"))
     n = judged.groupby("model").size()
     assert n["shorter"] == len(made)
     assert 0 < n["clm"] < len(made) / 2
-    report = run_script("report_pairs", models=["clm", "blind"], llms=[])
+    report = run_script("report_pairs", models=asked, llms={})
     beside = report.tables["tables/comparisons"]
     own = beside[(beside["first"] == "clm") & (beside["construction"] == "toy")]
     assert set(own["n"]) == {n_of_real_and_balanced(judged, "clm")}

@@ -20,6 +20,7 @@ from cxprobe.lm.texts import token_scores_of
 from cxprobe.prompts.make import material_files
 from cxprobe.prompts.params import AskedOf, PromptsStage
 from cxprobe.prompts.reasoning_files import TEST_NAMES
+from cxprobe.report.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 
@@ -66,11 +67,10 @@ def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
     part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
     asked = {
-        "models": ["m", "panel"],
-        "llms": ["mock"],
+        "models": dict.fromkeys(("m", "panel"), Everything()),
+        "llms": {"mock": part},
         "constructions": ["toy"],
         "make": make,
-        "fewer": {"mock": part},
     }
     models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
     changed = params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
@@ -209,7 +209,7 @@ def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_m
 
 def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monkeypatch):
     monkeypatch.chdir(folder)
-    with pytest.raises(PromptError, match=r"prompts\.fewer\.mock: no question is left for this model; change its sets"):
+    with pytest.raises(PromptError, match=r"prompts\.llms\.mock: no question is left for this model; change its sets"):
         run_stage_of_prompts("ask", "mock", sets=["absent"])
 
 

@@ -92,10 +92,8 @@ def test_what_a_model_is_asked_can_be_taken_out_without_breaking_what_others_are
     text = preset_text("scivetti2025", PRESETS)
     without, number = re.subn(rf"^    {model}:.*\n(?:      .*\n)*", "", text, flags=re.MULTILINE)
     assert number == 1
-    expected = YAML(typ="safe").load(text)["prompts"]["fewer"]
-    assert YAML(typ="safe").load(without)["prompts"]["fewer"] == {
-        key: expected[key] for key in expected if key != model
-    }
+    expected = YAML(typ="safe").load(text)["prompts"]["llms"]
+    assert YAML(typ="safe").load(without)["prompts"]["llms"] == {key: expected[key] for key in expected if key != model}
 
 
 def test_the_committed_params_are_the_embedded_preset():

@@ -54,23 +54,10 @@ def test_the_number_of_jobs_does_not_change_the_result(tmp_path):
     pd.testing.assert_frame_equal(tune(tmp_path / "one", settings()), tune(tmp_path / "two", settings(), jobs=2))
 
 
-def test_a_search_that_was_killed_goes_on_from_its_last_trial(tmp_path, monkeypatch):
-    whole = tune(tmp_path / "whole", settings())
-    real, calls = tuning.fit_and_predict, []
-
-    def killed(*arguments):
-        calls.append(1)
-        if len(calls) == 8:  # within the third trial
-            raise KeyboardInterrupt
-        return real(*arguments)
-
-    monkeypatch.setattr(tuning, "fit_and_predict", killed)
-    with pytest.raises(KeyboardInterrupt):
-        tune(tmp_path / "killed", settings())
-    calls.clear()
-    monkeypatch.setattr(tuning, "fit_and_predict", lambda *a: calls.append(1) or real(*a))
-    pd.testing.assert_frame_equal(tune(tmp_path / "killed", settings()), whole)
-    assert len(calls) == (2 * 6 - 2) * 3
+def test_a_layer_whose_search_has_ended_is_not_searched_again(tmp_path, monkeypatch):
+    whole = tune(tmp_path, settings())
+    monkeypatch.setattr(tuning, "fit_and_predict", lambda *_: pytest.fail("a probe was fitted"))
+    pd.testing.assert_frame_equal(tune(tmp_path, settings()), whole)
 
 
 def test_sentences_of_one_template_stay_in_one_fold(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The command ``cxprobe check``: faults of the files that people write, what is left to do, and what blind models get."""
+"""The command ``cxprobe check``: faults of files, what is left to do, and what blind models get."""
 
 import sys
 from collections.abc import Sequence
@@ -109,7 +109,9 @@ def _print_what_is_left(params: "Params") -> None:
     if left:
         cells = [(row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left]
         print_table([("stage", "model", "texts", "tokens", "tokens back"), *cells], texts=2)
-        print(f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens.")
+        print(
+            f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens."
+        )
 
 
 def changed_stages(stages: Sequence[str]) -> set[str]:

@@ -45,7 +45,7 @@ def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_items(pairs: pd.DataFrame, asked: AskedPairs) -> pd.DataFrame:
-    """Return the pairs of the first items of each construction, kind of words and noun type; all where none is named."""
+    """Return the pairs of the first items of each construction, kind of words and noun type, as many as are asked."""
     most = asked.model_dump(exclude_none=True)
     if not most:
         return pairs

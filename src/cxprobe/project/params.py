@@ -21,7 +21,6 @@ from cxprobe.report.params import LineParams, ReportParams
 from cxprobe.run.mining import CorporaParams
 from cxprobe.run.params import PARAMS_FILE, StageParams
 
-
 SCHEMA_FILE = Path("params.schema.json")
 
 
