@@ -22,18 +22,13 @@ IN_A_PROJECT = {
     "check": [],
     "import prompts": ["prompts.py"],
     "preset": ["pairs"],
-    "plan": [],
     "download": [],
     "measure": ["--status"],
-    "describe": [],
     "sync": [],
     "ui": [],
-    "prune": [],
     "label": ["toy"],
     "agreement": ["toy"],
-    "new construction": ["mine"],
-    "new frames": ["toy"],
-    "new model": ["mine", "--name", "some/model"],
+    "new": ["construction", "mine"],
     "validate export": ["--output", "forms", "--items", "3"],
     "validate import": ["answers.csv", "--items", "items.csv"],
     "validate pattern": ["toy", "toy.conllu", "--cxn", "Toy"],
@@ -89,12 +84,18 @@ def test_every_command_has_help_and_stands_in_a_group():
     commands = typer.main.get_command(app).commands
     below = {f"{name} {inner}" for name in commands for inner in getattr(commands[name], "commands", {})}
     alone = {name for name in commands if not hasattr(commands[name], "commands")}
-    anywhere = {"compare", "features", "init", "schema", "score", "surprisal"}
+    anywhere = {"compare", "features", "init", "score", "surprisal"}
     assert below | alone == {*IN_A_PROJECT, *anywhere}
     for command in below | alone:
         assert f" {command.split()[0]} " in output
         assert call(*command.split(), "--help")[0] == 0
     assert "│ Commands" not in output  # the group of those that have none
+
+
+@pytest.mark.xfail(strict=True, reason="labels, ratings, exports and imports are not one command each yet")
+def test_there_are_at_most_14_commands():
+    commands = typer.main.get_command(app).commands
+    assert sum(len(getattr(command, "commands", [command])) for command in commands.values()) <= 14
 
 
 def test_the_version_is_the_installed_one():
@@ -105,7 +106,6 @@ def test_the_version_is_the_installed_one():
     ("words", "said"),
     [
         (["chek"], "Did you mean 'check'"),
-        (["new", "constructon", "x"], "Did you mean 'construction'"),
         (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
         (["validate", "export", "--output", "forms", "--items", "1", "--constructions", "tyo"], "did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),

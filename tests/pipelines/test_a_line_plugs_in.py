@@ -66,7 +66,7 @@ def test_check_knows_its_section_and_asks_the_line_about_it(plugged):
 
 
 def test_plan_counts_its_texts(plugged):
-    assert "score_greetings  mlm" in run(plugged, "cxprobe", "plan").stdout
+    assert "score_greetings  mlm" in run(plugged, "cxprobe", "check").stdout
 
 
 def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from whole_project import change, locked, runs, stages_that_ran
+from whole_project import change, stages_that_ran
 
 from conftest import run, save_toy_tagger
 from cxprobe.files.tables import read_table
@@ -93,7 +93,7 @@ def answers_kept(folder: Path) -> int:
     return len({key for file in files for key in np.load(file, allow_pickle=False).tolist()})  # the first array
 
 
-def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report_and_is_pruned(project):
+def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report(project):
     change(project, lambda params: params["recognition"].update(models={"one": {}, "two": {}}))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert ran == ["measure_recognition@two", "judge_recognition", "report_recognition", "report"]
@@ -101,11 +101,6 @@ def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report_and_i
     change(project, lambda params: params["recognition"].update(models={"two": {}}))
     run(project, "dvc", "repro", "report_recognition")
     assert models_reported(project) == ["two"]
-    assert "measure_recognition@one" in run(project, "cxprobe", "prune").stdout
-    assert (project / "results/measure_recognition/one").exists()
-    run(project, "cxprobe", "prune", "--yes")
-    assert not (project / "results/measure_recognition/one").exists()
-    assert not [stage for stage in locked(project) if stage.endswith("@one")]
 
 
 def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
@@ -182,17 +177,3 @@ def test_a_line_without_models_makes_and_measures_nothing(project):
     change(project, only_pairs)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert not [stage for stage in ran if "@" in stage]
-
-
-def test_tuned_probes_leave_their_trials_as_child_runs(project):
-    def search(params):
-        params["recognition"]["models"] = {"one": {}}
-        how = {"trials": 3, "folds": 2, "standardise": [False, True]}
-        params["recognition"]["tune"] = how | {"C": {"low": 1.0e-4, "high": 100.0}}
-
-    change(project, search)
-    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran[0] == "measure_recognition@one"
-    (judged,) = runs(project, "recognition", "params.model = 'one' and params.`recognition.tune.trials` = '3'")
-    children = runs(project, "recognition", f"tags.`mlflow.parentRunId` = '{judged.info.run_id}'")
-    assert len(children) == 6 * 3  # three layers, two features

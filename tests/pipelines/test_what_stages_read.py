@@ -85,14 +85,20 @@ def note_reads(params: StageParams, monkeypatch) -> set[str]:
             read.add(f"{place}.{name}".removeprefix("."))
         return value
 
-    def dump(self, **how):
-        if place := places.get(id(self)):
-            read.add(place)
-        return dumped(self, **how)
+    def dump(self, *, include=None, **how):
+        place, before = places.get(id(self)), {*read}
+        content = dumped(self, include=include, **how)
+        if place is not None:
+            read.clear()  # of what pydantic looks at
+            read.update(before, [f"{place}.{name}" for name in include] if include else [place])
+        return content
 
     def settle(self, *names: str):
-        read.update(names)
-        return settings(self, *names)
+        before = {*read}
+        found_settings = settings(self, *names)
+        read.clear()
+        read.update(before, names)
+        return found_settings
 
     monkeypatch.setattr(Closed, "__getattribute__", find)
     monkeypatch.setattr(Closed, "model_dump", dump)

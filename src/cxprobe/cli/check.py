@@ -68,7 +68,7 @@ def check(
     for note in faults.notes:
         print(note)
     _write_what_follows()
-    _print_what_is_left(params)
+    print_what_is_left(params)
 
 
 def _write_what_follows() -> None:
@@ -84,7 +84,7 @@ def _write_what_follows() -> None:
             print(f"{path} is written anew")
 
 
-def _print_what_is_left(params: "Params") -> None:
+def print_what_is_left(params: "Params") -> None:
     """Print what each stage has left to ask of each model, counted from the items that the making stages have made."""
     from cxprobe.lines import LINES
     from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
