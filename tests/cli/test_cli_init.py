@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from conftest import ROOT, commit, run
 from cxprobe.cli import app
-from cxprobe.cli import project as creating
 from cxprobe.project.folder import installed_version
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_text
@@ -124,25 +123,6 @@ def test_what_cannot_become_a_project_is_refused_before_anything_is_written(tmp_
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "git is not installed" in call("init", new)[1]
     assert not new.exists()
-
-
-def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device", "study/params.yaml")
-
-    monkeypatch.setattr(creating.shutil, "copyfile", full)
-    code, output = call("init", tmp_path / "study")
-    assert (code, "cannot be written: No space left on device" in output) == (2, True)
-
-
-def test_the_embedded_corpus_names_the_packages_that_are_installed(project):
-    file = project / "corpora" / "documentation.txt"
-    own = [line for line in (ROOT / "corpora" / "documentation.txt").read_text().splitlines() if line[:1] != "#"]
-    file.write_text("\n".join(["# a comment", *own[:3], "no-such-package"]) + "\n")
-    creating._keep_installed(file)
-    text = file.read_text()
-    assert f"{len([line for line in text.splitlines() if line[:1] != '#'])} of 4" in text
-    assert "no-such-package" not in text
 
 
 def test_it_says_the_next_commands_and_nothing_of_other_programs(made, monkeypatch):

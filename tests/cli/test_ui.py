@@ -10,15 +10,13 @@ import time
 import psutil
 import pytest
 from servers import is_healthy
-from toy_stages import judge_pairs, judged_run
+from toy_stages import judge_pairs
 
 from conftest import ROOT, project_environment
 from cxprobe.cli import tracking
 from cxprobe.errors import DataError
 from cxprobe.pairs.params import PairsStage
-from cxprobe.project.params import load_params
 from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome
 
 pytest_plugins = ["toy_stages"]
 
@@ -57,20 +55,6 @@ def test_the_command_writes_what_mlflow_lacks_names_the_views_and_serves_this_ma
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
-
-
-def test_ready_views_name_the_first_model_of_params(workspace, monkeypatch, capsys):
-    def judge(stage):
-        return Outcome(runs=[judged_run(stage, model=model) for model in ("clm", "mlm")])
-
-    judge.__name__ = "judge_pairs"
-    monkeypatch.setattr(sys, "argv", ["judge.py"])
-    run_stage(judge, PairsStage)
-    order = load_params().pairs.models
-    assert order.index("mlm") < order.index("clm")
-    monkeypatch.setattr(os, "execv", lambda *_: None)
-    tracking.ui(port=5001)
-    assert "pairs, mlm on each construction: " in capsys.readouterr().out
 
 
 def test_the_server_listens_on_this_machine_alone_and_starts_no_jobs(workspace, monkeypatch):

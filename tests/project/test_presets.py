@@ -128,11 +128,3 @@ def faults_of_part(path: Path) -> list[str]:
     except ParamsError as fault:
         return str(fault).split("\n")
     return []
-
-
-def test_only_figure_6_asks_for_blimp_and_an_unknown_part_is_refused():
-    texts = {part: preset_text("oba2026", PRESETS, part) for name, part in PARTS if name == "oba2026"}
-    asked = {part for part, text in texts.items() if YAML(typ="safe").load(text)["pairs"]["benchmarks"]}
-    assert asked == {"figure-6"}
-    with pytest.raises(ParamsError, match=r"the preset oba2026 has no part 'figure3'; did you mean 'figure-3'"):
-        preset_text("oba2026", PRESETS, "figure3")

@@ -13,7 +13,7 @@ from mlflow import MlflowClient
 from conftest import ROOT
 from cxprobe.lines import all_experiments
 from cxprobe.run.experiments import VIEW_TAG, views_of
-from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
+from cxprobe.run.record import Dataset, RunContext, RunRecord
 from cxprobe.run.tracking import add_runs, sync, tracking_uri, view_links
 
 pytestmark = pytest.mark.pipeline
@@ -107,38 +107,6 @@ def test_the_view_of_one_model_is_of_the_first_trained_one_and_not_of_the_first_
     assert next(view.name for view in views_of(EXPERIMENTS["pairs"], records) if view.id == "model").startswith("tiny")
 
 
-def test_a_table_shows_all_runs_with_the_accuracy_its_interval_and_n_first(workspace):
-    sync(RECORDS, EXPERIMENTS)
-    state = saved_views("pairs")["models-all"]["state"]
-    assert state["selectedColumns"][:4] == ["metrics.`accuracy`", "metrics.`low`", "metrics.`high`", "metrics.`n`"]
-    assert "params.`model_weights`" in state["selectedColumns"]
-    assert state["runsHiddenMode"] == "SHOW_ALL"
-    assert (state["orderByKey"], state["orderByAsc"]) == ("metrics.`accuracy`", False)
-    assert "compareRunCharts" not in state
-
-
-def test_charts_are_in_a_section_of_their_own_above_those_that_the_page_makes(workspace):
-    trials = [Trial(f"trial {n}", {"accuracy": n / 10}, {"C": str(n)}, "FINISHED") for n in (1, 2)]
-    sync([*RECORDS, record("recognition", construction="toy", source="generated", trials=trials)], EXPERIMENTS)
-    search = saved_views("recognition")["search"]
-    assert runs_in(search, "recognition") == ["trial 2", "trial 1"]
-    expected = {
-        "blind": {"type": "BAR", "metricKey": "accuracy"},
-        "curves": {"type": "LINE", "metricKey": "by_training_tokens.accuracy"},
-        "search": {
-            "type": "SCATTER",
-            "xaxis": {"key": "C", "type": "PARAM"},
-            "yaxis": {"key": "accuracy", "type": "METRIC"},
-        },
-    }
-    for name, content in expected.items():
-        state = (saved_views("pairs") | {"search": search})[name]["state"]
-        (chart,) = state["compareRunCharts"]
-        assert chart.items() >= content.items()
-        assert [one["display"] for one in state["compareRunSections"]] == [True, False, False]
-        assert chart["metricSectionId"] == state["compareRunSections"][0]["uuid"]
-
-
 @pytest.mark.parametrize(
     ("sources", "source"), [(("balanced", "generated", "mined"), "generated"), (("mined",), "mined")]
 )
@@ -147,55 +115,6 @@ def test_views_are_about_one_source_of_items_but_that_of_a_model_which_shows_all
     views = {view.id: view for view in views_of(EXPERIMENTS["recognition"], records)}
     assert "params.source" in views.pop("model").columns
     assert all(f'params.source = "{source}"' in view.search for view in views.values())
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_description_says_what_is_asked_and_what_the_headline_means(name):
-    description = EXPERIMENTS[name].description
-    assert description.startswith("**")
-    assert all(f"`{metric}`" in description for metric in ("accuracy", "low", "high", "n"))
-    assert "\n" not in description.replace("\n\n", "")
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_has_three_views_or_more_and_each_a_name_of_its_own(name):
-    views = list(views_of(EXPERIMENTS[name], [record(name), record(name, construction="toy")]))
-    assert len(views) >= 3
-    assert len({view.id for view in views}) == len({view.name for view in views}) == len(views)
-    assert not any("{" in text for view in views for text in (view.id, view.name, view.search))
-
-
-def test_a_star_stands_for_rates_and_not_for_the_ends_of_their_intervals():
-    metrics = {"accuracy": 0.9, "set.plain": 0.5, "set.plain_low": 0.4, "set.plain_high": 0.6, "chance": 0.5}
-    (view,) = [
-        one for one in views_of(EXPERIMENTS["prompts"], [record("prompts", metrics=metrics)]) if one.id == "sets"
-    ]
-    assert (view.bars, view.columns) == (["set.plain"], ["set.plain", "chance"])
-
-
-def test_a_view_is_about_a_source_that_its_construction_has():
-    made = [("a", "mined"), ("b", "generated"), ("b", "mined")]
-    records = [record("recognition", construction=name, source=source) for name, source in made]
-    searches = {view.id: view.search for view in views_of(EXPERIMENTS["recognition"], records)}
-    shown = {key: searches[key].split(" and ")[:2] for key in ("models-a", "models-b", "blind")}
-    generated = ['params.construction = "b"', 'params.source = "generated"']
-    assert shown == {
-        "models-a": ['params.construction = "a"', 'params.source = "mined"'],
-        "models-b": generated,
-        "blind": generated,
-    }
-
-
-def test_the_ends_of_an_interval_are_a_column_where_they_are_named():
-    metrics = {"accuracy": 0.9, "difference_blind": 0.2, "difference_blind_low": 0.1}
-    views = views_of(EXPERIMENTS["pairs"], [record(metrics=metrics)])
-    assert "difference_blind_low" in next(view.columns for view in views if view.id == "model")
-
-
-def test_of_many_constructions_all_together_and_the_first_have_a_view():
-    names = ["all", *(f"group-{letter}" for letter in "abcdefghij")]
-    views = views_of(EXPERIMENTS["benchmarks"], [record("benchmarks", construction=name) for name in names])
-    assert [view.id for view in views if view.id.startswith("models-")] == ["models-all", "models-group-a"]
 
 
 def test_a_view_is_written_once_brought_up_to_date_and_left_alone_when_a_person_has_changed_it(workspace):
