@@ -89,7 +89,7 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
     per_cell = params.pairs.make.per_cell.model_copy(update={"meaning": 4})
     benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
-        "models": dict.fromkeys(("training", "blind"), AskedPairs()),
+        "models": dict.fromkeys([item] if name == "score_pairs" else ("training", "blind"), AskedPairs()),
         "llms": dict.fromkeys(LLMS, Everything()),
         "probed": {},
         "constructions": ["toy"],
