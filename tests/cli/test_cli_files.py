@@ -10,8 +10,6 @@ from typer.testing import CliRunner
 import cxprobe
 from cxprobe.cli import app
 from cxprobe.files.texts import read_texts, write_table_as
-from cxprobe.lm.folders import PACKAGED
-from cxprobe.project.folder import carried_models
 
 SENTENCES = "The more, the merrier.\nShe smiles.\n"
 
@@ -89,8 +87,3 @@ def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():
     assert done.exit_code == 2
     assert done.stderr.startswith("'./nowhere': there is no such folder")
     assert "Traceback" not in done.stderr
-
-
-def test_the_help_names_the_models_that_need_no_hub():
-    shown = " ".join(typed("score", "--help").stdout.replace("│", " ").split())
-    assert f"one of these: {', '.join([*carried_models(), *PACKAGED])}." in shown

@@ -21,16 +21,11 @@ IN_A_PROJECT = {
     "check": [],
     "import": ["prompts", "prompts.py"],
     "preset": ["pairs"],
-    "plan": [],
-    "describe": [],
     "sync": [],
     "ui": [],
-    "prune": [],
     "label": ["toy"],
     "rate": ["toy"],
-    "new construction": ["mine"],
-    "new frames": ["toy"],
-    "new model": ["mine", "--name", "some/model"],
+    "new": ["construction", "mine"],
     "export": ["latex", "rates.tex"],
 }
 
@@ -76,12 +71,18 @@ def test_every_command_has_help_and_stands_in_a_group():
     commands = typer.main.get_command(app).commands
     below = {f"{name} {inner}" for name in commands for inner in getattr(commands[name], "commands", {})}
     alone = {name for name in commands if not hasattr(commands[name], "commands")}
-    anywhere = {"compare", "init", "schema", "score"}
+    anywhere = {"compare", "init", "score"}
     assert below | alone == {*IN_A_PROJECT, *anywhere}
     for command in below | alone:
         assert f" {command.split()[0]} " in output
         assert call(*command.split(), "--help")[0] == 0
     assert "│ Commands" not in output  # the group of those that have none
+
+
+@pytest.mark.xfail(strict=True, reason="labels, ratings, exports and imports are not one command each yet")
+def test_there_are_at_most_14_commands():
+    commands = typer.main.get_command(app).commands
+    assert sum(len(getattr(command, "commands", [command])) for command in commands.values()) <= 14
 
 
 def test_the_version_is_the_installed_one():
@@ -92,7 +93,6 @@ def test_the_version_is_the_installed_one():
     ("words", "said"),
     [
         (["chek"], "Did you mean 'check'"),
-        (["new", "constructon", "x"], "Did you mean 'construction'"),
         (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
         (["rate", "tyo"], "did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),

@@ -130,6 +130,12 @@ def test_a_model_comes_with_its_twin_if_asked(folder):
     assert find_faults().lines == []
 
 
+def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(folder):
+    assert "--twin is no option of `cxprobe new construction`" in call("construction", "mine", "--twin")[1]
+    assert "--name: say what the model mine is" in call("model", "mine")[1]
+    assert not Path("constructions/mine").exists()
+
+
 def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):
     code, output = call("model", "carried", "--name", "models/mini-mlm")
     assert code == 0, output

@@ -6,7 +6,6 @@ from typer.testing import CliRunner
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
-from cxprobe.cli.labels import mined_file
 from cxprobe.corpora.conllu import read_conllu
 from cxprobe.exports.formats import camel_case
 from cxprobe.files.tables import write_table

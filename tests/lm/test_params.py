@@ -24,7 +24,7 @@ def add(slug: str, entry: dict, *lines: str):
     def change(params):
         params["models"][slug] = entry
         for line in lines:
-            params[line]["models"].append(slug)
+            params[line]["models"][slug] = {}
 
     return change
 

@@ -15,7 +15,7 @@ from cxprobe.errors import DataError
 from cxprobe.lm.texts import Pair
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs, draw_items, made_tables, pair_table, pairs_of, render_pairs
-from cxprobe.pairs.params import MakePairs, PerCell
+from cxprobe.pairs.params import AskedPairs, MakePairs, PerCell
 from cxprobe.pairs.sources import first_items
 
 
@@ -208,7 +208,7 @@ def pairs():
 
 
 def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(pairs):
-    few = first_items(pairs, PerCell(meaning=2, form=4, control=1))
+    few = first_items(pairs, AskedPairs(meaning=2, form=4, control=1))
     by = ["construction", "words", "variant", "sentence", "noun_type", "order"]
     assert set(few.loc[few["tests"] == "meaning"].groupby(by).size()) == {2}
     assert set(few.loc[few["tests"] == "form"].groupby(by).size()) == {4}
@@ -218,6 +218,6 @@ def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(
 
 
 def test_an_item_that_is_asked_is_asked_in_all_its_ways(pairs):
-    few = first_items(pairs, PerCell(meaning=1, form=1, control=1))
+    few = first_items(pairs, AskedPairs(meaning=1, form=1, control=1))
     assert few.groupby("item").size().equals(pairs[pairs["item"].isin(few["item"])].groupby("item").size())
-    assert first_items(pairs, None) is pairs
+    assert first_items(pairs, AskedPairs()) is pairs

@@ -50,7 +50,7 @@ def add_stages(pipeline: dict) -> None:
 
 
 def add_section(params: dict) -> None:
-    params["greetings"] = {"models": ["mlm", "clm"], "constructions": ["toy"], "make": {"names": 8}}
+    params["greetings"] = {"models": {"mlm": {}, "clm": {}}, "constructions": ["toy"], "make": {"names": 8}}
 
 
 def test_check_knows_its_section_and_asks_the_line_about_it(plugged):
@@ -66,7 +66,7 @@ def test_check_knows_its_section_and_asks_the_line_about_it(plugged):
 
 
 def test_plan_counts_its_texts(plugged):
-    assert "score_greetings  mlm" in run(plugged, "cxprobe", "plan").stdout
+    assert "score_greetings  mlm" in run(plugged, "cxprobe", "check").stdout
 
 
 def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):

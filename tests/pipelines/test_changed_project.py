@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from whole_project import change, locked, runs, stages_that_ran
+from whole_project import change, stages_that_ran
 
 from conftest import run, save_toy_tagger
 from cxprobe.files.tables import read_table
@@ -93,27 +93,22 @@ def answers_kept(folder: Path) -> int:
     return len({key for file in files for key in np.load(file, allow_pickle=False).tolist()})  # the first array
 
 
-def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report_and_is_pruned(project):
-    change(project, lambda params: params["recognition"].update(models=["one", "two"]))
+def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report(project):
+    change(project, lambda params: params["recognition"].update(models={"one": {}, "two": {}}))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["list_asked", "measure_recognition@two", "judge_recognition", "report_recognition", "report"]
+    assert ran == ["measure_recognition@two", "judge_recognition", "report_recognition", "report"]
     assert models_reported(project) == ["one", "two"]
-    change(project, lambda params: params["recognition"].update(models=["two"]))
+    change(project, lambda params: params["recognition"].update(models={"two": {}}))
     run(project, "dvc", "repro", "report_recognition")
     assert models_reported(project) == ["two"]
-    assert "measure_recognition@one" in run(project, "cxprobe", "prune").stdout
-    assert (project / "results/measure_recognition/one").exists()
-    run(project, "cxprobe", "prune", "--yes")
-    assert not (project / "results/measure_recognition/one").exists()
-    assert not [stage for stage in locked(project) if stage.endswith("@one")]
 
 
 def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
     def ask_fewer(params):
-        params["pairs"]["fewer"] = {"clm": {"meaning": 1, "form": 1, "control": 1}}
+        params["pairs"]["models"]["clm"] = {"meaning": 1, "form": 1, "control": 1}
         params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
         params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
-        params["recognition"]["fewer"] = {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
+        params["recognition"]["models"] |= {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
 
     change(project, ask_fewer)
     ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs", "report_recognition").stdout)
@@ -125,9 +120,9 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
     judged = read_table(project / "data/judge_pairs/items.parquet").groupby("model").size()
     assert judged["clm"] < judged["mlm"]
 
-    change(project, lambda params: params["recognition"]["fewer"].pop("one"))
+    change(project, lambda params: params["recognition"]["models"].update(one={}))
     ran = stages_that_ran(run(project, "dvc", "repro", "report_recognition").stdout)
-    assert ran == ["list_asked", "measure_recognition@one", "judge_recognition", "report_recognition"]
+    assert ran == ["measure_recognition@one", "judge_recognition", "report_recognition"]
 
 
 def models_reported(folder: Path) -> list[str]:
@@ -139,7 +134,7 @@ def test_marked_sentences_have_the_subsets_of_mined_ones_and_other_vectors(proje
     tokens, slot = "tokens: [{LOWER: the}, {TAG: JJ}]", "dependencies: [{RIGHT_ID: half-1, RIGHT_ATTRS: {TAG: JJ}}]"
 
     def mark_too(params):
-        params["recognition"]["models"] = ["one", "by-form"]
+        params["recognition"]["models"] = {"one": {}, "by-form": {}}
         params["recognition"]["constructions"]["toy"] = ["mined", "marked"]
         params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
 
@@ -182,17 +177,3 @@ def test_a_line_without_models_makes_and_measures_nothing(project):
     change(project, only_pairs)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     assert not [stage for stage in ran if "@" in stage]
-
-
-def test_tuned_probes_leave_their_trials_as_child_runs(project):
-    def search(params):
-        params["recognition"]["models"] = ["one"]
-        how = {"trials": 3, "folds": 2, "standardise": [False, True]}
-        params["recognition"]["tune"] = how | {"C": {"low": 1.0e-4, "high": 100.0}}
-
-    change(project, search)
-    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran[:2] == ["list_asked", "measure_recognition@one"]
-    (judged,) = runs(project, "recognition", "params.model = 'one' and params.`recognition.tune.trials` = '3'")
-    children = runs(project, "recognition", f"tags.`mlflow.parentRunId` = '{judged.info.run_id}'")
-    assert len(children) == 6 * 3  # three layers, two features

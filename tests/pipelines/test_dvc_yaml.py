@@ -6,6 +6,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from dvc.repo import Repo
+from dvc.stage import PipelineStage
 from ruamel.yaml import YAML
 
 from conftest import ROOT
@@ -109,6 +111,13 @@ def test_the_stages_with_parts_are_those_that_measure_models():
     }
     measured = {stage: f"{name}.{key}" for name, line in LINES.items() for stage, key in line.measured.items()}
     assert {name: of for name, of in matrices.items() if not of.endswith("llms")} == measured
+
+
+def test_the_lock_has_no_stage_that_dvc_yaml_lacks():
+    with Repo(ROOT) as repo:
+        stages = {stage.name for stage in repo.index.stages if isinstance(stage, PipelineStage)}
+    dead = YAML(typ="safe").load(ROOT / "dvc.lock")["stages"].keys() - stages
+    assert not dead, "take these entries out of dvc.lock, with their outputs below data/ and results/"
 
 
 def test_no_name_of_params_stands_in_a_command():

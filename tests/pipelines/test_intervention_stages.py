@@ -9,6 +9,7 @@ from conftest import ROOT, TOY_PROJECT, save_tiny_clm, save_tiny_mlm, write_toy_
 from cxprobe.files.tables import read_table
 from cxprobe.lm.params import ModelSpec
 from cxprobe.project.params import load_params
+from cxprobe.report.params import Everything
 from cxprobe.run.stage import Outcome, Stage
 
 MODELS = ("clm", "mlm")
@@ -37,7 +38,12 @@ def run(step: str, item: str = "") -> Outcome | None:
     section = params.interventions
     make = section.make.model_copy(update={"train": 8, "test": 8, "learn": None, "regions": "all"})
     measure = section.measure.model_copy(update={"layers": None, "steps": 2, "draws": 2})
-    changed = {"models": [*MODELS], "constructions": ["toy"], "make": make, "measure": measure}
+    changed = {
+        "models": dict.fromkeys(MODELS, Everything()),
+        "constructions": ["toy"],
+        "make": make,
+        "measure": measure,
+    }
     models = {name: ModelSpec(name=f"models/{name}", revision=None, sha256=None, dtype="float32") for name in MODELS}
     params = params.model_copy(update={"models": models, "interventions": section.model_copy(update=changed)})
     stage = Stage(f"{step}_interventions", item, params.params_of("interventions"))

@@ -28,8 +28,9 @@ from cxprobe.lm.params import (
     UnigramModel,
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.params import AskPairs, Benchmark, JudgePairs, PairsStage, PerCell, ScorePairs
+from cxprobe.pairs.params import AskedPairs, AskPairs, Benchmark, JudgePairs, PairsStage, ScorePairs
 from cxprobe.project.params import load_params
+from cxprobe.report.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
@@ -88,9 +89,9 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
     per_cell = params.pairs.make.per_cell.model_copy(update={"meaning": 4})
     benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
-        "models": ["training", "blind"],
-        "llms": list(LLMS),
-        "probed": [],
+        "models": dict.fromkeys([item] if name == "score_pairs" else ("training", "blind"), AskedPairs()),
+        "llms": dict.fromkeys(LLMS, Everything()),
+        "probed": {},
         "constructions": ["toy"],
         "make": params.pairs.make.model_copy(update={"per_cell": per_cell}),
         "ask": AskPairs(prompt="plain", pairs_per_construction=None),
@@ -176,7 +177,7 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
     write_table(table.assign(good=table["context"] + table["good"], context=""), path)
     judge = JudgePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
     with pytest.raises(DataError, match=r"pairs.judge.score: given_context needs a context, and no pair has one"):
-        run_script("score_pairs", "clm", judge=judge)
+        run_script("judge_pairs", judge=judge)
     path.write_bytes(before)
 
 
@@ -187,15 +188,15 @@ def test_a_model_that_is_asked_less_is_measured_and_judged_on_its_items_alone(ou
     shutil.copytree(Path.cwd(), copy, ignore=shutil.ignore_patterns("score_pairs"))
     monkeypatch.chdir(copy)
     score = ScorePairs(schemes=["pll"], token_budget=64)
-    fewer = {"clm": PerCell(meaning=1, form=1, control=1)}
-    run_script("score_pairs", "clm", score=score, fewer=fewer, models=["clm", "blind"])
-    run_script("score_pairs", "blind", score=score, fewer=fewer, models=["clm", "blind"])
-    run_script("judge_pairs", score=score, fewer=fewer, models=["clm", "blind"], llms=[])
+    asked = {"clm": AskedPairs(meaning=1, form=1, control=1), "blind": AskedPairs()}
+    run_script("score_pairs", "clm", score=score, models=asked)
+    run_script("score_pairs", "blind", score=score, models=asked)
+    run_script("judge_pairs", score=score, models=asked, llms={})
     judged = read_table(Path("data/judge_pairs/items.parquet"))
     n = judged.groupby("model").size()
     assert n["shorter"] == len(made)
     assert 0 < n["clm"] < len(made) / 2
-    report = run_script("report_pairs", models=["clm", "blind"], llms=[])
+    report = run_script("report_pairs", models=asked, llms={})
     beside = report.tables["tables/comparisons"]
     own = beside[(beside["first"] == "clm") & (beside["construction"] == "toy")]
     assert set(own["n"]) == {n_of_real_and_balanced(judged, "clm")}
@@ -234,23 +235,6 @@ def test_a_run_for_each_model_and_construction_and_group_has_comparable_numbers(
     assert {asked[name] for name in asked if name.startswith("pairs.score.")} == {"none"}
 
 
-def test_the_headline_is_the_mean_of_the_decisions(outcomes):
-    headline = outcomes["judge"].headline
-    for path, key in (("items", "meaning"), ("benchmarks/others/items", "others")):
-        items = read_table(Path("data/judge_pairs") / f"{path}.parquet")
-        assert (items["accuracy"] == (np.sign(items["margin"]) + 1) / 2).all()
-        items = items[items["balanced"]]
-        real = items[items["words"] == "real"] if "words" in items else items
-        means = real.groupby("model")["accuracy"].mean()
-        assert {model: headline[model][key]["accuracy"] for model in (*SERIES, *LLMS)} == means[
-            [*SERIES, *LLMS]
-        ].to_dict()
-    first, knows = (headline[llm] for llm in LLMS)
-    assert (first["meaning"]["accuracy"], first["consistency"], first["position_bias"]) == (0.5, 0.0, 1.0)
-    assert (knows["meaning"]["accuracy"], knows["consistency"], knows["position_bias"]) == (1.0, 1.0, 0.5)
-    assert headline["shorter"]["others"] == {"accuracy": 0.5, "n": 3}  # "sing": wrong once, right once, and a tie
-
-
 def test_a_series_of_models_is_a_run_with_steps(outcomes):
     runs = [run for run in outcomes["judge"].runs if run.facts.kind == "series"]
     assert [(run.model, run.source, run.construction) for run in runs] == [
@@ -286,27 +270,6 @@ def test_the_report_puts_all_models_side_by_side(outcomes):
     shown = {text.get_text() for text in report.figures["figures/meaning_by_variant"].legends[0].get_texts()}
     assert "late" in shown
     assert shown.isdisjoint({f"{llm} (asked)" for llm in LLMS})  # mock models are drawn beside no other
-
-
-def test_the_card_says_that_the_person_who_is_mentioned_first_is_right_in_every_variant(outcomes):
-    card = outcomes["report"].tables["tables/card"]
-    right = card[card["accuracy"] == 1]  # the toy's first person gives, in both variants and orders
-    assert right["dataset"].tolist() == ["toy", "toy, A", "toy, B"]
-    assert set(right["model"]) == {"first-mentioned"}
-
-
-def test_the_report_of_a_benchmark_has_every_model_in_every_group(outcomes):
-    report, folder = outcomes["report"], "tables/benchmarks/others"
-    groups = report.tables[f"{folder}/accuracy"].groupby("model")["group"].agg(list)
-    names = ("all", "agreement, one", "agreement, many", "tense/past, one", "binding, one")
-    assert set(groups.map(tuple)) == {names}
-    decided = report.tables[f"{folder}/scores"].query("score == 'sum'").drop(columns=["scheme", "score"])
-    accuracy = report.tables[f"{folder}/accuracy"]
-    pd.testing.assert_frame_equal(
-        decided.reset_index(drop=True), accuracy[accuracy["model"].isin(decided["model"])].reset_index(drop=True)
-    )
-    assert {"figures/benchmarks/others/accuracy", "figures/benchmarks/others/blind"} <= set(report.figures)
-    assert {f"{folder}/card", f"{folder}/comparisons", f"{folder}/asked"} <= set(report.tables)
 
 
 def test_a_fault_of_one_model_leaves_the_others_judged(outcomes):

@@ -2,12 +2,10 @@
 
 import importlib.util
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from ruamel.yaml import YAML
 from tiny_lms import save_lm
 
 from conftest import ROOT, save_tiny_clm, write_toy_construction
@@ -17,8 +15,8 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.params import Classifier, ModelSpec, Panel, Rule
 from cxprobe.lm.texts import token_scores_of
-from cxprobe.prompts.make import material_files
 from cxprobe.prompts.params import AskedOf, PromptsStage
+from cxprobe.report.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 
@@ -64,11 +62,10 @@ def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
     part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
     asked = {
-        "models": ["m", "panel"],
-        "llms": ["mock"],
+        "models": dict.fromkeys(("m", "panel"), Everything()),
+        "llms": {"mock": part},
         "constructions": ["toy"],
         "make": make,
-        "fewer": {"mock": part},
     }
     models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
     changed = params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
@@ -106,14 +103,6 @@ def outcomes(folder):
         write_table(replies.assign(failed=False, error=""), folder / "data/ask_prompts/mock/replies.parquet")
         write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_prompts/mock")
         return outcomes | {step: run_stage_of_prompts(step) for step in ("judge", "report")}
-
-
-def test_dvc_watches_every_file_that_is_read():
-    deps = [Path(dep) for dep in YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]["make_prompts"]["deps"]]
-    make = PromptsStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError)).prompts.make
-    read = material_files("toy", make.model_validate(make.model_dump() | MAKE))
-    assert {path.name for path in read} == {"items.yaml", "free.tsv", "reasoning.tsv", "cxnli_repairs.tsv"}
-    assert all(any(dep in path.parents for dep in deps) for path in read)
 
 
 def test_every_set_is_counted(folder, outcomes):
@@ -165,23 +154,6 @@ def test_models_are_judged_on_the_same_items_and_by_the_same_names(folder, outco
     assert not outcomes["judge"].faults
 
 
-def test_the_best_prompt_stands_above_the_published_best_and_the_mean_below(outcomes):
-    tables = outcomes["report"].tables
-    table = tables["tables/inference_beside_published"].query("model == 'mock' or asked == 'reply'")
-    rows = table[(table["set"] == "CxNLI") & (table["shots"] == 0) & ~table["chain_of_thought"].astype(bool)]
-    assert rows["over_prompts"].tolist() == ["best prompt"] * 6 + ["mean over prompts"]
-    assert rows["source"].iloc[[0, 1, -1]].tolist() == ["this run", "Scivetti et al. 2025, Table 2", "this run"]
-    assert rows["prompt"].iloc[[0, -1]].tolist() == ["paper-3", "all 3"]
-    assert rows["accuracy"].iloc[[0, -1]].str.partition(" ")[0].tolist() == ["100.0", "33.3"]
-    paper = tables["tables/every_prompt_beside_published"].query("source.str.startswith('Scivetti')")
-    assert paper.groupby(["set", "model"])["prompt"].nunique().eq(7).all()
-    free = tables["tables/free_form_beside_templatic"].query("model == 'mock' and shots == 0")
-    assert free["items"].tolist() == ["templatic", "free-form"] * 2
-    best = tables["tables/reasoning_beside_published"].query("model == 'mock' and over_prompts == 'best prompt'")
-    assert set(best["items"]) == {"official", "reasoning"}
-    assert set(best["prompt"]) == {"paper-2"}
-
-
 def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_mock(outcomes):
     report = outcomes["report"]
     assert set(report.tables["accuracy"]["model"]) == {"m", "mock", *PANEL.members}
@@ -200,7 +172,7 @@ def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_m
 
 def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monkeypatch):
     monkeypatch.chdir(folder)
-    with pytest.raises(PromptError, match=r"prompts\.fewer\.mock: no question is left for this model; change its sets"):
+    with pytest.raises(PromptError, match=r"prompts\.llms\.mock: no question is left for this model; change its sets"):
         run_stage_of_prompts("ask", "mock", sets=["absent"])
 
 

@@ -15,6 +15,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import ModelSpec, Panel, Rule
 from cxprobe.project.params import load_params
+from cxprobe.report.params import Everything
 from cxprobe.run.stage import Outcome, Stage
 
 BLIND = ("fixed-word", "last-rule", "copier")
@@ -38,7 +39,9 @@ def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     section = params.scenarios
     make = section.make.model_copy(update={"share": 1.0})
-    section = section.model_copy(update={"models": ["mlm", "panel"], "constructions": ["toy"], "make": make})
+    section = section.model_copy(
+        update={"models": dict.fromkeys(("mlm", "panel"), Everything()), "constructions": ["toy"], "make": make}
+    )
     models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "panel": PANEL}
     stage = f"{step}_scenarios"
     changed = params.model_copy(update={"models": models, "scenarios": section})

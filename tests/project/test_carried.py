@@ -9,7 +9,7 @@ from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 
 from conftest import ROOT
-from cxprobe.project.carried import CARRIED, carried_files, carried_paths
+from cxprobe.project.carried import CARRIED, carried_paths
 
 # In the folders that are carried, what is of the repository alone: pages, results, and what trained the carried models.
 STAYS = (
@@ -52,18 +52,9 @@ def test_of_the_folders_of_a_project_everything_that_git_has_is_carried_and_noth
     assert carried == {path for path in of_git() if Path(path).parts[0] in folders and not stays(path)}
 
 
-def test_nothing_is_carried_twice():
-    paths = list(carried_paths(ROOT))
-    assert len(paths) == len(set(paths))
-
-
 def test_what_is_missing_is_no_wheel(tmp_path):
     with pytest.raises(FileNotFoundError, match="a wheel must carry it"):
         list(carried_paths(tmp_path))
-
-
-def test_a_repository_carries_its_own_files():
-    assert carried_files() == ROOT
 
 
 def test_the_models_that_the_presets_name_are_carried():

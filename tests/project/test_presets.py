@@ -92,10 +92,8 @@ def test_what_a_model_is_asked_can_be_taken_out_without_breaking_what_others_are
     text = preset_text("scivetti2025", PRESETS)
     without, number = re.subn(rf"^    {model}:.*\n(?:      .*\n)*", "", text, flags=re.MULTILINE)
     assert number == 1
-    expected = YAML(typ="safe").load(text)["prompts"]["fewer"]
-    assert YAML(typ="safe").load(without)["prompts"]["fewer"] == {
-        key: expected[key] for key in expected if key != model
-    }
+    expected = YAML(typ="safe").load(text)["prompts"]["llms"]
+    assert YAML(typ="safe").load(without)["prompts"]["llms"] == {key: expected[key] for key in expected if key != model}
 
 
 def test_the_committed_params_are_the_embedded_preset():
@@ -130,11 +128,3 @@ def faults_of_part(path: Path) -> list[str]:
     except ParamsError as fault:
         return str(fault).split("\n")
     return []
-
-
-def test_only_figure_6_asks_for_blimp_and_an_unknown_part_is_refused():
-    texts = {part: preset_text("oba2026", PRESETS, part) for name, part in PARTS if name == "oba2026"}
-    asked = {part for part, text in texts.items() if YAML(typ="safe").load(text)["pairs"]["benchmarks"]}
-    assert asked == {"figure-6"}
-    with pytest.raises(ParamsError, match=r"the preset oba2026 has no part 'figure3'; did you mean 'figure-3'"):
-        preset_text("oba2026", PRESETS, "figure3")

@@ -5,15 +5,12 @@ import shutil
 import pytest
 
 from conftest import ROOT
-from cxprobe.errors import ConstructionError, ProjectError
+from cxprobe.errors import ProjectError
 from cxprobe.project import folder as version
 from cxprobe.project.folder import (
     VERSION_FILE,
-    construction_names,
     installed_version,
     is_project,
-    model_names,
-    require_construction,
     require_project,
     version_fault,
 )
@@ -28,25 +25,6 @@ def test_a_folder_with_any_part_of_a_project_is_one_and_below_it_the_nearest_is_
     (tmp_path / "a" / "b").mkdir(parents=True)
     with pytest.raises(ProjectError, match=rf"\(cd {tmp_path}\)"):
         require_project(tmp_path / "a" / "b")
-
-
-def test_constructions_are_folders_with_a_construction_yaml(tmp_path, toy_constructions, monkeypatch):
-    shutil.copytree(toy_constructions, tmp_path / "constructions")
-    (tmp_path / "constructions" / "empty").mkdir()
-    assert construction_names(tmp_path) == ["toy"]
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConstructionError, match=r"tyo/construction.yaml: there is no such file; did you mean 'toy'"):
-        require_construction("tyo")
-
-
-def test_models_are_those_that_are_carried_and_those_of_params_yaml(tmp_path):
-    carried = ["mini-clm", "mini-mlm", "taught-clm", "taught-clm-chance"]
-    assert model_names(tmp_path) == carried
-    models = "models:\n  a: {name: some/model}\n  b: {kind: blind}\n  c: {name: mini-clm}\n"
-    (tmp_path / "params.yaml").write_text(models)
-    assert sorted(model_names(tmp_path)) == sorted([*carried, "some/model"])
-    (tmp_path / "params.yaml").write_text("models: {broken\n")
-    assert model_names(tmp_path) == carried
 
 
 def test_another_version_than_the_projects_is_told_with_what_to_do(tmp_path):

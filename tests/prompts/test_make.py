@@ -341,14 +341,12 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
     assert set(more["item"]) == set(same["item"])
 
     def asked(**parts):
-        entry = {"sets": None, "shots": None, "chain_of_thought": None, "variation": True} | parts
         make = settings(variation=VARIATION, **settings_of_run)
         params = {
-            "models": [],
-            "llms": ["one", "other"],
+            "models": {},
+            "llms": {"one": parts, "other": {}},
             "constructions": ["toy"],
             "make": make,
-            "fewer": {"one": entry},
         }
         score = {"scheme": "pll", "token_budget": 1}
         section = PromptsParams(**params, score=score, judge={"reader": "stated", "score": "sum", "scores": ["sum"]})
@@ -360,8 +358,8 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
     assert asked(shots=[1]).groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
     assert not asked(chain_of_thought=[False])["chain_of_thought"].any()
     for parts, message in (
-        ({"sets": ["templatik"]}, "fewer.one.sets: 'templatik' is in neither .* did you mean 'templatic'"),
-        ({"shots": [2]}, "fewer.one.shots: no entry of make.shots has 2"),
+        ({"sets": ["templatik"]}, "llms.one.sets: 'templatik' is in neither .* did you mean 'templatic'"),
+        ({"shots": [2]}, "llms.one.shots: no entry of make.shots has 2"),
     ):
         with pytest.raises(ValueError, match=message):
             asked(**parts)

@@ -59,7 +59,7 @@ def measured_here(tmp_path_factory):
 
 
 def probe_one_model(params: dict) -> None:
-    params["recognition"]["models"] = ["one"]
+    params["recognition"]["models"] = {"one": {}}
     params["recognition"]["embed"]["token_budget"] = 32
 
 

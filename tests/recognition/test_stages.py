@@ -75,7 +75,7 @@ def stage_of(name: str, item: str = "", tuned: bool = False) -> Stage:
     section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
     tune = Tune(trials=2, folds=2, C=SearchRange(low=1e-2, high=1e2), standardise=[False])
     changes = {
-        "models": ["one", "one-random", "blind"],
+        "models": {"one": {}, "one-random": {}, "blind": {}},
         "constructions": {"toy": SOURCES},
         "probe": section.probe.model_copy(update={"max_iter": 5000}),
         "tune": tune if tuned else None,

@@ -50,23 +50,10 @@ def test_each_layer_gets_the_best_setting_of_its_trials(tmp_path):
     assert counted == [6, 6]
 
 
-def test_a_search_that_was_killed_goes_on_from_its_last_trial(tmp_path, monkeypatch):
-    whole = tune(tmp_path / "whole", settings())
-    real, calls = tuning.fit_and_predict, []
-
-    def killed(*arguments):
-        calls.append(1)
-        if len(calls) == 8:  # within the third trial
-            raise KeyboardInterrupt
-        return real(*arguments)
-
-    monkeypatch.setattr(tuning, "fit_and_predict", killed)
-    with pytest.raises(KeyboardInterrupt):
-        tune(tmp_path / "killed", settings())
-    calls.clear()
-    monkeypatch.setattr(tuning, "fit_and_predict", lambda *a: calls.append(1) or real(*a))
-    pd.testing.assert_frame_equal(tune(tmp_path / "killed", settings()), whole)
-    assert len(calls) == (2 * 6 - 2) * 3
+def test_a_layer_whose_search_has_ended_is_not_searched_again(tmp_path, monkeypatch):
+    whole = tune(tmp_path, settings())
+    monkeypatch.setattr(tuning, "fit_and_predict", lambda *_: pytest.fail("a probe was fitted"))
+    pd.testing.assert_frame_equal(tune(tmp_path, settings()), whole)
 
 
 def test_settings_that_do_not_converge_are_counted_and_never_chosen(tmp_path):

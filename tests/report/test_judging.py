@@ -42,7 +42,7 @@ def line(request, tmp_path, monkeypatch) -> str:
 def stage_of(line: str, **section: object) -> Stage:
     """Return a stage of a line whose models are those above."""
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    asked = {"models": list(MODELS)} | ({"llms": []} if hasattr(getattr(params, line), "llms") else {})
+    asked = {"models": {slug: {} for slug in MODELS}} | ({"llms": {}} if hasattr(getattr(params, line), "llms") else {})
     changed = getattr(params, line).model_copy(update=asked | section)
     whole = params.model_copy(update={"models": MODELS, line: changed})
     return Stage(f"judge_{line}", "", whole.params_of(line))
@@ -95,7 +95,7 @@ def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(line):
     spec = importlib.util.spec_from_file_location(f"judge_of_{line}", ROOT / "pipelines" / line / "judge.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    outcome = getattr(script, f"judge_{line}")(stage_of(line, **({"probed": []} if line == "pairs" else {})))
+    outcome = getattr(script, f"judge_{line}")(stage_of(line, **({"probed": {}} if line == "pairs" else {})))
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})

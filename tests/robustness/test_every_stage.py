@@ -46,8 +46,8 @@ def stages(tmp_path_factory) -> dict[str, Attacked]:
 
 def ask_for_everything(params: dict) -> None:
     """Let every script of the pipeline have a stage, and search for the regularisation of probes."""
-    params["pairs"] |= {"benchmarks": {"toy-blimp": BENCHMARK}, "llms": ["mock"]}
-    params["recognition"]["models"] = ["one", "by-form"]
+    params["pairs"] |= {"benchmarks": {"toy-blimp": BENCHMARK}, "llms": {"mock": {}}}
+    params["recognition"]["models"] = {"one": {}, "by-form": {}}
     search = {"trials": 2, "folds": 2, "C": {"low": 1e-4, "high": 100.0}, "standardise": [False]}
     params["recognition"]["tune"] = search
 

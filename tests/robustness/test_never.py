@@ -95,7 +95,7 @@ def keyword_names(call: ast.Call) -> set[str | None]:
 def test_a_name_in_params_that_a_shell_would_take_for_a_command_is_refused(tmp_path, name):
     def add(params: dict) -> None:
         params["models"][name] = next(iter(params["models"].values()))
-        params["pairs"]["models"] = [name]
+        params["pairs"]["models"] = {name: {}}
 
     change_params(tmp_path, ROOT / "params.yaml", add)
     with pytest.raises(ParamsError, match=r"params.yaml: models"):

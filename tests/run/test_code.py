@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from stage_process import StageProcess
@@ -132,11 +131,3 @@ def test_imports_inside_of_functions_count_and_those_for_type_checkers_do_not(tm
 
 def test_pages_depend_on_their_templates():
     assert any(name.endswith("index.html") for name in reached_files(ROOT / "pipelines" / "report" / "site.py"))
-
-
-def test_every_script_is_a_stage_of_its_name():
-    for script in SCRIPTS:
-        stage = f"{script.stem}_{script.parent.name}"
-        special = {"site_report": "report", "mine_corpora": "mine_sentences"}
-        text = Path(script).read_text()
-        assert text.startswith(f'"""{special.get(stage, stage)}: '), script

@@ -44,11 +44,6 @@ def test_a_log_file_gets_a_line_with_rate_and_time_left(lines, step, more, said)
     assert lines([step], **more) == [f"score_pairs mini-mlm: {said}"]
 
 
-@pytest.mark.parametrize(("seconds", "expected"), [(29, 0), (30, 1), (100, 3)])
-def test_a_log_file_gets_at_most_one_line_every_half_minute(lines, seconds, expected):
-    assert len(lines([(1, 100)] * seconds)) == expected
-
-
 @pytest.mark.parametrize(
     ("kept", "said"),
     [("4 scores", "4 scores; run the same command again to go on from there"), ("", "nothing was kept")],

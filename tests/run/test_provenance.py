@@ -1,4 +1,3 @@
-import hashlib
 import os
 from pathlib import Path
 
@@ -21,10 +20,6 @@ stages:
 def lock(workspace: Path, md5: str, modified: int) -> None:
     (workspace / "dvc.lock").write_text(LOCK.format(md5=md5))
     os.utime(workspace / "dvc.lock", (modified, modified))
-
-
-def test_a_file_has_its_own_md5(workspace):
-    assert md5_of(Path("input.txt")) == hashlib.md5(b"hello").hexdigest()
 
 
 def test_a_folder_has_the_md5_that_dvc_has_noted_and_one_that_no_stage_has_written_says_so(workspace):

@@ -3,11 +3,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_stages import BLIND, FACTS, judge_pairs, judged_run, report_pairs, score_pairs
+from toy_stages import BLIND, judge_pairs, judged_run, report_pairs, score_pairs
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
-from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DiskFullError, read_json
 from cxprobe.project.params import load_params
 from cxprobe.run.record import Dataset
@@ -33,21 +32,6 @@ def written(work, name=None):
 
 def contents(folder: str) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
-
-
-def test_a_measuring_stage_has_tables_and_counts_with_six_significant_digits_and_no_run(workspace):
-    assert written(score_pairs) == []
-    assert set(contents("results/score_pairs/mlm")) == {"counts.csv", "settings.csv", "figures/history.png"}
-    counts = Path("results/score_pairs/mlm/counts.csv").read_text()
-    assert counts == "count,value\npairs,1234567\nshare,0.333333\n"
-    assert read_table(Path("results/score_pairs/mlm/settings.csv"))["C"].tolist() == [0.333333]
-
-
-def test_a_stage_without_results_leaves_no_folder_that_would_be_no_output(workspace):
-    (workspace / "results" / "mine_sentences").mkdir(parents=True)
-    (workspace / "results" / "mine_sentences" / "counts.csv").write_text("of an earlier version")
-    assert written(lambda _: Outcome(), "mine_sentences") == []
-    assert not (workspace / "results" / "mine_sentences").exists()
 
 
 def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
@@ -104,25 +88,6 @@ def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(worksp
     assert len({tuple(record.params) for record in records}) == 1
 
 
-def test_runs_of_another_experiment_have_folders_of_their_own_and_names_with_their_source(workspace):
-    def judge(stage: Stage) -> Outcome:
-        return Outcome(runs=[judged_run(stage), judged_run(stage, experiment="benchmarks", source="blimp")])
-
-    own, other = written(judge, "judge_pairs")
-    assert (own.name, other.name) == ("mlm · toy", "mlm · blimp · toy")
-    assert other.folder == Path("results/judge_pairs/runs/benchmarks/mlm/toy/blimp")
-    assert (own.experiment, other.experiment) == ("pairs", "benchmarks")
-
-
-def test_a_series_of_models_has_runs_under_its_own_name_before_those_of_models(workspace):
-    facts = replace(FACTS, kind="series")
-
-    def judge(stage: Stage) -> Outcome:
-        return Outcome(runs=[judged_run(stage), judged_run(stage, model="tinies", facts=facts)])
-
-    assert [record.name for record in written(judge, "judge_pairs")] == ["tinies · toy", "mlm · toy"]
-
-
 @pytest.mark.parametrize("work", [score_pairs, judge_pairs, report_pairs])
 def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(workspace, work):
     records = written(work)
@@ -148,11 +113,6 @@ def test_records_are_read_as_they_were_written_and_without_those_that_a_killed_r
     assert faults == []
     written(judge_pairs)
     assert not unfinished.exists()
-
-
-def test_two_runs_in_one_folder_are_refused(workspace):
-    with pytest.raises(ValueError, match=r"judge_pairs has two runs for results/judge_pairs/runs/mlm/toy/own"):
-        written(lambda stage: Outcome(runs=[judged_run(stage), judged_run(stage)]), "judge_pairs")
 
 
 def test_of_damaged_changed_and_exchanged_records_each_is_named_and_the_others_are_read(workspace):

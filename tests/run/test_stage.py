@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 from toy_stages import judged_run
 
-from cxprobe.errors import DataError
 from cxprobe.project.params import load_params
 from cxprobe.run.stage import Stage
 
@@ -14,12 +13,6 @@ pytest_plugins = ["toy_stages"]
 @pytest.fixture
 def stage(workspace) -> Stage:
     return Stage("score_pairs", "mlm", load_params())
-
-
-def test_the_folders_of_a_stage_are_named_by_its_item(stage):
-    assert (stage.data, stage.results) == (Path("data/score_pairs/mlm"), Path("results/score_pairs/mlm"))
-    assert replace(stage, name="judge_pairs", item="").data == Path("data/judge_pairs")
-    assert stage.line == "pairs"
 
 
 def test_settings_are_the_seed_and_what_is_named(stage):
@@ -40,19 +33,6 @@ def test_settings_of_two_parts_of_a_section_have_the_same_names(stage):
 def test_a_used_file_is_an_input_with_its_md5(stage):
     assert stage.use(Path("input.txt")) == Path("input.txt")
     assert stage.inputs == {"input.txt": "5d41402abc4b2a76b9719d911017c592"}
-
-
-@pytest.mark.parametrize(
-    ("path", "remedy"),
-    [
-        ("data/gone.parquet", r"`dvc repro` makes it, `dvc pull` fetches it"),
-        ("constructions/toy/labels.tsv", r"write it, or take what needs it out of params\.yaml"),
-        ("data/benchmarks/blimp", r"write it, or take what needs it out of params\.yaml"),
-    ],
-)
-def test_an_input_that_is_missing_says_what_or_who_makes_it(stage, path, remedy):
-    with pytest.raises(DataError, match=f"{path} is missing; {remedy}"):
-        stage.use(Path(path))
 
 
 def test_a_run_has_at_most_fifty_metrics_and_series_and_names_model_construction_and_source(stage):

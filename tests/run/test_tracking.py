@@ -1,4 +1,3 @@
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -111,13 +110,6 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
     assert provenance["environment"]["torch"] == "2.13.0"
 
 
-def test_artifacts_that_dvc_has_not_fetched_are_left_out(project_folder):
-    (JUDGED.folder / "figures" / "accuracy.png").unlink()
-    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
-    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
-    assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "provenance.json"]
-
-
 def test_a_run_is_written_once_also_from_other_inputs_and_again_with_another_setting(project_folder):
     add_runs([JUDGED, replace(JUDGED, name="tiny · all")], CONTEXT, EXPERIMENTS)
     later = replace(CONTEXT, started=9000, finished=9500)
@@ -154,12 +146,6 @@ def test_records_of_another_machine_are_written_without_their_context(project_fo
     assert "mlflow.source.git.commit" not in found.data.tags
 
 
-def test_a_context_that_cannot_be_kept_cost_a_warning(workspace, capsys):
-    (workspace / "mlruns" / "context").write_text("a file where a folder should be")
-    keep_context([JUDGED], CONTEXT)
-    assert "time, commit and machine of the runs could not be kept" in capsys.readouterr().err
-
-
 def test_runs_of_one_data_set_are_written_to_a_shared_store_at_the_same_time(project_folder, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{project_folder}/shared.db")
     of_data_sets = [
@@ -169,15 +155,6 @@ def test_runs_of_one_data_set_are_written_to_a_shared_store_at_the_same_time(pro
     ]
     assert sync(of_data_sets, EXPERIMENTS) == len(of_data_sets)
     assert len(runs("pairs")) == len(of_data_sets)
-
-
-def test_syncing_begins_with_the_oldest_run(project_folder):
-    old = replace(JUDGED, name="old")
-    keep_context([JUDGED], replace(CONTEXT, started=9000, finished=9500))
-    keep_context([old], CONTEXT)
-    sync([JUDGED, old], EXPERIMENTS)
-    by_start = sorted(runs("pairs"), key=lambda one: one.info.start_time)
-    assert [one.info.run_name for one in by_start] == ["old", "tiny · toy"]
 
 
 def test_a_run_that_was_only_half_written_is_written_again(project_folder, monkeypatch, capsys):
@@ -191,10 +168,6 @@ def test_a_run_that_was_only_half_written_is_written_again(project_folder, monke
     assert sorted(one.info.status for one in runs("pairs")) == ["FINISHED", "KILLED"]
 
 
-def test_nothing_is_sent_to_anyone(workspace):
-    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
-
-
 def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_them(project_folder):
     add_runs([SEARCHED], CONTEXT, EXPERIMENTS)
     parent, first, second = runs("recognition")
@@ -202,12 +175,6 @@ def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_
     assert (first.info.status, first.data.params, first.data.metrics) == ("FINISHED", {"C": "0.1"}, {"accuracy": 0.75})
     assert (second.info.status, second.data.params, second.data.metrics) == ("FAILED", {"C": "9.0"}, {})
     assert {one.data.tags[PROCESS_TAG] for one in (parent, first, second)} == {this_process()}
-
-
-def test_more_metrics_than_mlflow_takes_at_once_are_all_written(project_folder):
-    add_runs([replace(JUDGED, series={"loss": [(step, 0.5) for step in range(1500)]})], CONTEXT, EXPERIMENTS)
-    client, (found,) = MlflowClient(tracking_uri()), runs("pairs")
-    assert len(client.get_metric_history(found.info.run_id, "loss")) == 1500
 
 
 def left_open(process: str) -> str:
@@ -268,32 +235,6 @@ def test_an_experiment_is_made_with_its_description_and_that_of_an_older_version
     client.set_experiment_tag(made.experiment_id, "mlflow.note.content", "as it was")
     assert experiment_id(client, PAIRS) == made.experiment_id
     assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == PAIRS.description
-
-
-def test_an_experiment_that_another_process_makes_at_the_same_moment_is_taken(workspace):
-    class Late(MlflowClient):
-        """A client that looked for the experiment before the other process had made it."""
-
-        looked = False
-
-        def get_experiment_by_name(self, name):
-            found = super().get_experiment_by_name(name) if self.looked else None
-            self.looked = True
-            return found
-
-    made = experiment_id(open_store(), PAIRS)
-    assert experiment_id(Late(tracking_uri()), PAIRS) == made
-
-
-def test_a_store_that_was_begun_in_another_folder_is_not_written_and_says_what_to_do(workspace, monkeypatch, capsys):
-    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
-    (workspace / "new").mkdir()
-    (workspace / "mlruns").rename(workspace / "new" / "mlruns")
-    monkeypatch.chdir(workspace / "new")
-    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
-    assert "does not work (it was begun in another folder: its artifacts are in file:///" in capsys.readouterr().err
-    with pytest.raises(TrackingError, match="begun in another folder, delete it and run `cxprobe sync` again"):
-        sync([JUDGED], EXPERIMENTS)
 
 
 def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):

@@ -128,7 +128,7 @@ def pages_of(params) -> dict[str, str]:
 @pytest.fixture
 def pages(folder):
     """The pages of a run with pairs alone: two models, a blind panel, and the mock model asked too."""
-    params = with_params(folder, ["pairs"], pairs={"llms": ["mock"]})
+    params = with_params(folder, ["pairs"], pairs={"llms": {"mock": {}}})
     accuracy = pairs_accuracy(mlm=(0.7, 0.65, 0.75, 300), clm=(0.5, 0.4, 0.6, 90), mock=(0.5, 0.1, 0.9, 4))
     blind = pairs_accuracy(shorter=(0.52, 0.44, 0.6, 300), first_mentioned=(0.5, 0.42, 0.58, 300))
     write_report(folder, "pairs", accuracy=pd.concat([accuracy, blind]))
@@ -310,7 +310,7 @@ def test_earlier_checkpoints_and_twins_are_not_in_the_overview(folder):
         for at in (10, 20)
     }
     series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
-    pairs = params.pairs.model_copy(update={"models": [*params.pairs.models, "grown"]})
+    pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})
     grown = params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}})
     cast = ReportModels.of(sections_of(grown))
     assert cast.earlier == ["step-10"]

@@ -49,16 +49,15 @@ def write_small_project(folder: Path) -> None:
     content = YAML(typ="safe").load(preset_text("carried", ROOT / "presets"))
     content["mining"]["constructions"] = {"comparative-correlative": "documentation"}
     content["recognition"] |= {
-        "models": ["minilm"],
+        "models": {"minilm": {}},
         "constructions": {"comparative-correlative": ["generated", "mined"]},
     }
-    content["scenarios"] |= {"models": ["mini-mlm"], "constructions": [MEANING]}
+    content["scenarios"] |= {"models": {"mini-mlm": {}}, "constructions": [MEANING]}
     content["scenarios"]["make"]["share"] = 0.01
-    content["pairs"] |= {"models": ["by-rule"], "llms": [], "probed": [], "constructions": list(PAIRS)}
-    content["pairs"]["fewer"] = {}
+    content["pairs"] |= {"models": {"by-rule": {}}, "llms": {}, "probed": {}, "constructions": list(PAIRS)}
     content["pairs"]["make"]["per_cell"] = {"meaning": 1, "form": 3, "control": 1}
     content["pairs"]["probe"] = None
-    content["prompts"] |= {"llms": ["mock"], "models": ["mini-clm"], "constructions": [MEANING]}
+    content["prompts"] |= {"llms": {"mock": {}}, "models": {"mini-clm": {}}, "constructions": [MEANING]}
     content["prompts"]["make"]["premises"] = 1
     content["report"]["tested"]["models"] = []
     content["models"] = {name: content["models"][name] for name in ("minilm", "mini-mlm", "mini-clm")}

@@ -16,7 +16,6 @@ import typer
 
 from cxprobe.cli import (
     check,
-    describe,
     export,
     files,
     import_,
@@ -24,7 +23,6 @@ from cxprobe.cli import (
     labels,
     new,
     params,
-    plan,
     tracking,
 )
 from cxprobe.errors import CxprobeError
@@ -37,7 +35,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Scores of a file of sentences, and what a team does beside `dvc repro`: begin projects and constructions, "
-    "check, describe and label data, keep results and tracking in order.",
+    "check and label data, keep results and tracking in order.",
 )
 
 
@@ -63,12 +61,12 @@ _PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and page
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.compare),
-    _PROJECT: (init.init, params.schema, params.preset, check.check, plan.plan, import_.import_),
+    _PROJECT: (init.init, new.new, params.preset, check.check, import_.import_),
     _PEOPLE: (labels.label, labels.rate),
-    _RESULTS: (tracking.sync, tracking.ui, tracking.prune, describe.describe, export.export),
+    _RESULTS: (tracking.sync, tracking.ui, export.export),
 }
 # All others are about the project in whose folder they are called.
-_ANYWHERE = (files.score, files.compare, init.init, params.schema)
+_ANYWHERE = (files.score, files.compare, init.init)
 
 
 def _mendable(command: Callable[..., None]) -> Callable[..., None]:
@@ -104,7 +102,5 @@ for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
         app.command(_command.__name__.strip("_"), rich_help_panel=_panel)(_mendable(_command))
 
-_BEGIN = "Begin a part of a project: a construction, its frames, a model."
-_group("new", _PROJECT, _BEGIN, new.construction, new.frames, new.model)
 
 __all__ = ["app"]

@@ -1,16 +1,20 @@
-"""The command ``cxprobe check``."""
+"""The command ``cxprobe check``: faults of files, what is left to do, and what blind models get."""
 
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxprobe.cli.names import complete_construction
+from cxprobe.cli.names import complete_construction, print_table
 from cxprobe.errors import DataError
+
+if TYPE_CHECKING:
+    from cxprobe.project.params import Params
+    from cxprobe.report.line import Demand
 
 
 class _NotNeeded(MetaPathFinder):
@@ -35,15 +39,27 @@ def check(
     cxn: Annotated[list[str] | None, typer.Option(help="What Cxn= calls the construction; several times.")] = None,
     tags: Annotated[bool, typer.Option("--tags", help="The last column has tags, as B-DITRAN, not Cxn=.")] = False,
     gold: Annotated[bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees.")] = False,
+    blind: Annotated[
+        str,
+        typer.Option(
+            help="A construction: only print what blind models get on its items, before any run.",
+            autocompletion=complete_construction,
+        ),
+    ] = "",
 ) -> None:
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.
 
+    Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
+    writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed.
     With --pattern, print its precision and recall on treebanks that others annotated, by sentence, and nothing else.
     """
     if pattern or treebank or cxn:
         if not (pattern and treebank and cxn):
             raise DataError("--pattern, --treebank and --cxn go together: a construction, a file, and its name there")
         _compare_pattern(pattern, treebank, cxn, tags=tags, gold=gold)
+        return
+    if blind:
+        _print_blind_rates(blind)
         return
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
@@ -60,11 +76,95 @@ def check(
         print("\n".join([*faults.lines, count]), file=sys.stderr)
         raise SystemExit(2)
     print("params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault")
-    models = load_params().models
-    for key in empty_names(models, models):
+    params = load_params()
+    for key in empty_names(params.models, params.models):
         print(f"params.yaml: {key}: is empty; write it before a line names this model")
     for note in faults.notes:
         print(note)
+    _write_what_follows()
+    print_what_is_left(params)
+
+
+def _write_what_follows() -> None:
+    """Write the schema of params.yaml, and the page of constructions, where they are not what the files say."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.project.params import SCHEMA_FILE, schema_text
+    from cxprobe.site.constructions import make_page
+
+    for path, text in ((SCHEMA_FILE, schema_text()), (CONSTRUCTIONS_FOLDER / "README.md", make_page())):
+        if not path.is_file() or path.read_bytes() != text.encode():
+            write_bytes(text.encode(), path)
+            print(f"{path} is written anew")
+
+
+def print_what_is_left(params: "Params") -> None:
+    """Print what each stage has left to ask of each model, counted from the items that the making stages have made."""
+    from cxprobe.lines import LINES
+    from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
+
+    rows: dict[str, Demand] = {}
+    before = ["list_code", "list_files"]
+    for name, line in LINES.items():
+        if params.params_of(name).nothing_to_do:
+            continue
+        try:
+            rows |= {f"{row.stage}@{row.model}": row for row in line.demand(params)}
+            before.append(f"make_{name}")
+        except (DataError, FileNotFoundError):
+            print(f"{name} is not counted: `dvc repro make_{name}` makes its items")
+    changed = changed_stages([*before, *rows])
+    for stage in before:
+        if stage in changed and len(before) > 2:
+            print(f"{stage} is not up to date; run `dvc repro {stage}` to count what is new")
+    left = [row for stage, row in rows.items() if stage in changed]
+    if rows:
+        print(f"{len(rows) - len(left)} of {len(rows)} stages that ask a model are up to date")
+    if left:
+        cells = [(row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left]
+        print_table([("stage", "model", "texts", "tokens", "tokens back"), *cells], texts=2)
+        print(
+            f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens."
+        )
+
+
+def changed_stages(stages: Sequence[str]) -> set[str]:
+    """Return the stages whose parameters, files or outputs DVC finds changed; outside of DVC, all of them."""
+    from dvc.exceptions import DvcException, NotDvcRepoError
+    from dvc.repo import Repo
+
+    if not Path("dvc.yaml").is_file():
+        return set(stages)
+    try:
+        with Repo() as repo:
+            return set(stages) & set(repo.status(targets=list(stages)))
+    except NotDvcRepoError:
+        return set(stages)
+    except DvcException as fault:
+        raise DataError(f"DVC cannot read the project: {fault}") from fault
+
+
+def _print_blind_rates(construction: str) -> None:
+    """Print the rates of the blind models of params.yaml on a construction's items, best first."""
+    import pandas as pd
+
+    from cxprobe.constructions.construction import load_construction
+    from cxprobe.lines import LINES
+    from cxprobe.project.params import load_params
+    from cxprobe.report.words import in_full
+    from cxprobe.stats import Estimate
+
+    load_construction(construction)  # which says what a wrong name should be
+    params = load_params()
+    of_lines = [line.blind_rates(construction, params) for line in LINES.values()]
+    rates = pd.concat([pd.DataFrame({"items": []}), *of_lines])
+    if rates.empty:
+        print(f"{construction} has neither pairs nor items of prompts, so there is nothing to ask blind models about")
+    for items, table in rates.groupby("items", sort=False):
+        print(f"{items}:")
+        for row in table.sort_values("accuracy", ascending=False, kind="stable").to_dict("records"):
+            rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
+            print(f"  {row['model']}: {in_full(rate)}".replace("\u00a0", " "))
 
 
 def _compare_pattern(construction: str, files: list[Path], names: list[str], *, tags: bool, gold: bool) -> None:

@@ -1,16 +1,69 @@
-"""The commands that begin a part of a project: ``cxprobe new construction``, ``frames`` and ``model``."""
+"""The command that begins a part of a project: ``cxprobe new construction``, ``frames`` or ``model``."""
 
 from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.cli.names import ConstructionName
+from cxprobe.cli.names import complete_construction
+from cxprobe.errors import ProjectError
+
+Kind = Literal["construction", "frames", "model"]
+_OPTIONS = {"construction": (), "frames": ("--most",), "model": ("--name", "--revision", "--dtype", "--twin")}
 
 
-def construction(
-    name: Annotated[str, typer.Argument(help="The name of its folder: small letters, digits, hyphens.")],
+def new(
+    kind: Annotated[Kind, typer.Argument(help="What is begun.", show_default=False)],
+    slug: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Its name: small letters, digits, hyphens. Of frames, that of their construction.",
+            autocompletion=complete_construction,
+            show_default=False,
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a model, and needed: a Hugging Face name, a local folder or GGUF file, org/repo/file.gguf, or "
+            "package:<module>/<path>."
+        ),
+    ] = None,
+    revision: Annotated[str | None, typer.Option(help="Of a model: branch, tag or (better) commit on the hub.")] = None,
+    dtype: Annotated[
+        Literal["float32", "bfloat16", "float16"] | None,
+        typer.Option(help="Of a model: the precision that it runs in; by default float32."),
+    ] = None,
+    twin: Annotated[
+        bool, typer.Option("--twin", help="Of a model: print the entry of its twin with random weights too.")
+    ] = False,
+    most: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of frames: how many are printed at most, the most frequent verbs first; else 30."),
+    ] = None,
 ) -> None:
-    """Begin a construction: commented files with an example that passes `cxprobe check`."""
+    """Begin a construction, frames of its pairs, or a model.
+
+    construction: commented files with an example that passes `cxprobe check`. frames: print beginnings of frames for
+    pairs.yaml, verbs that a corpus has in the construction and no frame has. model: print its entry for params.yaml,
+    below `models`, with the digest of weights on this machine; one that cxprobe carries is copied into the project.
+    """
+    given = {"--name": name, "--revision": revision, "--dtype": dtype, "--twin": twin, "--most": most}
+    for option, value in given.items():
+        if value and option not in _OPTIONS[kind]:
+            raise ProjectError(f"{option} is no option of `cxprobe new {kind}`; leave it out")
+    if kind == "construction":
+        _begin_construction(slug)
+    elif kind == "frames":
+        _print_frames(slug, most or 30)
+    elif name is None:
+        raise ProjectError(f"--name: say what the model {slug} is, such as --name roberta-base")
+    else:
+        _print_model(slug, name, revision, dtype or "float32", twin=twin)
+
+
+def _begin_construction(name: str) -> None:
+    """Write commented files with an example, and say what is next."""
     from cxprobe.cli.project import add_construction
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 
@@ -22,11 +75,8 @@ def construction(
     print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
 
 
-def frames(
-    name: ConstructionName,
-    most: Annotated[int, typer.Option(min=1, help="How many are printed at most, the most frequent verbs first.")] = 30,
-) -> None:
-    """Print beginnings of frames for pairs.yaml: verbs that a corpus has in the construction, and no frame has."""
+def _print_frames(name: str, most: int) -> None:
+    """Print beginnings of frames from what was mined, without what people labelled negative."""
     from cxprobe.cli.labels import labels_file, mined_file, read_mined
     from cxprobe.lines import LINES
     from cxprobe.people.labels import in_force, judgements_on, read_labels
@@ -40,25 +90,10 @@ def frames(
         print(line.drafts(name, mined, mined_file(name), most), end="")
 
 
-def model(
-    slug: Annotated[str, typer.Argument(help="Its name in the project: small letters, digits, hyphens.")],
-    name: Annotated[
-        str,
-        typer.Option(
-            help="A Hugging Face name, a local folder or GGUF file, org/repo/file.gguf, or package:<module>/<path>.",
-            show_default=False,
-        ),
-    ],
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or (better) commit on the hub.")] = None,
-    dtype: Annotated[
-        Literal["float32", "bfloat16", "float16"], typer.Option(help="The precision that it runs in.")
-    ] = "float32",
-    twin: Annotated[bool, typer.Option("--twin", help="Print the entry of its twin with random weights too.")] = False,
+def _print_model(
+    slug: str, name: str, revision: str | None, dtype: Literal["float32", "bfloat16", "float16"], *, twin: bool
 ) -> None:
-    """Print the entry of a model for params.yaml, below `models`. Weights on this machine are hashed.
-
-    A model of models/ that cxprobe carries and the project does not have is copied into it.
-    """
+    """Print the entry of a model, and copy one that cxprobe carries and the project does not have."""
     import shutil
     from textwrap import indent
 
@@ -74,8 +109,8 @@ def model(
     if carried := carried_folder(name):
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")
-    names = f"'{slug}' and '{slug}-random'" if twin else f"'{slug}'"
+    names = f"`{slug}: {{}}`" + (f" and `{slug}-random: {{}}`" if twin else "")
     print(
-        f"Then add {names} to a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` then runs only "
-        "what is new"
+        f"Then add {names} to the models of a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` "
+        "then runs only what is new"
     )

@@ -1,4 +1,4 @@
-"""The commands ``cxprobe preset`` and ``cxprobe schema``: params.yaml as a whole."""
+"""The command ``cxprobe preset``: params.yaml as a whole."""
 
 from pathlib import Path
 from typing import Annotated
@@ -28,10 +28,3 @@ def preset(
         return
     write_bytes(text.encode(), PARAMS_FILE)
     print(f"{PARAMS_FILE} is that of the preset {name}. Next: cxprobe check, dvc repro")
-
-
-def schema() -> None:
-    """Print the JSON Schema of params.yaml, by which editors complete and check it; params.schema.json keeps it."""
-    from cxprobe.project.params import schema_text
-
-    print(schema_text(), end="")

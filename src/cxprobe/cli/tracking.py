@@ -1,4 +1,4 @@
-"""The commands that keep the tracking store and the files in order: ``cxprobe sync`` and ``cxprobe prune``."""
+"""The commands about MLflow: ``cxprobe sync`` and ``cxprobe ui``."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,24 +65,6 @@ def ui(
     options = [f"--backend-store-uri={tracking.tracking_uri()}", "--host=127.0.0.1", f"--port={port}", "--workers=1"]
     # MLflow replaces this process, so that signals reach it.
     os.execv(sys.executable, [sys.executable, "-m", "mlflow", "ui", *options])  # noqa: S606
-
-
-def prune(
-    yes: Annotated[bool, typer.Option("--yes", help="Remove what is listed; without it nothing is changed.")] = False,
-) -> None:
-    """List stages in dvc.lock that dvc.yaml does not have, with their outputs on disk; with --yes, remove both."""
-    from cxprobe.run.leftovers import find_leftovers, remove_leftovers
-
-    leftovers = find_leftovers()
-    for name, paths in leftovers.items():
-        print(f"{name}: {', '.join(map(str, paths)) or 'no outputs on disk'}")
-    if not leftovers:
-        print("nothing is left over")
-    elif yes:
-        remove_leftovers(leftovers)
-        print("removed; `dvc gc --workspace` frees DVC's cache of it too")
-    else:
-        print("nothing was removed; `cxprobe prune --yes` removes all of this")
 
 
 def _is_taken(port: int) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug
-from cxprobe.report.params import LineParams
+from cxprobe.report.params import Everything, LineParams, LineSection
 
 Regions = Literal["all", "ends"]
 
@@ -37,11 +37,11 @@ class MeasureInterventions(Closed):
     """The most tokens in one batch that is evaluated."""
 
 
-class InterventionsParams(Closed):
+class InterventionsParams(LineSection):
     """Interventions: in which models vectors are exchanged, between sentences of which constructions."""
 
-    models: Distinct[Slug]
-    """Slugs of the section models."""
+    models: dict[Slug, Everything]
+    """Entries of models."""
     constructions: Distinct[Slug]
     """Those with an interventions.yaml."""
     make: MakeInterventions

@@ -19,7 +19,7 @@ from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.controls import controls_of
 from cxprobe.pairs.margins import effects_on_margins, of_meaning
-from cxprobe.pairs.params import Benchmark, PairsParams, PerCell
+from cxprobe.pairs.params import AskedPairs, Benchmark, PairsParams
 from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
 from cxprobe.stats import CLUSTER, clusters_by, credits_of_margins, difference_by, rate_by, with_tie_rate
 
@@ -142,12 +142,12 @@ def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str]
     )
 
 
-def pairs_for(member: Member, pairs: pd.DataFrame, fewer: Mapping[str, PerCell]) -> pd.DataFrame:
-    """Return the pairs that a model is asked about: all, or the first of each cell (`PairsParams.fewer`).
+def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
+    """Return the pairs that a model is asked about: all, or the first of each cell (`PairsParams.models`).
 
     One that is shown the continuation alone is asked about pairs with a context; on others it would be no blind model.
     """
-    pairs = first_items(pairs, fewer.get(member.entry))
+    pairs = first_items(pairs, asked.get(member.entry, AskedPairs()))
     return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
 
 

@@ -227,10 +227,10 @@ class PairsLine(Line):
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
-        for entry in section.models:
+        for entry, asked in section.models.items():
             texts: set[str] = set()
             for source, pairs in tables.items():
-                table = first_items(pairs, section.fewer.get(entry)) if source == OWN_PAIRS else pairs
+                table = first_items(pairs, asked) if source == OWN_PAIRS else pairs
                 for side in ("good", "bad"):
                     texts |= {*(table["context"] + table[side])}
                     # Continuations are scored without their contexts too.
@@ -241,8 +241,8 @@ class PairsLine(Line):
             for source, table in tables.items():
                 by = ["construction", "words"] if source == OWN_PAIRS else section.benchmarks[source].by
                 drawn = draw_pairs(table, by, section.ask.pairs_per_construction, params.seed)
-                asked = preference_questions(drawn, section.ask.prompt, load_preference_prompts())
-                questions += asked["question"].tolist()
+                of_source = preference_questions(drawn, section.ask.prompt, load_preference_prompts())
+                questions += of_source["question"].tolist()
             yield from replied_demand(params.llms, "ask_pairs", section.llms, questions)
 
     # ---- reports

@@ -9,7 +9,7 @@ from pydantic import Field
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
 from cxprobe.lm.params import RuleOfPairs, members_of
 from cxprobe.lm.terms import SchemeName
-from cxprobe.report.params import LineParams
+from cxprobe.report.params import Everything, LineParams, LineSection
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
 FORM = "-form"
@@ -48,6 +48,24 @@ class PerCell(Closed):
     """For pairs that test how something is formed."""
     control: Annotated[int, Field(ge=1)]
     """For controls, whose answer the text says in plain words."""
+
+
+class AskedPairs(Closed):
+    """How many items of each cell a model is asked about, from the first on; all of those that are not named.
+
+    For masked models, which read a text once for each of its tokens.
+    """
+
+    meaning: Annotated[int, Field(ge=1)] | None = None
+    form: Annotated[int, Field(ge=1)] | None = None
+    control: Annotated[int, Field(ge=1)] | None = None
+
+
+class ProbedModel(Closed):
+    """A model whose vectors are probed."""
+
+    asked: Slug | None = None
+    """The entry of pairs.llms that is the same model, asked in words."""
 
 
 class MakePairs(Closed):
@@ -111,22 +129,17 @@ class ProbePairs(Closed):
     """Into how many parts the frames are divided; each is predicted by probes that were trained on the others."""
     max_iter: Annotated[int, Field(ge=1)]
     """The most iterations of the solver; if it has not converged then, that is an error."""
-    asked: dict[Slug, Slug]
-    """Model of pairs.probed -> the entry of pairs.llms that is the same model, asked in words; {} for none."""
 
 
-class PairsParams(Closed):
+class PairsParams(LineSection):
     """Minimal pairs: of which constructions and benchmarks, which models are asked, and how."""
 
-    models: Distinct[Slug]
-    """Scored by the likelihood of the two texts: entries of models."""
-    llms: Distinct[Slug]
+    models: dict[Slug, AskedPairs]
+    """Scored by the likelihood of the two texts: entry of models -> the items that it is asked about."""
+    llms: dict[Slug, Everything]
     """Asked in words which text is the likelier: entries of llms."""
-    probed: Distinct[Slug]
+    probed: dict[Slug, ProbedModel]
     """Whose vectors are probed too, for the ways of asking side by side; some of pairs.models."""
-    fewer: dict[Slug, PerCell]
-    """Model -> the items that it is asked about: as many of each cell, from the first on; all for one that is absent.
-    For masked models, which read a text once for each of its tokens."""
     constructions: Distinct[Slug]
     """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
     make: MakePairs
@@ -162,8 +175,7 @@ class PairsStage(LineParams):
         section, models, llms = self.pairs, self.models, self.llms
         for part, need in (("llms", "ask"), ("probed", "probe")):
             if getattr(section, part) and getattr(section, need) is None:
-                yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that list"
-        yield from named_elsewhere("pairs.fewer", section.fewer, "models", models)
+                yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that"
         judge, schemes = section.judge, section.score.schemes
         for key, value, where, allowed in (
             ("scheme", judge.scheme, "pairs.score.schemes", schemes),
@@ -178,16 +190,15 @@ class PairsStage(LineParams):
             yield "pairs.benchmarks.own: tables call the project's own pairs so; give the benchmark another name"
         slugs = [slug for slug in section.models if slug in models]
         taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
-        for number, slug in enumerate(section.llms):
+        for slug in section.llms:
             if slug in taken and slug in llms:
                 yield (
-                    f"pairs.llms[{number}]: '{slug}' is a model in pairs.models too, and tables tell models by their "
+                    f"pairs.llms: '{slug}' is a model in pairs.models too, and tables tell models by their "
                     "names; give the entry of llms another"
                 )
         yield from named_elsewhere("pairs.probed", section.probed, "pairs.models", section.models)
         if section.probe and section.probed:
             named = section.probe.constructions
             yield from named_elsewhere("pairs.probe.constructions", named, "pairs.constructions", section.constructions)
-            asked = section.probe.asked
-            yield from named_elsewhere("pairs.probe.asked", asked, "pairs.probed", section.probed)
-            yield from named_elsewhere("pairs.probe.asked", asked.values(), "pairs.llms", section.llms)
+            asked = [probed.asked for probed in section.probed.values() if probed.asked]
+            yield from named_elsewhere("pairs.probed (asked)", asked, "pairs.llms", section.llms)

@@ -121,7 +121,7 @@ def source_runs(
     balanced = with_balance(pairs, how.cell)
 
     def judge(member: Member, folder: Path) -> JudgedPairs | None:
-        shown = pairs_for(member, pairs, section.fewer if source == OWN_PAIRS else {})
+        shown = pairs_for(member, pairs, section.models if source == OWN_PAIRS else {})
         if shown.empty:
             return None
         shown = balanced if len(shown) == len(pairs) else with_balance(shown, how.cell)
@@ -329,7 +329,7 @@ def ways_runs(
         except CxprobeError as fault:
             faults[slug] = str(fault)
             continue
-        said = items[items["model"] == probe.asked.get(slug)]
+        said = items[items["model"] == stage.params.pairs.probed[slug].asked]
         of_model = items[items["model"] == slug].drop(columns="model")
         by_name = {
             name: verdicts(table, of_model[of_model["construction"] == name], said if len(said) else None)

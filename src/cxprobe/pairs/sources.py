@@ -1,13 +1,14 @@
 """Where minimal pairs come from, this project or benchmarks of others, and where the stages keep what concerns them."""
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
 import pandas as pd
 
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
-from cxprobe.pairs.params import PairsParams, PerCell
+from cxprobe.pairs.params import AskedPairs, PairsParams
 from cxprobe.stats import CLUSTER, UNIT
 
 OWN_PAIRS = "own"
@@ -43,13 +44,14 @@ def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(**{name: pairs[name].fillna(pairs["id"] if name.startswith(CLUSTER) else "") for name in gaps})
 
 
-def first_items(pairs: pd.DataFrame, per_cell: PerCell | None) -> pd.DataFrame:
-    """Return the pairs of the first items of each construction, kind of words and noun type; all for None."""
-    if per_cell is None:
+def first_items(pairs: pd.DataFrame, asked: AskedPairs) -> pd.DataFrame:
+    """Return the pairs of the first items of each construction, kind of words and noun type, as many as are asked."""
+    most = asked.model_dump(exclude_none=True)
+    if not most:
         return pairs
     items = pairs.drop_duplicates("item")
     number = items.groupby(["construction", "tests", "words", "noun_type"]).cumcount()
-    return pairs[pairs["item"].isin(items.loc[number < items["tests"].map(per_cell.model_dump()), "item"])]
+    return pairs[pairs["item"].isin(items.loc[number < items["tests"].map(most).fillna(inf), "item"])]
 
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """params.yaml as a whole: what all lines of work share, and one section for each line (`cxprobe.lines`).
 
 `load_params` reads the file and reports all its faults at once: keys and values that are not allowed, unknown names,
-and values that do not go together. ``params.schema.json`` is the same model for editors (`cxprobe schema`).
+and values that do not go together. ``params.schema.json`` is the same model for editors (`cxprobe check` writes it).
 """
 
 import json
@@ -20,6 +20,8 @@ from cxprobe.lines import LINES
 from cxprobe.report.params import LineParams, ReportParams
 from cxprobe.run.mining import CorporaParams
 from cxprobe.run.params import PARAMS_FILE, StageParams
+
+SCHEMA_FILE = Path("params.schema.json")
 
 
 class Params(ReportParams):

@@ -299,10 +299,9 @@ def questions_for(questions: pd.DataFrame, llm: str, params: PromptsParams) -> p
     Args:
         questions: What `build_questions` returns, of any number of constructions.
         llm: The model's slug.
-        params: What the model is asked (``fewer``), and which prompts are asked in one setting alone.
+        params: What the model is asked (``llms``), and which prompts are asked in one setting alone.
     """
-    if (asked := params.fewer.get(llm)) is None:
-        return questions
+    asked = params.llms[llm]
     is_inference = questions["kind"] == "inference"
     counts = pd.Series(True, index=questions.index)
     if asked.sets is not None:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
 from cxprobe.lm.params import RuleOfPrompts
 from cxprobe.lm.terms import SchemeName
-from cxprobe.report.params import LineParams
+from cxprobe.report.params import Everything, LineParams, LineSection
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
 Reader = Literal["stated", "exact"]
@@ -173,15 +173,15 @@ class MakePrompts(Closed):
 
 
 class AskedOf(Closed):
-    """What a model is asked in words, of all questions that are made; null for all."""
+    """What a model is asked in words, of all questions that are made; all of what is not named."""
 
-    sets: SomeDistinct[str] | None
+    sets: SomeDistinct[str] | None = None
     """The project's own sets, and those of files."""
-    shots: SomeDistinct[Annotated[int, Field(ge=0)]] | None
+    shots: SomeDistinct[Annotated[int, Field(ge=0)]] | None = None
     """Numbers of shots of inferences."""
-    chain_of_thought: SomeDistinct[bool] | None
+    chain_of_thought: SomeDistinct[bool] | None = None
     """Whether it reasons first."""
-    variation: bool
+    variation: bool = True
     """Whether the prompts of make.variation are asked too."""
 
 
@@ -217,18 +217,16 @@ class JudgePrompts(Closed):
         return self
 
 
-class PromptsParams(Closed):
+class PromptsParams(LineSection):
     """Inference and multiple choice, asked in words or by the likelihood of the answers."""
 
-    models: Distinct[Slug]
-    """Slugs of the section models, masked or causal, whose answers are scored, and panels of blind models."""
-    llms: Distinct[Slug]
-    """Slugs of the section llms, which are asked in words."""
+    models: dict[Slug, Everything]
+    """Entries of models, masked or causal, whose answers are scored, and panels of blind models."""
+    llms: dict[Slug, AskedOf]
+    """Entry of llms -> what it is asked in words."""
     constructions: Distinct[str]
     """The constructions whose items.yaml is asked about."""
     make: MakePrompts
-    fewer: dict[Slug, AskedOf]
-    """Slug of llms -> what it is asked; one that is absent is asked everything."""
     score: ScorePrompts
     judge: JudgePrompts
 
@@ -236,18 +234,16 @@ class PromptsParams(Closed):
     def _ask_what_is_made(self) -> "PromptsParams":
         sets = [*self.make.sets, *self.make.files]
         numbers = {shots.number for shots in self.make.shots}
-        for slug, asked in self.fewer.items():
-            if slug not in self.llms:
-                raise ValueError(f"fewer.{slug}: '{slug}' is not in llms{suggest(slug, self.llms)}")
+        for slug, asked in self.llms.items():
             for name in asked.sets or ():
                 if name not in sets:
                     raise ValueError(
-                        f"fewer.{slug}.sets: '{name}' is in neither make.sets nor make.files{suggest(name, sets)}"
+                        f"llms.{slug}.sets: '{name}' is in neither make.sets nor make.files{suggest(name, sets)}"
                     )
             if unknown := sorted(set(asked.shots or ()) - numbers):
-                raise ValueError(f"fewer.{slug}.shots: no entry of make.shots has {unknown[0]}")
+                raise ValueError(f"llms.{slug}.shots: no entry of make.shots has {unknown[0]}")
             if unmade := sorted(set(asked.chain_of_thought or ()) - set(self.make.chain_of_thought)):
-                raise ValueError(f"fewer.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
+                raise ValueError(f"llms.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
         return self
 
 

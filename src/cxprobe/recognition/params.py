@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 from cxprobe.constructions.construction import SentenceSource
 from cxprobe.corpora.params import Mining
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
-from cxprobe.report.params import LineParams
+from cxprobe.files.schema import Closed, Slug, SomeDistinct, named_elsewhere
+from cxprobe.report.params import LineParams, LineSection
 
 
 class LabelSettings(Closed):
@@ -124,19 +124,17 @@ class Tune(Closed):
     """Whether features are brought to mean 0 and variance 1 on the training folds."""
 
 
-class RecognitionParams(Closed):
+class RecognitionParams(LineSection):
     """Probes of form: they classify whether a sentence has a construction, for every model and source."""
 
-    models: Distinct[Slug]
-    """Slugs of the section models."""
+    models: dict[Slug, dict[Slug, SomeDistinct[SentenceSource]]]
+    """Entry of models -> those of constructions and their sources that it is asked about; {} for all."""
     constructions: dict[Slug, SomeDistinct[SentenceSource]]
     """Construction -> the sources of its sentences. "generated": its grammars. "balanced": its second pair of grammars.
     "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too. "marked": the
     sentences and subsets of "mined", but models see only the span from the first to the last word that fills a slot. A
     vector is the mean over the tokens of the span. Its pattern.yaml must fill
     slots."""
-    fewer: dict[Slug, dict[Slug, SomeDistinct[SentenceSource]]]
-    """Model -> those of constructions and their sources that it is asked about; all for one that is absent."""
     make: MakeRecognition
     embed: Embed
     probe: Probe
@@ -145,7 +143,7 @@ class RecognitionParams(Closed):
 
     def sources_of(self, model: Slug) -> list[tuple[Slug, SentenceSource]]:
         """Return the constructions, each with a source of its sentences, that a model is asked about."""
-        asked = self.fewer.get(model, self.constructions)
+        asked = self.models[model] or self.constructions
         return [(name, source) for name, sources in asked.items() for source in sources]
 
 
@@ -169,10 +167,9 @@ class RecognitionStage(LineParams):
         from_corpora = [name for name, sources in section.constructions.items() if corpus_sources & {*sources}]
         yield from named_elsewhere("recognition.constructions (mined)", from_corpora, "mining.constructions", mined)
         every = {f"{name} {source}" for name, sources in section.constructions.items() for source in sources}
-        yield from named_elsewhere("recognition.fewer", section.fewer, "models", self.models)
-        for model in section.fewer:
+        for model in section.models:
             named = [" ".join(asked) for asked in section.sources_of(model)]
-            yield from named_elsewhere(f"recognition.fewer.{model}", named, "recognition.constructions", every)
+            yield from named_elsewhere(f"recognition.models.{model}", named, "recognition.constructions", every)
         all_sources = {source for sources in section.constructions.values() for source in sources}
         for source in sorted(all_sources - corpus_sources):
             subsets: Subsets = getattr(section.make, source)

@@ -49,7 +49,7 @@ def probe_source(
         searched = {feature: subset for feature, subset in subsets.items() if can_be_searched(subset)}
         seed, tables = seed_for(params.seed, "tune_probes", asked[1]), []
         total = section.tune.trials * layers * len(searched)
-        with progress(total, "trials", place, kept=f"trials are kept in {kept}") as shown:
+        with progress(total, "trials", place, kept=f"the searches of finished layers are kept in {kept}") as shown:
             for feature, subset in searched.items():
                 of_subset = seed_for(seed, asked[2], feature)
                 fitting = Fitting(settings.max_iter, of_subset, f"{place}, {feature}")

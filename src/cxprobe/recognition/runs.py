@@ -11,6 +11,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.lm.params import Member
 from cxprobe.recognition.judge import Recognition, curves_by_layer, metrics_of, trials_of
 from cxprobe.report.dots import curves
+from cxprobe.run.record import Trial
 
 
 def run_fields(
@@ -29,9 +30,12 @@ def run_fields(
     title = f"{member.label}: {construction}, {source} sentences"
     metrics, tables = metrics_of(judged), recognition_tables(judged)
     is_searched = measured is not None and (measured / "trials.parquet").is_file()
+    figures, trials, series = {}, list[Trial](), curves_by_layer(judged)
     if measured is not None and is_searched:
-        tables["tuned"] = read_table(measured / "tuned.parquet")
-    figures = {}
+        tried, tables["tuned"] = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+        figures["search"], trials = search_curves(tried, title), trials_of(tried)
+        for feature, best in tables["tuned"].groupby("feature", sort=False):
+            series[f"best_C.{feature}"] = [*zip(best["layer"].tolist(), best["C"].tolist(), strict=True)]
     if not member.is_blind:
         figures["accuracy_per_value"] = accuracy_by_value(judged.by_value, read_table(splits), title)
     return {
@@ -40,11 +44,25 @@ def run_fields(
         "dataset": splits,
         "items": int(metrics["n"]),
         "metrics": metrics,
-        "series": curves_by_layer(judged),
+        "series": series,
         "tables": tables,
         "figures": figures,
-        "trials": trials_of(read_table(measured / "trials.parquet")) if measured is not None and is_searched else (),
+        "trials": trials,
     }
+
+
+def search_curves(tried: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracy over C of every setting that a search has tried, a panel for each feature.
+
+    Args:
+        tried: Of `cxprobe.recognition.tuning.tune_subset`, with the column feature.
+        title: Of the figure.
+    """
+    found = tried[tried["state"] == "COMPLETE"].sort_values(["feature", "layer", "C"])
+    best = found.loc[found.groupby(["feature", "layer"])["accuracy"].idxmax(), "C"]
+    shown = found.assign(low=found["accuracy"], high=found["accuracy"])
+    note = f"the best C of a layer lies between {best.min():.2g} and {best.max():.2g}; accuracy on held-out folds"
+    return curves(shown, f"{title}\n{note}", x="C", panels="feature", colours="layer")
 
 
 def recognition_tables(judged: Recognition) -> dict[str, pd.DataFrame]:

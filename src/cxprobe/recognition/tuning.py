@@ -9,9 +9,6 @@ import numpy as np
 import optuna
 import pandas as pd
 import sklearn
-from numpy.typing import NDArray
-from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
-from optuna.trial import TrialState, create_trial
 
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.errors import ProbeError
@@ -51,9 +48,8 @@ def tune_subset(
 ) -> pd.DataFrame:
     """Search for the best regularisation of the probe of each layer on one subset.
 
-    Layers are searched in parallel, and the sampler gets a new seed for every trial. So the result depends neither on
-    the number of jobs nor on whether a search was killed and continued, nor on whether an earlier run has tried more
-    settings. Trials are kept as they end: no setting is evaluated twice.
+    Layers are searched in parallel, and each has a seed of its own: the result does not depend on the number of jobs. A
+    finished search is kept for later runs.
 
     Args:
         subset: The rows of one feature, of those that `read_subsets` returns.
@@ -62,7 +58,7 @@ def tune_subset(
             folds where a label has fewer templates.
         fitting: How the probes are fitted; its seed is that of this subset's search.
         jobs: Layers at the same time.
-        kept: The folder in which trials are kept for later runs.
+        kept: The folder in which searches are kept for later runs.
         progress: Called with the number of finished trials.
 
     Returns:
@@ -75,54 +71,45 @@ def tune_subset(
     train = first_draw(subset)
     rows, labels, templates = rows_of(train, features), is_positive(train), train[TEMPLATE].to_numpy(dtype=object)
     versions = (optuna.__version__, sklearn.__version__)
-    space = settings.model_dump(exclude={"trials"})
-    decisive = (space, fitting.max_iter, fitting.seed, versions)
+    decisive = (settings.model_dump(), fitting.max_iter, fitting.seed, versions)
     folder = kept_folder(kept, train, features.vectors, rows, computing_code(__name__), *decisive)
 
-    distributions: dict[str, BaseDistribution] = {
-        "C": FloatDistribution(settings.C.low, settings.C.high, log=True),
-        "standardise": CategoricalDistribution(settings.standardise),
-    }
-
     def search(layer: int, matrix: Any) -> pd.DataFrame:
-        """Go on with the search of a layer from the trials that its file has, and write each as it ends."""
+        path = folder / f"layer-{layer:02d}.table"
+        if (known := kept_table(path)) is not None:
+            return known
         of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
-        vectors, path = matrix[rows], folder / f"layer-{layer:02d}.table"
+        vectors = matrix[rows]
         cuts = cut_folds(labels, templates, settings.folds, of_layer.seed)
         if not cuts:
             raise ProbeError(f"{of_layer.place}: no folds can be made, since a label has fewer than two templates")
-        known = kept_table(path)
-        trials: list[dict[Any, Any]] = [] if known is None else known.to_dict("records")
+
+        def accuracy(trial: optuna.Trial) -> float:
+            how = Regularisation(
+                trial.suggest_float("C", settings.C.low, settings.C.high, log=True),
+                trial.suggest_categorical("standardise", settings.standardise),
+            )
+            credits = []
+            for train, held_out in cuts:
+                predicted = fit_and_predict(vectors[train], labels[train], vectors[held_out], how, of_layer)
+                credits.append(credit(predicted, labels[held_out]))
+            return float(np.concatenate(credits).mean())
+
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # a setting that does not converge is counted, not logged
-        study = optuna.create_study(direction="maximize")
-        for row in trials:
-            known_state, params = TrialState[row["state"]], {name: row[name] for name in PARAMETERS}
-            value = row["accuracy"] if known_state == TrialState.COMPLETE else None
-            study.add_trial(create_trial(state=known_state, value=value, params=params, distributions=distributions))
-        while len(trials) < settings.trials:
-            study.sampler = optuna.samplers.TPESampler(seed=seed_for(of_layer.seed, len(trials)))
-            trial = study.ask(distributions)
-            how, credits = Regularisation(**trial.params), list[NDArray[np.float64]]()
-            try:
-                for train, held_out in cuts:
-                    predicted = fit_and_predict(vectors[train], labels[train], vectors[held_out], how, of_layer)
-                    credits.append(credit(predicted, labels[held_out]))
-            except ProbeError:
-                study.tell(trial, state=TrialState.FAIL)
-                accuracy, state = NO_ACCURACY, "FAIL"
-            else:
-                accuracy, state = float(np.concatenate(credits).mean()), "COMPLETE"
-                study.tell(trial, accuracy)
-            row = {"number": len(trials), **trial.params, "accuracy": accuracy, "state": state, "folds": len(cuts)}
-            trials.append(row)
-            keep_table(pd.DataFrame(trials), path)
-        table = pd.DataFrame(trials[: settings.trials])
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=of_layer.seed))
+        study.optimize(accuracy, n_trials=settings.trials, catch=(ProbeError,))
+        tried = [
+            {"number": trial.number, **trial.params, "accuracy": trial.value, "state": trial.state.name}
+            for trial in study.trials
+        ]
+        table = pd.DataFrame(tried).fillna({"accuracy": NO_ACCURACY}).assign(folds=len(cuts), layer=layer)
         if (table["state"] == "FAIL").all():
             raise ProbeError(
                 f"{of_layer.place}: none of {len(table)} settings converged; raise recognition.probe.max_iter or lower "
                 "recognition.tune.C.high"
             )
-        return table.assign(layer=layer)
+        keep_table(table, path)
+        return table
 
     tables = for_each_layer(
         features.vectors, search, jobs=jobs, progress=lambda layers: progress(layers * settings.trials)

@@ -3,10 +3,30 @@
 from collections.abc import Collection, Iterator
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.files.schema import Closed, Slug, suggest
 from cxprobe.lm.params import ModelParams, Panel, empty_names, members_of
+
+
+class Everything(Closed):
+    """What a model is asked, where no part of it can be named: it is written {}."""
+
+
+class LineSection(Closed):
+    """The section of a line of work. Each model is a key, and its value says what it is asked; {} for everything."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_lists_of_models(cls, content: Any) -> Any:
+        if isinstance(content, dict):
+            lists = [key for key in ("models", "llms", "probed") if isinstance(content.get(key), list)]
+            if earlier := [*lists, *(content.keys() & {"fewer"})]:
+                raise ValueError(
+                    f"{', '.join(earlier)}: earlier versions had lists of models, and fewer; write what each model is "
+                    "asked into its own entry, {} for everything, such as models: {mini-clm: {}, blind-pairs: {}}"
+                )
+        return content
 
 
 class Families(Closed):
@@ -62,7 +82,7 @@ class LineParams(ReportParams):
         line: The name of the line and of its section. The section has ``models`` and ``constructions``; it may have
             ``llms`` (models that are asked in words) and ``benchmarks`` (published items).
         blind_kinds: The kinds of blind models that the line can ask.
-        names: A list of the line's section -> the section of params.yaml that has the entries of this list as keys.
+        names: A mapping of the line's section -> the section of params.yaml that has the same keys.
     """
 
     line: ClassVar[str]
@@ -115,8 +135,8 @@ class LineParams(ReportParams):
                 yield f"{path}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
 
     def _models_that_cannot_be_asked(self) -> Iterator[str]:
-        for number, slug in enumerate(self.of_line.models):
-            entry, path = self.models.get(slug), f"{self.line}.models[{number}]"
+        for slug in self.of_line.models:
+            entry, path = self.models.get(slug), f"{self.line}.models.{slug}"
             if entry is None:
                 continue
             for key in empty_names(self.models, [slug]):

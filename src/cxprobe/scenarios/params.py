@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug
 from cxprobe.lm.params import RuleOfScenarios
-from cxprobe.report.params import LineParams
+from cxprobe.report.params import Everything, LineParams, LineSection
 
 
 class MakeScenarios(Closed):
@@ -27,11 +27,11 @@ class ScoreScenarios(Closed):
     """The most tokens in one batch."""
 
 
-class ScenariosParams(Closed):
+class ScenariosParams(LineSection):
     """Masked scenarios: which masked models are asked about which constructions, and how."""
 
-    models: Distinct[Slug]
-    """Slugs of the section models."""
+    models: dict[Slug, Everything]
+    """Entries of models."""
     constructions: Distinct[Slug]
     """Those with a scenarios.yaml."""
     make: MakeScenarios

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from cxprobe.files.schema import Closed, Distinct, Slug
-from cxprobe.report.params import LineParams
+from cxprobe.report.params import Everything, LineParams, LineSection
 
 
 class MakeGreetings(Closed):
@@ -14,10 +14,10 @@ class MakeGreetings(Closed):
     """How many people are greeted."""
 
 
-class GreetingsParams(Closed):
+class GreetingsParams(LineSection):
     """Which models are asked about greetings."""
 
-    models: Distinct[Slug]
+    models: dict[Slug, Everything]
     """Slugs of the section models."""
     constructions: Distinct[Slug]
     """Whose greetings."""

@@ -1,4 +1,4 @@
-"""`cxprobe describe`: constructions/README.md, made from the data and the tracked results."""
+"""constructions/README.md, made from the data and the tracked results; and what blind models get before any run."""
 
 import re
 
@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from conftest import ROOT, write_shrunk_project
 from cxprobe.cli import app
+from cxprobe.errors import DataError
 from cxprobe.site.constructions import make_page
 
 ONE_ANSWER = """\
@@ -26,15 +27,10 @@ PAIRS = "model,construction,words,accuracy,low,high,n\n"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A project's folder with all that `cxprobe describe` reads, and no results."""
+    """A project's folder with all that the page is made from, and no results."""
     write_shrunk_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def describe():
-    done = CliRunner().invoke(app, ["describe"])
-    return done.exit_code, done.output
 
 
 def write_results(folder, stage, text):
@@ -45,16 +41,13 @@ def write_results(folder, stage, text):
 def test_the_page_in_git_is_what_the_data_say(monkeypatch):
     monkeypatch.chdir(ROOT)
     kept = (ROOT / "constructions" / "README.md").read_text()
-    assert kept == make_page(), "the data have changed; `cxprobe describe` writes the page anew"
+    assert kept == make_page(), "the data have changed; `cxprobe check` writes the page anew"
 
 
 def test_every_construction_is_on_the_page(folder):
-    assert describe() == (0, "constructions/README.md says what the data say\n")
-    page = (folder / "constructions" / "README.md").read_text()
+    page = make_page()
     assert "## Toy order\n" in page
     assert "No rate is recorded: no blind model ran" in page
-    assert describe()[0] == 0  # the page itself is no construction
-    assert (folder / "constructions" / "README.md").read_text() == page
 
 
 def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
@@ -81,33 +74,21 @@ def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
     "text",
     ["model,construction\nfirst-mentioned,toy\n", PAIRS + "first-mentioned,toy,real,much,0.5,0.9,24\n", "\0", "\xff"],
 )
-def test_a_damaged_table_of_results_is_told_and_the_page_stays(folder, text):
-    describe()
-    before = (folder / "constructions" / "README.md").read_text()
+def test_a_damaged_table_of_results_is_told(folder, text):
     write_results(folder, "report_pairs", "")
     (folder / "results" / "report_pairs" / "accuracy.csv").write_bytes(text.encode("latin-1"))
-    code, output = describe()
-    assert (code, output.startswith("results/report_pairs/accuracy.csv")) == (2, True)
-    assert (folder / "constructions" / "README.md").read_text() == before
-
-
-def test_faults_of_the_data_are_told_and_nothing_is_written(folder):
-    file = folder / "constructions" / "toy" / "pairs.yaml"
-    file.write_text(file.read_text().replace("an egg", "a egg"))
-    code, output = describe()
-    assert (code, "'a egg' has the wrong article" in output) == (2, True)
-    assert not (folder / "constructions" / "README.md").exists()
+    with pytest.raises(DataError, match=r"results/report_pairs/accuracy\.csv"):
+        make_page()
 
 
 def test_a_construction_needs_no_items(folder):
     for name in ("pairs.yaml", "items.yaml", "scenarios.yaml", "interventions.yaml"):
         (folder / "constructions" / "toy" / name).unlink()
-    assert describe()[0] == 0
-    assert "###" not in (folder / "constructions" / "README.md").read_text()
+    assert "###" not in make_page()
 
 
 def test_blind_models_are_asked_about_new_items_before_any_run(folder):
-    done = CliRunner().invoke(app, ["describe", "--blind", "toy"])
+    done = CliRunner().invoke(app, ["check", "--blind", "toy"])
     assert done.exit_code == 0
     pairs, _, others = done.output.partition("inference:\n")
     assert pairs.startswith("minimal pairs:\n")
@@ -120,6 +101,6 @@ def test_blind_models_are_asked_about_new_items_before_any_run(folder):
 def test_a_variant_that_no_rate_will_have_is_named_with_the_reason_and_an_unknown_construction_is_refused(folder):
     path = folder / "constructions" / "toy" / "pairs.yaml"
     path.write_text(ONE_ANSWER)
-    said = CliRunner().invoke(app, ["describe", "--blind", "toy"]).output
+    said = CliRunner().invoke(app, ["check", "--blind", "toy"]).output
     assert "variant A in no rate, since 'moved' is right and 'stayed' is wrong in all" in said
-    assert CliRunner().invoke(app, ["describe", "--blind", "toyy"]).exit_code == 2
+    assert CliRunner().invoke(app, ["check", "--blind", "toyy"]).exit_code == 2

@@ -1,27 +1,22 @@
-"""`cxprobe plan`: texts, requests and tokens for each model, counted from what the making stages have made."""
+"""What `cxprobe check` says is left: texts, requests and tokens, counted from what the making stages have made."""
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from exported_project import MEANING, PAIRS, RULE
-from typer.testing import CliRunner
 from whole_project import BENCHMARK, change
 
-from conftest import change_params, project_environment
-from cxprobe.cli import app
+from conftest import change_params
+from cxprobe.cli.check import print_what_is_left
 from cxprobe.lines import LINES
 from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
 from cxprobe.project.params import load_params
 from cxprobe.report.line import Demand
 
 pytest_plugins = ["exported_project"]
-# Importing these takes seconds, and `cxprobe plan` needs none of them.
-HEAVY = {"datatrove", "mlflow", "pytorch_lightning", "sklearn", "torch"}
 
 
 @pytest.fixture
@@ -39,7 +34,7 @@ def folder(made_project, tmp_path, monkeypatch):
             "axis": "training_tokens",
             "checkpoints": {"early": checkpoint, "late": {**checkpoint, "at": 2.0}},
         }
-        params["pairs"] |= {"models": ["mini-clm", "along", "by-rule"], "llms": ["mock"]}
+        params["pairs"] |= {"models": {"mini-clm": {}, "along": {}, "by-rule": {}}, "llms": {"mock": {}}}
 
     change_params(copy, copy / "params.yaml", edit)
     return copy
@@ -50,10 +45,9 @@ def asked(stage: str) -> dict[str, Demand]:
     return {row.model: row for row in rows if row.stage == stage}
 
 
-def planned() -> list[str]:
-    done = CliRunner().invoke(app, ["plan"])
-    assert done.exit_code == 0, done.output
-    return done.output.splitlines()
+def left(capsys) -> list[str]:
+    print_what_is_left(load_params())
+    return capsys.readouterr().out.splitlines()
 
 
 def test_pairs_count_each_text_once_and_the_second_sentences_alone(folder):
@@ -71,7 +65,7 @@ def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
     every = asked("score_pairs")
 
     def ask_less(params):
-        params["pairs"]["fewer"] = {"mini-clm": {"meaning": 1, "form": 1, "control": 1}}
+        params["pairs"]["models"]["mini-clm"] = {"meaning": 1, "form": 1, "control": 1}
 
     change_params(folder, folder / "params.yaml", ask_less)
     fewer = asked("score_pairs")
@@ -111,52 +105,31 @@ def mark_too(params: dict) -> None:
     params["recognition"]["constructions"]["comparative-correlative"].append("marked")
 
 
-def test_a_line_can_be_planned_alone_and_the_others_are_named_with_the_stage_to_run(folder):
+def test_a_line_is_counted_alone_and_the_others_are_named_with_the_stage_to_run(folder, capsys):
     lines = ("recognition", "scenarios", "prompts", "pairs")
     for name in lines[:-1]:
         shutil.rmtree(f"data/make_{name}")
-    told = planned()
+    change_params(folder, folder / "params.yaml", lambda params: params["pairs"].update(benchmarks={}))
+    told = left(capsys)
     assert {row.split()[1] for row in told if row.startswith("score_pairs")} == {"mini-clm", "along"}
     for name in lines[:-1]:
-        assert [row for row in told if row.startswith(f"{name} is not counted: run `dvc repro make_{name}` first")]
-
-
-def test_a_making_stage_that_has_not_ended_is_named_without_a_traceback(folder):
-    for name in ("recognition", "scenarios", "prompts"):
-        shutil.rmtree(f"data/make_{name}")
+        assert f"{name} is not counted: `dvc repro make_{name}` makes its items" in told
     change_params(folder, folder / "params.yaml", lambda params: params["pairs"].update(benchmarks={"b": BENCHMARK}))
-    done = CliRunner().invoke(app, ["plan"])
-    assert done.exit_code == 2
-    assert "pairs is not counted: run `dvc repro make_pairs` first" in done.output
-    assert "Traceback" not in done.output
+    assert left(capsys)[-2] == "pairs is not counted: `dvc repro make_pairs` makes its items"
 
 
 @pytest.mark.pipeline
-def test_only_what_is_left_is_counted_and_a_making_stage_that_has_changed_is_told(project, monkeypatch):
+def test_only_what_is_left_is_counted_and_a_making_stage_that_has_changed_is_told(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    done = planned()
-    assert done[-1] == "nothing is left to ask"
-    assert re.fullmatch(r"(\d+) of \1 stages that ask a model are up to date", done[-2])
+    assert re.fullmatch(r"(\d+) of \1 stages that ask a model are up to date", left(capsys)[-1])
 
     def add(params):
         params["models"]["clm-random"] = params["models"]["clm"] | {"weights": "random", "seed": 1}
-        params["pairs"]["models"].append("clm-random")
+        params["pairs"]["models"]["clm-random"] = {}
 
     change(project, add)
-    header, row, _, kept = planned()[-4:]
+    header, row, _ = left(capsys)[-3:]
     assert header.startswith("stage")
-    assert kept == "Answers that are kept already are counted too."
     assert row.split()[:2] == ["score_pairs", "clm-random"]
     change(project, lambda params: params.update(seed=99))
-    assert "make_pairs is not up to date; run `dvc repro make_pairs` to count what is new" in planned()
-
-
-@pytest.mark.pipeline
-def test_it_imports_nothing_heavy(folder):
-    code = f"""
-import sys
-from cxprobe.cli.plan import plan
-plan()
-assert not {HEAVY} & set(sys.modules), {HEAVY} & set(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, env=project_environment(folder), cwd=folder)
+    assert "make_pairs is not up to date; run `dvc repro make_pairs` to count what is new" in left(capsys)
