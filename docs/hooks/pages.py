@@ -13,32 +13,15 @@ from commands_in_markdown import describe_commands
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from notebooks_in_markdown import notebook_page
-from packages_in_markdown import describe_packages
 from params_in_markdown import describe_params
-from stages_in_markdown import describe_pipeline
 
 ROOT = Path(__file__).parents[2]
 # The columns of docs/reproduced/*.tsv, in which people send what they have measured.
 SENT = ["paper", "table", "model", "items", "ours", "low", "high", "theirs", "same", "date", "who", "version"]
 # A page of the site -> the file of the project that it shows.
-TAKEN = {
-    "index.md": "README.md",
-    "reference/constructions.md": "constructions/README.md",
-    "reference/models.md": "models/README.md",
-    "about/contributing.md": "CONTRIBUTING.md",
-    "about/changelog.md": "CHANGELOG.md",
-    "about/security.md": "SECURITY.md",
-}
-NOTEBOOK_PAGES = {
-    "score_your_sentences.ipynb": "tutorials/score-your-sentences.md",
-    "probe_a_construction.ipynb": "tutorials/probe-a-construction.md",
-}
+TAKEN = {"index.md": "README.md"}
 # A file that pages of docs/ link to -> the page of the site that shows it.
-SHOWN = {f"notebooks/{name}": page for name, page in NOTEBOOK_PAGES.items()} | {
-    "presets/base.yaml": "reference/params.md",
-    "dvc.yaml": "reference/stages.md",
-}
+SHOWN = {"presets/base.yaml": "reference/params.md"}
 # A link or picture of Markdown: its text, and a target inside the project.
 LINK = re.compile(r"(!?)\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
@@ -48,11 +31,8 @@ def generated_pages(root: Path = ROOT) -> Mapping[str, str]:
     made = {
         "reference/params.md": describe_params(root),
         "reference/commands.md": describe_commands(),
-        "reference/stages.md": describe_pipeline(root),
-        "reference/packages.md": describe_packages(root / "src"),
     }
-    notebooks = {NOTEBOOK_PAGES[path.name]: notebook_page(path) for path in (root / "notebooks").glob("*.ipynb")}
-    return made | notebooks | {place: _taken(root, place, source) for place, source in TAKEN.items()}
+    return made | {place: _taken(root, place, source) for place, source in TAKEN.items()}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -101,7 +81,6 @@ def describe_results(folder: Path) -> str:
 def _taken(root: Path, place: str, source: str) -> str:
     """Return a file of the project as a page of the site: a link without a page becomes plain text."""
     pages = {shown: page for page, shown in TAKEN.items()}
-    pages |= {f"notebooks/{name}": page for name, page in NOTEBOOK_PAGES.items()}
     here = Path(source).parent
     up = "../" * place.count("/")
 

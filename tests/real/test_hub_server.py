@@ -288,7 +288,9 @@ def test_a_private_data_set_needs_a_token(hub, python, corpus, cache, tmp_path):
 
 
 def test_the_commands_of_the_page_run_one_after_the_other(hub, python, models, corpus, tmp_path):
-    page = (ROOT / "docs" / "howto" / "hub.md").read_text()
+    tutorials = ROOT / "docs" / "tutorials"
+    model = (tutorials / "model.md").read_text().partition("## Models of the hub")[2].partition("## Large models")[0]
+    page = model + (tutorials / "corpus.md").read_text().partition("## A data set of the hub")[2]
     commands = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
     first = hub.commit("team/model", models["first"])
     hub.repositories["models", "team/model"].tags["v1"] = first
