@@ -62,7 +62,9 @@ def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
         tables = {"items": item_table(material, questions), "questions": questions}
         tables |= {"continuations": choices, "answers": answers}
         for kind, table in tables.items():
-            texts = table.drop(columns="control", errors="ignore")  # a mark that the tables had not when they were hashed
+            texts = table.drop(
+                columns="control", errors="ignore"
+            )  # a later column
             yield kind, name, hash_of(texts.to_numpy().tolist())
 
 
