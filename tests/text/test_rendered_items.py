@@ -62,9 +62,7 @@ def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
         tables = {"items": item_table(material, questions), "questions": questions}
         tables |= {"continuations": choices, "answers": answers}
         for kind, table in tables.items():
-            texts = table.drop(
-                columns="control", errors="ignore"
-            )  # a later column
+            texts = table.drop(columns="control", errors="ignore")  # a later column
             yield kind, name, hash_of(texts.to_numpy().tolist())
 
 
