@@ -1,11 +1,9 @@
 """Questions that show both texts of a minimal pair."""
 
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.errors import PromptError
 from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
 
 FILE = """\
@@ -36,11 +34,6 @@ def test_each_text_of_a_pair_is_shown_first_once_and_the_letter_of_the_right_one
     for row in asked.itertuples():
         shown = {"A": row.option_a, "B": row.option_b}
         assert shown[row.gold] in {"It is so.", "She {sings}."}
-
-
-def test_an_unknown_prompt_is_told_with_what_there_is(tmp_path):
-    with pytest.raises(PromptError, match=r"pairs\.ask\.prompt: prompt 'wn' is unknown; did you mean 'own'\?"):
-        preference_questions(PAIRS, "wn", load(tmp_path))
 
 
 def items(groups: int, number: int, ways: int) -> pd.DataFrame:

@@ -138,19 +138,6 @@ def test_a_fault_that_many_rows_have_is_one_line(tmp_path):
     assert fault.endswith("it does not end in a full stop; write one (so with 2 more rows)")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("many: children}", "many: small children}", "in more than one word"),
-        ("article: that", "article: a", "'A ape' has the wrong article; write 'An ape'"),
-    ],
-)
-def test_what_one_row_causes_is_told_with_the_row(tmp_path, old, new, message):
-    (fault,) = planted(tmp_path, FORM, old, new)
-    assert message in fault
-    assert fault.startswith("line 14: " if "child" in new else "line 13: ")
-
-
 def test_fewer_frames_than_ten_and_tests_of_form_may_be_unbalanced(tmp_path):
     first, rest = PAIRS.split("frames:\n")
     frames, fillers = rest.split("fillers:")

@@ -158,10 +158,8 @@ def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):
     ("old", "new", "message"),
     [
         ("Target", "Goal", "line 1: the column Target is not there once; found ex num, type"),
-        ("Output", "Text", "line 1: the column Text is not there once"),
         ("\tRecency Bias", "\tName", "line 3: Type is 'Name' (allowed: Base, Recency Bias"),
         ("information\tA", "information\tD", "line 2: Target is 'D' (allowed: A, B, C)"),
-        ("information\tA", "information\t", "line 2: Target is ''"),
         ("\tnot enough information", "\tboth", "line 2: option C 'both' does not say that there is not enough"),
         ("a note", "a\tnote", "line 2: 10 cells in 1 lines, but a row is a line of 9 cells"),
         ("1\tRecency Bias", "1\tBase", "line 3: item 1 has its test Base already"),

@@ -9,7 +9,6 @@ from reasoning_tables import PLAIN
 
 from conftest import ITEMS, ROOT, write_toy_construction
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import faults_of
 from cxprobe.prompts.items import RELATIONS, Reasoning, load_items, make_inference, render_inferences, render_reasonings
 from cxprobe.prompts.make import (
     Material,
@@ -143,17 +142,6 @@ def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_i
     assert set(once["item"]) == set(listed["item"])
 
 
-def test_what_cannot_be_asked_is_told(material):
-    with pytest.raises(PromptError, match="prompt 'papre-2' is unknown; did you mean 'paper-2'"):
-        questions(material, inference_prompts=["papre-2"])
-    with pytest.raises(PromptError, match="continuation 'questoin' is unknown; did you mean 'question'"):
-        choices(material, {"inference": ["questoin"]})
-    with pytest.raises(PromptError, match=r"most_shots is 0, but each entry of prompts\.make\.shots has more"):
-        choices(material, {"most_shots": 0}, shots=SHOTS[1:])
-    with pytest.raises(PromptError, match="toy: nothing to ask"):
-        questions(material._replace(inferences={}, reasonings=[]))
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -163,8 +151,6 @@ def test_what_cannot_be_asked_is_told(material):
             {"files": {"mine": "mine.tsv"}},
             "'mine.tsv' is not below data/benchmarks/, where DVC sees that it has changed",
         ),
-        ({"shots": [SHOTS[1] | {"sources": ["data/benchmarks/../mine.tsv"]}]}, "is not below data/benchmarks/"),
-        ({"variation": VARIATION | {"number": 3}}, "variation: shots has no entry with 3 of \\['templatic'\\]"),
         ({"variation": VARIATION, "inference_prompts": ["paper-1"]}, "inference_prompts: 'paper-1' is asked in every"),
         (
             {"variation": VARIATION | {"reasoning_sets": ["reasonig"]}},
@@ -363,17 +349,3 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
     ):
         with pytest.raises(ValueError, match=message):
             asked(**parts)
-
-
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        (OFFICIAL | {"format": "x"}, "official.format: 'x' is not allowed: input should be 'reasoning'"),
-        (OFFICIAL | {"path": "x"}, "official.path: unknown key (allowed: constructions, format, rows)"),
-        ({"format": "reasoning"}, "official.constructions: missing"),
-        (7, "official: 7 is not allowed"),
-    ],
-)
-def test_the_shape_of_a_file_is_told_by_the_parameters_and_never_guessed(entry, message):
-    content = settings().model_dump() | {"files": {"official": entry}}
-    assert [fault for fault in faults_of(MakePrompts, content) if fault.startswith(f"files.{message}")]

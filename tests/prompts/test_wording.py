@@ -88,22 +88,6 @@ def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts,
     assert asked == f"If unsure {unsure}.\n\nAnn is old. Who is old? {shown}\n\nOne letter."
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("prompts other rephrases", "plane", "prompts.other.rephrases: 'plane' is not the name of another prompt; did"),
-        ("example", "{premise} {hypothesis}", "must have exactly the fields {premise}, {hypothesis}, {answer}"),
-        ("item", "{premise.__class__} {hypothesis}", "item: "),
-        ("directly", "One.", "directly: unknown key; did you mean 'direct'?"),
-    ],
-)
-def test_a_fault_is_told_with_its_file_and_key(prompts, tmp_path, path, value, message):
-    with pytest.raises(PromptError) as raised:
-        prompts("inference", [(path.split(), value)])
-    assert str(raised.value).startswith(str(tmp_path / "inference.yaml"))
-    assert message in str(raised.value)
-
-
 @pytest.mark.parametrize(("unsure", "text"), [(True, "If unsure, choose C."), (False, "Or choose {unsure}.")])
 def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(prompts, unsure, text):
     plain = {"rephrases": None, "unsure": unsure, "text": text}
