@@ -126,7 +126,6 @@ def test_a_folder_that_cannot_be_written_is_a_fault_without_a_traceback(folder, 
     ("line", "completed"),
     [
         ("cxprobe ra", ["rate"]),
-        ("cxprobe new frames t", ["toy"]),
         ("cxprobe preset sm", ["small"]),
         ("cxprobe init study --preset emb", ["embedded"]),
     ],

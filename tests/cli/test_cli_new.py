@@ -16,8 +16,6 @@ from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.engine import SLOTS
 from cxprobe.files.tables import write_table
 from cxprobe.lm.folders import digest_of
-from cxprobe.pairs.frames import read_pairs_file
-from cxprobe.people.labels import PersonLabel, write_labels
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
 from cxprobe.recognition.sentences import generate_sentences, load_grammars
@@ -93,20 +91,6 @@ def mine(folder, *sentences):
     texts = [text for text, _ in sentences]
     table = pd.DataFrame({"id": [f"mined-{n}" for n in range(len(texts))], "text": texts, "tags": "NN", "slots": slots})
     write_table(table, folder / "data/mine_sentences/toys/toy/sentences.parquet", {"slots": SLOTS})
-
-
-def test_frames_are_begun_from_verbs_of_a_corpus_without_what_is_labelled_negative(folder):
-    assert "dvc repro mine_sentences" in call("frames", "toy")[1]
-    assert "did you mean 'toy'?" in call("frames", "tyo")[1]
-    mine(folder, ("They throw him bread.", "throw"), ("They call him a fool.", "call"))
-    labels = [PersonLabel("sentence", "mined-1", "negative", "Ann", "2026-01-31")]
-    write_labels(labels, folder / "constructions/toy/labels.tsv")
-    code, output = call("frames", "toy")
-    assert code == 0, output
-    frames = YAML(typ="safe").load(output)["frames"]
-    assert [frame["verb"] for frame in frames] == ["throw"]
-    assert frames[0].keys() == read_pairs_file("toy").frames[0].keys()
-    assert "# in 1 of its sentences, such as: They throw him bread." in output
 
 
 def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):

@@ -1,14 +1,13 @@
-"""The command that begins a part of a project: ``cxprobe new construction``, ``frames`` or ``model``."""
+"""The command that begins a part of a project: ``cxprobe new construction`` or ``model``."""
 
 from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.cli.names import complete_construction
 from cxprobe.errors import ProjectError
 
-Kind = Literal["construction", "frames", "model"]
-_OPTIONS = {"construction": (), "frames": ("--most",), "model": ("--name", "--revision", "--dtype", "--twin")}
+Kind = Literal["construction", "model"]
+_OPTIONS = {"construction": (), "model": ("--name", "--revision", "--dtype", "--twin")}
 
 
 def new(
@@ -17,8 +16,7 @@ def new(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Its name: small letters, digits, hyphens. Of frames, that of their construction.",
-            autocompletion=complete_construction,
+            help="Its name: small letters, digits, hyphens.",
             show_default=False,
         ),
     ],
@@ -37,25 +35,18 @@ def new(
     twin: Annotated[
         bool, typer.Option("--twin", help="Of a model: print the entry of its twin with random weights too.")
     ] = False,
-    most: Annotated[
-        int | None,
-        typer.Option(min=1, help="Of frames: how many are printed at most, the most frequent verbs first; else 30."),
-    ] = None,
 ) -> None:
-    """Begin a construction, frames of its pairs, or a model.
+    """Begin a construction or a model.
 
-    construction: commented files with an example that passes `cxprobe check`. frames: print beginnings of frames for
-    pairs.yaml, verbs that a corpus has in the construction and no frame has. model: print its entry for params.yaml,
+    construction: commented files with an example that passes `cxprobe check`. model: print its entry for params.yaml,
     below `models`, with the digest of weights on this machine; one that cxprobe carries is copied into the project.
     """
-    given = {"--name": name, "--revision": revision, "--dtype": dtype, "--twin": twin, "--most": most}
+    given = {"--name": name, "--revision": revision, "--dtype": dtype, "--twin": twin}
     for option, value in given.items():
         if value and option not in _OPTIONS[kind]:
             raise ProjectError(f"{option} is no option of `cxprobe new {kind}`; leave it out")
     if kind == "construction":
         _begin_construction(slug)
-    elif kind == "frames":
-        _print_frames(slug, most or 30)
     elif name is None:
         raise ProjectError(f"--name: say what the model {slug} is, such as --name roberta-base")
     else:
@@ -73,21 +64,6 @@ def _begin_construction(name: str) -> None:
     print(f"{folder}/ has {files}")
     print("Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, and")
     print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
-
-
-def _print_frames(name: str, most: int) -> None:
-    """Print beginnings of frames from what was mined, without what people labelled negative."""
-    from cxprobe.cli.labels import labels_file, mined_file, read_mined
-    from cxprobe.lines import LINES
-    from cxprobe.people.labels import in_force, judgements_on, read_labels
-    from cxprobe.project.folder import require_construction
-
-    require_construction(name)
-    mined, judged = read_mined(name), in_force(read_labels(labels_file(name)))
-    said = [judgements_on(*keys, judged).values() for keys in zip(mined["id"], mined["tags"], strict=True)]
-    mined = mined[["negative" not in judgements for judgements in said]]
-    for line in LINES.values():
-        print(line.drafts(name, mined, mined_file(name), most), end="")
 
 
 def _print_model(

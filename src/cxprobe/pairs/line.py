@@ -11,12 +11,11 @@ import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
-from cxprobe.errors import CxprobeError, DataError
+from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
-from cxprobe.pairs.drafts import UNFILLED, draft_frames, frames_text
-from cxprobe.pairs.frames import PAPER_FORMAT, VERB, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
+from cxprobe.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.pairs.judge import ANSWERED
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
@@ -185,28 +184,6 @@ class PairsLine(Line):
             needed=section is None or bool(section.llms),
             named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
         )
-
-    def drafts(self, construction: str, mined: pd.DataFrame, file: Path, most: int) -> str:
-        """Return drafts of frames, one for each verb that is in the construction in the corpus, but in no frame yet.
-
-        Raises:
-            DataError: The frames have no slot for a verb.
-        """
-        path = pairs_file(construction)
-        rows = read_pairs_file(construction).frames
-        if VERB not in rows[0]:
-            raise DataError(f"{path}: its frames have no slot {VERB}, and drafts are made from verbs")
-        drafts = draft_frames(rows, mined)
-        head = (
-            f"{min(most, len(drafts))} of {len(drafts)} verbs that {file} has and no frame of",
-            f"{path}. Nobody has read them: take the instances, fill in {UNFILLED} and the forms",
-            "that the file asks for, and move them to its frames; `cxprobe check` then says what is wrong.",
-        )
-        commented = []
-        for draft in drafts[:most]:
-            comment = f"in {draft.number} of its sentences, such as: {draft.sentence}"
-            commented.append(([comment], draft.row))
-        return frames_text(head, commented)
 
     # ---- people
 

@@ -176,17 +176,6 @@ class Line:
             faults: The faults that are found are added here.
         """
 
-    def drafts(self, construction: str, mined: pd.DataFrame, file: Path, most: int) -> str:
-        """Return drafts of items, made from sentences of a corpus, as text for a file of the construction; or "".
-
-        Args:
-            construction: The construction.
-            mined: Its mined sentences, without those that people labelled negative.
-            file: The file that they were read from.
-            most: The most drafts to return.
-        """
-        return ""
-
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
     ) -> Iterator[str]:
