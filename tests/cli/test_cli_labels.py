@@ -1,20 +1,15 @@
 """The commands by which people judge, run as a person runs them: with answers typed, and with tables."""
 
 import csv
-import os
-import pty
 import re
-import select
-import termios
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from labelling_desk import mined
-from quick_python import quick_python
 from typer.testing import CliRunner
 
-from conftest import PEOPLE, ROOT, change_params, project_environment, save_toy_tagger, shrink, write_toy_construction
+from conftest import PEOPLE, ROOT, change_params, save_toy_tagger, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
 from cxprobe.people.labels import read_labels
@@ -149,39 +144,3 @@ def test_what_cannot_be_labelled_is_told():
     Path("data/mine_sentences/toys/toy/sentences.parquet").unlink()
     assert "`dvc repro mine_sentences` makes it" in run("", "label", "toy", "--who", "Ann").err
     assert not LABELS.exists()
-
-
-@pytest.mark.pipeline
-def test_on_a_terminal_one_key_answers_without_enter(project):
-    """In a process of its own, on a terminal of its own."""
-    Path("run.py").write_text("from cxprobe.cli import app; app()")
-    words = [f"{quick_python()}/python", "run.py", "label", "toy", "--who", "Ann"]
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execve(words[0], words, project_environment(ROOT) | {"TERM": "xterm"})
-    seen = ""
-    for keys, expected in (
-        ("", "1 of 4"),
-        ("p", "2 of 4"),
-        ("2n", "sentence 2 is negative"),
-        ("z", "undone"),
-        ("u", "3 of 4"),
-        ("q", "2 of 4 left"),
-    ):
-        os.write(terminal, keys.encode())
-        seen = read_until(terminal, expected)
-    assert os.waitpid(pid, 0)[1] == 0, seen
-    assert sorted(one.label for one in read_labels(LABELS)) == ["positive", "unclear"]
-
-
-def read_until(terminal: int, expected: str) -> str:
-    """Return what a terminal shows until it shows a text and the program waits for a key, or has ended."""
-    seen = ""
-    while expected not in seen or termios.tcgetattr(terminal)[3] & termios.ICANON:
-        if select.select([terminal], [], [], 0.02)[0]:
-            try:
-                seen += os.read(terminal, 1 << 16).decode(errors="replace")
-            except OSError:  # the program has ended
-                assert expected in seen, seen
-                return seen
-    return seen

@@ -105,17 +105,8 @@ def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
     assert find_faults().lines == []
 
 
-def test_a_model_comes_with_its_twin_if_asked(folder):
-    code, output = call("model", "roberta", "--name", "some/roberta", "--twin")
-    assert code == 0, output
-    entries = YAML(typ="safe").load(output.split("\n\n")[1])
-    assert entries["roberta-random"] == entries["roberta"] | {"weights": "random", "seed": 1}
-    change_params(folder, folder / "params.yaml", lambda params: params["models"].update(entries))
-    assert find_faults().lines == []
-
-
 def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(folder):
-    assert "--twin is no option of `cxprobe new construction`" in call("construction", "mine", "--twin")[1]
+    assert "--most is no option of `cxprobe new construction`" in call("construction", "mine", "--most", "3")[1]
     assert "--name: say what the model mine is" in call("model", "mine")[1]
     assert not Path("constructions/mine").exists()
 

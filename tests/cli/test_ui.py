@@ -14,7 +14,6 @@ from toy_stages import judge_pairs
 
 from conftest import ROOT, project_environment
 from cxprobe.cli import tracking
-from cxprobe.errors import DataError
 from cxprobe.pairs.params import PairsStage
 from cxprobe.run.running import run_stage
 
@@ -23,7 +22,7 @@ pytest_plugins = ["toy_stages"]
 
 @pytest.mark.slow
 @pytest.mark.pipeline
-def test_the_command_writes_what_mlflow_lacks_prints_addresses_and_serves_this_machine_alone(workspace, monkeypatch):
+def test_the_command_writes_what_mlflow_lacks_and_serves_this_machine_alone(workspace, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["judge.py"])
     run_stage(judge_pairs, PairsStage)
     (workspace / "mlruns" / "mlflow.db").unlink()  # as in a copy of the project
@@ -40,10 +39,6 @@ def test_the_command_writes_what_mlflow_lacks_prints_addresses_and_serves_this_m
             assert said[-1], "the command has ended"
             said.append(process.stdout.readline())
         assert "4 of them were new to MLflow" in said[0]
-        assert (
-            f"pairs: http://127.0.0.1:{port}/#/experiments/1/runs?searchFilter=params.model_weights%20%3D%20%27trained%27"
-            in "".join(said)
-        )
         while not is_healthy(port):
             assert process.poll() is None
             time.sleep(0.1)
@@ -68,15 +63,7 @@ def test_the_server_listens_on_this_machine_alone_and_starts_no_jobs(workspace, 
 
 
 def test_a_server_of_the_team_is_named_and_none_is_started(workspace, monkeypatch, capsys):
-    monkeypatch.setattr(tracking, "_sync", lambda: ([], []))  # there is no server
+    monkeypatch.setattr(tracking, "_sync", list)  # there is no server
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example.org:5000")
     tracking.ui(port=5000)
-    assert "MLFLOW_TRACKING_URI names this server, so none is started here" in capsys.readouterr().out
-
-
-def test_a_port_that_something_else_listens_at_is_named_before_anything_is_written(workspace, capsys):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        with pytest.raises(DataError, match=rf"port {port}: Address already in use; end what listens there"):
-            tracking.ui(port=port)
-    assert capsys.readouterr().out == ""
+    assert "MLFLOW_TRACKING_URI names a server, so none is started here" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.lm.asking import open_llm, questions_of, replies_to
 from cxprobe.lm.params import Llm
-from cxprobe.run.progress import ProgressLines
+from cxprobe.run.progress import Progress
 
 pytestmark = pytest.mark.pipeline
 
@@ -107,7 +107,7 @@ def ask(questions, model, folder):
 def told(monkeypatch):
     """The numbers of questions that have been finished."""
     numbers = []
-    monkeypatch.setattr(ProgressLines, "update", lambda _, finished: numbers.append(finished))
+    monkeypatch.setattr(Progress, "update", lambda _, finished: numbers.append(finished))
     return numbers
 
 

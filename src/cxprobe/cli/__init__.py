@@ -57,13 +57,12 @@ def _begin(
     end_on_signals(signal.SIGTERM, signal.SIGHUP)
 
 
-_PROJECT, _PEOPLE, _RESULTS = "A project", "People's judgements", "Runs and pages"
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.compare),
-    _PROJECT: (init.init, new.new, params.preset, check.check, import_.import_),
-    _PEOPLE: (labels.label, labels.rate),
-    _RESULTS: (tracking.sync, tracking.ui, export.export),
+    "A project": (init.init, new.new, params.preset, check.check, import_.import_),
+    "People's judgements": (labels.label, labels.rate),
+    "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }
 # All others are about the project in whose folder they are called.
 _ANYWHERE = (files.score, files.compare, init.init)
@@ -88,14 +87,6 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
             raise SystemExit(2) from None
 
     return run
-
-
-def _group(name: str, panel: str, about: str, *commands: Callable[..., None]) -> None:
-    """Add commands that have a first word in common."""
-    group = typer.Typer(no_args_is_help=True, help=about)
-    for command in commands:
-        group.command(command.__name__.strip("_").replace("_", "-"))(_mendable(command))
-    app.add_typer(group, name=name, rich_help_panel=panel)
 
 
 for _panel, _commands in _COMMANDS.items():

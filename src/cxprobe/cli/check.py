@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxprobe.cli.names import complete_construction, print_table
+from cxprobe.cli.names import print_table
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class _NotNeeded(MetaPathFinder):
 def check(
     pattern: Annotated[
         str,
-        typer.Option(help="Compare this construction's pattern with treebanks.", autocompletion=complete_construction),
+        typer.Option(help="Compare this construction's pattern with treebanks."),
     ] = "",
     treebank: Annotated[list[Path] | None, typer.Option(help="A file of CoNLL-U, also .gz; several times.")] = None,
     cxn: Annotated[list[str] | None, typer.Option(help="What Cxn= calls the construction; several times.")] = None,
@@ -43,7 +43,6 @@ def check(
         str,
         typer.Option(
             help="A construction: only print what blind models get on its items, before any run.",
-            autocompletion=complete_construction,
         ),
     ] = "",
 ) -> None:

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.cli.names import complete_construction
 from cxprobe.errors import DataError
 
 Format = Literal["hf", "lm-eval", "csv", "latex", "conllu"]
@@ -16,9 +15,7 @@ _TARGET = "The folder (hf, lm-eval), which must be new or empty, or the file, wh
 def export(
     written: Annotated[Format, typer.Argument(metavar="FORMAT", help=_ABOUT)],
     target: Annotated[Path, typer.Argument(help=_TARGET)],
-    construction: Annotated[
-        str, typer.Option(help="Whose mined sentences conllu writes.", autocompletion=complete_construction)
-    ] = "",
+    construction: Annotated[str, typer.Option(help="Whose mined sentences conllu writes.")] = "",
 ) -> None:
     """Give data, tasks and results to other tools.
 

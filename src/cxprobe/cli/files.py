@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.cli.names import complete_model
 from cxprobe.errors import DataError
 
 File = Annotated[
@@ -17,7 +16,6 @@ ModelName = Annotated[
         "--model",
         help="A name on the hub, a local folder, a .gguf file, or one of these: mini-clm, mini-mlm, taught-clm, "
         "taught-clm-chance, smollm2-135m.",
-        autocompletion=complete_model,
     ),
 ]
 Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]

@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli.names import complete_carried_preset
-
 
 def init(
     folder: Annotated[Path, typer.Argument(help="The folder; it must not exist, or be empty.", show_default=False)],
@@ -14,7 +12,6 @@ def init(
         str,
         typer.Option(
             help="What params.yaml is to be, as `pairs`; the models that it names are copied.",
-            autocompletion=complete_carried_preset,
         ),
     ] = "embedded",
     upgrade: Annotated[

@@ -7,7 +7,7 @@ import typer
 from cxprobe.errors import ProjectError
 
 Kind = Literal["construction", "model"]
-_OPTIONS = {"construction": (), "model": ("--name", "--revision", "--dtype", "--twin")}
+_OPTIONS = {"construction": (), "model": ("--name", "--revision", "--dtype")}
 
 
 def new(
@@ -32,16 +32,13 @@ def new(
         Literal["float32", "bfloat16", "float16"] | None,
         typer.Option(help="Of a model: the precision that it runs in; by default float32."),
     ] = None,
-    twin: Annotated[
-        bool, typer.Option("--twin", help="Of a model: print the entry of its twin with random weights too.")
-    ] = False,
 ) -> None:
     """Begin a construction or a model.
 
     construction: commented files with an example that passes `cxprobe check`. model: print its entry for params.yaml,
     below `models`, with the digest of weights on this machine; one that cxprobe carries is copied into the project.
     """
-    given = {"--name": name, "--revision": revision, "--dtype": dtype, "--twin": twin}
+    given = {"--name": name, "--revision": revision, "--dtype": dtype}
     for option, value in given.items():
         if value and option not in _OPTIONS[kind]:
             raise ProjectError(f"{option} is no option of `cxprobe new {kind}`; leave it out")
@@ -50,7 +47,7 @@ def new(
     elif name is None:
         raise ProjectError(f"--name: say what the model {slug} is, such as --name roberta-base")
     else:
-        _print_model(slug, name, revision, dtype or "float32", twin=twin)
+        _print_model(slug, name, revision, dtype or "float32")
 
 
 def _begin_construction(name: str) -> None:
@@ -66,9 +63,7 @@ def _begin_construction(name: str) -> None:
     print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
 
 
-def _print_model(
-    slug: str, name: str, revision: str | None, dtype: Literal["float32", "bfloat16", "float16"], *, twin: bool
-) -> None:
+def _print_model(slug: str, name: str, revision: str | None, dtype: Literal["float32", "bfloat16", "float16"]) -> None:
     """Print the entry of a model, and copy one that cxprobe carries and the project does not have."""
     import shutil
     from textwrap import indent
@@ -78,15 +73,10 @@ def _print_model(
 
     require_free(slug)
     entry = entry_of(slug, *with_document_start(slug, describe_model(slug, name, revision, dtype)))
-    if twin:
-        require_free(f"{slug}-random")
-        entry = entry.replace(f"{slug}:", f"{slug}: &{slug}", 1)
-        entry += f"{slug}-random:\n  <<: *{slug}\n  weights: random\n  seed: 1\n"
     if carried := carried_folder(name):
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")
-    names = f"`{slug}: {{}}`" + (f" and `{slug}-random: {{}}`" if twin else "")
     print(
-        f"Then add {names} to the models of a line of work, as to pairs.models, and run `cxprobe check`; `dvc repro` "
-        "then runs only what is new"
+        f"Then add `{slug}: {{}}` to the models of a line of work, as to pairs.models, and run `cxprobe check`; "
+        "`dvc repro` then runs only what is new"
     )

@@ -5,13 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli.names import complete_preset
-
 
 def preset(
-    name: Annotated[
-        str, typer.Argument(help="A file of presets/, as `pairs`.", autocompletion=complete_preset, show_default=False)
-    ],
+    name: Annotated[str, typer.Argument(help="A file of presets/, as `pairs`.", show_default=False)],
     only: Annotated[
         str, typer.Option(help="A figure or table of a paper's preset, as `figure-3`: params.yaml asks for no more.")
     ] = "",

@@ -1,4 +1,4 @@
-"""The names of a project's constructions. A module of its own, since completions of commands must import it quickly."""
+"""The names of a project's constructions. A module of its own, since commands must import it quickly."""
 
 from pathlib import Path
 

@@ -1,7 +1,6 @@
 """One person's labelling at a terminal: which sentences come next, what is shown, and what an answer does."""
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from cxprobe.people.tables import changing
 _LABELS: Mapping[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
 HELP = "p positive, n negative, u unclear (2n: only the second sentence is negative), z undo, s next, b back, q quit"
 _ANSWER = re.compile(rf"([1-{MOST_SHOWN}]?)([pnu])")
-_CLEAR = "\x1b[2J\x1b[H"  # the screen of a terminal
 _STEPS = {"s": 1, "b": -1}
 # From a sentence to where the words of the construction are: the first character, and the one after the last.
 Places = Callable[[MinedSentence], Sequence[tuple[int, int]]]
@@ -143,13 +141,9 @@ def lines_of(session: Session, places_of: Places) -> Iterator[str]:
 
 
 def _ask(shown: str) -> str:
-    """Return what the person answers: a line of the input, or on a terminal the keys; at the end of the input "q"."""
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    typer.echo(f"{_CLEAR if is_terminal else ''}{shown}\n{HELP}: ", nl=False)
+    """Return the line that the person answers; at the end of the input "q"."""
+    typer.echo(f"{shown}\n{HELP}: ", nl=False)
     try:
-        key = typer.getchar() if is_terminal else input().strip()
-        if is_terminal and key.isdecimal():
-            return key + typer.getchar(echo=True)
+        return input().strip()
     except (EOFError, KeyboardInterrupt):
         return "q"
-    return "q" if key == "\x04" else key

@@ -5,11 +5,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from cxprobe.constructions.names import construction_names
-from cxprobe.errors import ConstructionError, ParamsError, ProjectError
+from cxprobe.errors import ConstructionError, ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.project.carried import carried_files
 
-# The same as in `cxprobe.project.params`, which takes longer to import than a completion may.
+# The same as in `cxprobe.project.params`, which takes long to import.
 _PARAMS, _CONSTRUCTIONS = "params.yaml", "constructions"
 _MARKS = (_PARAMS, "dvc.yaml", _CONSTRUCTIONS)
 
@@ -38,22 +38,6 @@ def require_project(folder: Path) -> None:
 def carried_models() -> list[str]:
     """Return the names of the models that cxprobe carries, sorted."""
     return sorted(config.parent.name for config in (carried_files() / "models").glob("*/config.json"))
-
-
-def model_names(folder: Path) -> list[str]:
-    """Return what a model can be called where it is loaded: carried models, and the names in the project's params.yaml.
-
-    A params.yaml that is not there, or that has faults, gives none.
-    """
-    from cxprobe.files.schema import read_yaml
-
-    try:
-        models = read_yaml(folder / _PARAMS, ParamsError).get("models")
-    except ParamsError:
-        models = None
-    entries = [entry for entry in models.values() if isinstance(entry, dict)] if isinstance(models, dict) else []
-    named = [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
-    return list(dict.fromkeys([*carried_models(), *named]))
 
 
 def require_construction(name: str) -> None:

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
-from urllib.parse import quote
 
 from filelock import FileLock
 from mlflow import MlflowClient, entities
@@ -96,11 +95,8 @@ def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
         added = _add_missing(client, known, experiments)
     except Exception as error:  # every kind of store has errors of its own
         remedy = (
-            "if the file is damaged or was begun in another folder, delete it and run `cxprobe sync` again, which "
-            "writes all runs into a new one"
-            if "://" not in tracking_uri() or tracking_uri().startswith(("sqlite:", "file:"))
-            else "see that the server runs and that MLFLOW_TRACKING_URI is its address, and run `cxprobe sync` again, "
-            "which writes what is missing"
+            "see that the server runs, or delete the file if it is damaged or was begun in another folder, and run "
+            "`cxprobe sync` again, which writes what is missing"
         )
         fault = full_disk(error) or error
         raise TrackingError(
@@ -219,22 +215,6 @@ def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> 
 
 def _experiments_of(records: Iterable[RunRecord], experiments: Experiments) -> list[Experiment]:
     return [experiments[name] for name in dict.fromkeys(record.experiment for record in records)]
-
-
-def experiment_links(records: Sequence[RunRecord], server: str, experiments: Experiments) -> Iterator[tuple[str, str]]:
-    """Yield each experiment that has runs and the address of its trained models, the best runs first.
-
-    Args:
-        records: All records.
-        server: The address of MLflow's server.
-        experiments: Those of all lines.
-    """
-    client = open_store()
-    search = quote("params.model_weights = 'trained'")
-    order = quote("metrics.`accuracy`")
-    for experiment in _experiments_of(records, experiments):
-        page = f"{server}/#/experiments/{experiment_id(client, experiment)}/runs"
-        yield experiment.name, f"{page}?searchFilter={search}&orderByKey={order}&orderByAsc=false"
 
 
 def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext) -> str:
