@@ -68,4 +68,4 @@ def test_the_commands_for_files_run_one_after_the_other(tmp_path, monkeypatch):
         done = CliRunner().invoke(app, command.split())
         assert done.exit_code == 0, (command, done.output)
     written = {path.name for path in tmp_path.iterdir()}
-    assert {"sentences.txt", "pairs.tsv", "tokens.csv", "scores.tsv", "decisions.tsv", "vectors.npy"} == written
+    assert {"sentences.txt", "pairs.tsv", "tokens.csv", "scores.tsv", "decisions.tsv"} == written

@@ -46,12 +46,17 @@ def test_published_names_of_models_are_in_the_published_tables():
     assert {published for _, published in names} <= cells
 
 
-HOW_TO = ("weissweiler2022", "scivetti2025", "oba2026")
+SECTIONS = (ROOT / "docs" / "howto" / "papers.md").read_text().split("\n## ")
+HOW_TO = {name: text for text in SECTIONS for name in re.findall(r"cxprobe init \w+ --preset (\w+)", text)}
 every_paper = pytest.mark.parametrize("name", HOW_TO)
 
 
+def test_each_paper_has_a_section_with_its_commands():
+    assert set(HOW_TO) == {"weissweiler2022", "scivetti2025", "oba2026"}
+
+
 def commands_of(name: str) -> list[str]:
-    return re.findall(r"^ {4}(.*?)(?: {2,}#.*)?$", (ROOT / "docs" / "howto" / f"{name}.md").read_text(), re.M)
+    return re.findall(r"^ {4}(.*?)(?: {2,}#.*)?$", HOW_TO[name], re.M)
 
 
 def imports_of(name: str) -> list[dict[str, str]]:
@@ -62,7 +67,7 @@ def imports_of(name: str) -> list[dict[str, str]]:
 
 @every_paper
 def test_every_table_and_figure_of_the_ledger_that_has_a_file_is_on_the_page_of_its_paper(name):
-    page = (ROOT / "docs" / "howto" / f"{name}.md").read_text()
+    page = HOW_TO[name]
     (ledger,) = [paper for paper in PAPERS if f"presets/{name}.yaml" in paper]
     for stage in set(re.findall(r"`(report_\w+)`", ledger)):
         assert f"dvc repro {stage}" in page

@@ -14,7 +14,6 @@ from cxprobe.cli import app
 from cxprobe.errors import DataError
 from cxprobe.exports.formats import export_hub
 from cxprobe.lines import LINES
-from cxprobe.people.ratings import Rating, write_ratings
 
 pytestmark = pytest.mark.pipeline
 
@@ -91,7 +90,8 @@ def test_the_hub_reads_the_header_of_the_card_and_the_card_describes_the_data(sa
 
 
 def test_the_card_says_whose_items_people_have_judged(project):
-    write_ratings([Rating("pairs", "id", "f", "Ann", "A", "A")], Path("constructions", MEANING, "ratings.tsv"))
+    rating = "kind\titem\tframe\trater\tanswer\tgold\npairs\tid\tf\tAnn\tA\tA\n"
+    Path("constructions", MEANING, "ratings.tsv").write_text(rating)
     export("hf", "hf")
     assert f"People have judged items of {MEANING}." in Path("hf/README.md").read_text()
 

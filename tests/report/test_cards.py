@@ -30,11 +30,7 @@ def test_a_card_says_by_whom_a_data_set_is_solved():
     )
     assert table["model"].tolist() == ["character-ngrams", "positions"]  # a real model solves it with the construction
     assert table["solved"].tolist() == [True, False]  # the limit itself is allowed
-    assert table["says"].tolist() == [
-        "is answered above chance without the construction by character-ngrams: 97.7 % (95.0 to 99.0)",
-        "",
-    ]
-    assert table["n"].tolist() == [300, 300]
+    assert [bool(text) for text in table["says"]] == [True, False]
 
 
 def test_the_limit_is_the_same_share_of_the_way_from_chance_to_all():
