@@ -704,7 +704,7 @@ def probe(
     positive = np.array(texts) == values[1]  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
-    regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe", "standardise=True")
+    regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe")
     rates = []  # of the labels, and of the permuted ones, each with one row a layer
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
@@ -725,84 +725,6 @@ def probe(
     permuted = rates[1].rename(columns=names)[[*names.values()]]
     table = rates[0].rename(columns={"value": "accuracy"}).join(permuted).reset_index(names="layer")
     return table.assign(majority=max(positive.mean(), 1 - positive.mean()))
-
-
-def intervene(
-    lm: LanguageModel,
-    construction: str,
-    *,
-    by: Literal["intervention", "place"] = "intervention",
-    layers: int | None = None,
-    train: int = 400,
-    test: int = 100,
-    steps: int = 100,
-    draws: int = 20,
-    seed: int = 0,
-    folder: str | Path | None = None,
-) -> pd.DataFrame:
-    """Return what a model answers after vectors were exchanged between sentences: does it use what a probe reads?
-
-    Args:
-        lm: The model.
-        construction: Its name; it has an interventions.yaml.
-        by: "intervention" for one effect each: mean over items, maximum over the regions of a layer, mean over layers;
-            "place" for each layer and region.
-        layers: How many layers, evenly spaced; None for all.
-        train: Items by which directions are found.
-        test: Items on which they are evaluated, of other frames and other words.
-        steps: How many steps DAS trains, with 4 items each.
-        draws: Random directions.
-        seed: Of all draws.
-        folder: The folder of all constructions; None for those that cxprobe carries.
-
-    Returns:
-        One row an intervention (whole vector, direction by DAS, difference of means, a probe, erasure, random) and kind
-        of labels (true, or control words): effect, low and high, in nats, over frames; selectivity; broken, what the
-        same does to plain sentences; and more, see
-        `cxprobe.interventions.judge.sum_up` and `cxprobe.interventions.judge.effect_by_place`.
-
-    Raises:
-        ConstructionError: There is no such construction, or it has no interventions.yaml.
-        DataError: Too few items are left for the model's tokenizer.
-
-    Source:
-        Arora et al. 2024 (CausalGym).
-
-    Example:
-        >>> import cxprobe
-        >>> lm = cxprobe.load("mini-clm")
-        >>> table = cxprobe.intervene(lm, "subject-verb-agreement", layers=1, train=20, test=20, steps=2, draws=1)
-        >>> table["intervention"].unique().tolist()
-        ['whole', 'das', 'difference-of-means', 'probe', 'erase', 'random']
-    """
-    from cxprobe.interventions import judge, make, measure  # scikit-learn, which only probes need
-    from cxprobe.interventions.names import NEUTRAL, TEST, TRAIN
-    from cxprobe.interventions.params import MeasureInterventions
-    from cxprobe.interventions.sentences import NEUTRAL_FILE, interventions_file, load_labelled, load_neutral
-    from cxprobe.lm.intervening import blocks_of
-    from cxprobe.probing import Fitting
-
-    _check_option("by", by, Literal["intervention", "place"])
-    constructions = _constructions(folder)
-    _check_file(constructions, construction, interventions_file(construction).name)
-    people = load_people(_beside(constructions, PEOPLE_FILE))
-    labelled = load_labelled(construction, people, constructions)
-    items = make.draw_base_and_source(construction, labelled, people, {TEST: test, TRAIN: train}, seed)
-    loaded, place = lm._loaded, f"{lm.name}, {construction}"
-    neutral = make.neutral_items(load_neutral(_beside(constructions, NEUTRAL_FILE)))
-    asked = {
-        name: measure.prompt_items(loaded, table, seed, place)
-        for name, table in ((construction, items), (NEUTRAL, neutral))
-    }
-    settings = MeasureInterventions(layers=layers, steps=steps, draws=draws, token_budget=lm._budget)
-    fitting, parts = Fitting(1000, seed, place), []
-    numbers = measure.spaced_layers(len(blocks_of(loaded)), layers)
-    with _bar(len(numbers), "layers") as progress:
-        for layer in numbers:
-            parts.append(measure.measure_layer(loaded, asked, layer, settings, fitting))
-            progress(1)
-    effects = judge.with_effects(pd.concat(parts).assign(model=lm.name))
-    return judge.sum_up(effects) if by == "intervention" else judge.effect_by_place(effects)
 
 
 def _permuted(labels: NDArray[np.bool_], groups: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:

@@ -99,19 +99,6 @@ def test_what_is_no_list_of_texts_is_refused(models, texts):
         models["bert"].features(["cat " * 100])
 
 
-@pytest.mark.parametrize(
-    ("method", "option", "value", "message"),
-    [
-        ("surprisal", "by", "wort", "by is 'wort'; did you mean 'word'[?] .allowed: token, word"),
-        ("score", "bos", "<|nowhere|>", r"bos is '<.nowhere.>'.*one token of its vocabulary"),
-        ("features", "layers", ["last"], "layers is .'last'.; give"),
-    ],
-)
-def test_a_value_that_an_option_does_not_have_is_refused(models, method, option, value, message):
-    with pytest.raises(DataError, match=message):
-        getattr(models["gpt2" if option == "bos" else "bert"], method)(SENTENCES, **{option: value})
-
-
 @pytest.mark.parametrize("load", [cxprobe.load, cxprobe.load_encoder])
 def test_a_path_without_a_folder_is_said_so(load):
     with pytest.raises(ModelError, match=r"nowhere': there is no such folder"):
