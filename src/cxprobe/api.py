@@ -37,7 +37,7 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
-from cxprobe.lm.embedding import Pooling, pooled_features
+from cxprobe.lm.embedding import pool_texts, tokenise
 from cxprobe.lm.folders import PACKAGED, is_gguf
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
@@ -171,23 +171,20 @@ class Encoder:
         sentences: Sequence[str],
         *,
         layers: Literal["all"] | Sequence[int] = "all",
-        pooling: Pooling = "mean",
     ) -> NDArray[np.float32]:
-        """Return one vector for each sentence and layer.
+        """Return one vector for each sentence and layer: the mean over its tokens without special ones.
+
+        So do Weissweiler et al. (2022, §3).
 
         Args:
             sentences: Whole sentences.
             layers: Which layers; 0 is the embeddings, -1 the last. "all" for all of them.
-            pooling: "mean" over the sentence's tokens without special tokens, as in Weissweiler et al. (2022, §3);
-                "first", the first token of the input, such as [CLS]; "last", the sentence's last token, which in a
-                causal model is the only one that has seen all others.
 
         Returns:
             Shape (layers, sentences, dimensions), float32 whatever the model's precision is.
 
         Raises:
-            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer or
-                pooling.
+            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer.
 
         Example:
             >>> import cxprobe
@@ -195,12 +192,10 @@ class Encoder:
             >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
             (2, 2, 384)
         """
-        _check_option("pooling", pooling, Pooling)
-        texts = _listed(sentences)
-        with _bar(len(texts), "sentences") as progress:
-            vectors = pooled_features(
-                self._hidden_states(), texts, pooling=pooling, token_budget=self._budget, progress=progress
-            )
+        encoder = self._hidden_states()
+        tokens = tokenise(encoder, _listed(sentences))
+        with _bar(len(tokens), "sentences") as progress:
+            vectors = pool_texts(encoder, tokens, self._budget, progress)
         if isinstance(layers, str) and layers == "all":
             return vectors
         try:
