@@ -40,7 +40,7 @@ def score_scenarios(stage: Stage[ScenariosStage]) -> Outcome | None:
                 name: drop_items(model.described, texts, place=f"{place}, {name}") for name, texts in made.items()
             }
             asked = {name: texts for name, (texts, _) in usable.items()}
-            filled = fill_masks(model, asked, stage.params.scenarios.score.token_budget)
+            filled = fill_masks(model, asked, stage.params.scenarios.score.token_budget, folder)
             if filled is None:
                 return None
             scores, counts = filled

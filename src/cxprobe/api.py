@@ -44,8 +44,9 @@ from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.lm.terms import Bos, Dtype, SchemeName
 from cxprobe.lm.texts import HowToScore, TokenScores, token_table
 from cxprobe.pairs import benchmarks
+from cxprobe.pairs.balance import pooled, with_balance
 from cxprobe.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
-from cxprobe.pairs.judge import both_orders
+from cxprobe.pairs.judge import both_orders, controls_of_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.pairs.margins import of_meaning
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
@@ -124,6 +125,16 @@ class Comparison:
             f"the interval rests on {_counted(count)}; with fewer than {FEWEST_WORDINGS} it is wide and unreliable: "
             "add pairs that share nothing with these"
         )
+
+    @property
+    def controls(self) -> pd.DataFrame:
+        """The controls of the constructions in a table that has pairs of meaning and those of their controls.
+
+        One row a construction, see `cxprobe.pairs.controls.controls_of`. Where ``passed`` is False, the model fails
+        these questions even where the text says the answer, so its rate does not tell what it knows.
+        """
+        judged = with_balance(_with_clusters(self.table).assign(scheme="causal"))
+        return controls_of_pairs(pooled(judged), [])
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.

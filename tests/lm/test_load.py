@@ -1,4 +1,4 @@
-"""What a model's `load` hands to transformers: half precision and another attention."""
+"""What a model's `load` hands to transformers: half precision, another attention, layers on the disk."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from tiny_lms import save_lm
 from conftest import ROOT
 from cxprobe.errors import ModelError, ParamsError
 from cxprobe.files.schema import validate
+from cxprobe.lm.embedding import load_encoder, pool_texts, tokenise
 from cxprobe.lm.measuring import relative_difference
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import load_language_model, score_texts
@@ -16,6 +17,7 @@ from cxprobe.lm.texts import HowToScore
 
 MODELS = ("mini-clm", "mini-mlm")
 TEXTS = ["The more you look, the more you see.", "She baked him a cake and he ate it.", "They ran."]
+BITS8 = {"quant_method": "bitsandbytes", "load_in_8bit": True, "llm_int8_threshold": 0.0}
 
 
 def numbers_of(model):
@@ -39,6 +41,22 @@ def test_scores_in_low_precision_are_near_those_in_float32_and_never_mixed_with_
     assert (low.facts.precision, exact.facts.precision) == (dtype, "float32")
 
 
+@pytest.mark.pipeline
+@pytest.mark.parametrize("name", MODELS)
+def test_layers_on_the_disk_give_the_same_numbers_under_a_key_of_their_own(name, tmp_path):
+    load = {"device_map": "auto", "max_memory": {"cpu": "30MB"}, "offload_folder": str(tmp_path / "layers")}
+    plain, spread = (load_language_model(name, spec(ROOT / "models" / name, load=one)) for one in (None, load))
+    assert set(spread.model.hf_device_map.values()) == {"cpu", "disk"}
+    np.testing.assert_allclose(numbers_of(spread), numbers_of(plain), atol=1e-5)
+    assert spread.fingerprint == plain.fingerprint  # the same weights, wherever they lie
+    assert spread.facts.precision.startswith('float32, load {"device_map": "auto", "max_memory": ')
+    described = load_language_model(name, spread_spec := spec(ROOT / "models" / name, load=load), "meta")
+    assert folder_of(name, described) == folder_of(name, spread) != folder_of(name, plain)
+    encoders = [load_encoder(name, one) for one in (spread_spec, spec(ROOT / "models" / name))]
+    vectors, expected = (pool_texts(encoder, tokenise(encoder, TEXTS), 64) for encoder in encoders)
+    np.testing.assert_allclose(vectors, expected, atol=1e-4)
+
+
 def test_another_attention_is_in_the_facts_and_the_key_and_gives_the_same_numbers(tmp_path):
     folder = save_sound(tmp_path, "gpt2")
     plain, eager = (spec(folder, load=load) for load in (None, {"attn_implementation": "eager"}))
@@ -57,19 +75,43 @@ def test_a_model_that_does_not_come_to_lie_where_the_stage_computes_is_refused(t
 
 def test_what_transformers_says_of_a_quantisation_that_it_cannot_follow_is_passed_on(tmp_path):
     folder = save_sound(tmp_path, "gpt2")
-    load = {"quantization_config": {"quant_method": "no-such-method"}}
-    with pytest.raises(ModelError, match=r"Unknown quantization type.*look whether models\.m\.load can be followed"):
-        load_language_model("m", spec(folder, load=load))
+    for method, reason in (("no-such-method", "Unknown quantization type"), ("bitsandbytes", "bitsandbytes")):
+        with pytest.raises(ModelError, match=reason) as raised:
+            load_language_model(
+                "m",
+                spec(
+                    folder,
+                    load={
+                        "quantization_config": BITS8
+                        | {"quant_method": method, "load_in_8bit": method == "bitsandbytes"}
+                    },
+                ),
+            )
+        assert "look whether models.m.load can be followed here" in str(raised.value)
     change(folder / "config.json", quantization_config={"quant_method": "gptq", "bits": 4})
     with pytest.raises(ModelError, match=r"is a quantised checkpoint already; take its original"):
-        load_language_model("m", spec(folder, load=load))
+        load_language_model("m", spec(folder, load={"quantization_config": BITS8}))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"load": {"trust_remote_code": True}}, r"load\.trust_remote_code: unknown key"),
-        ({"load": {"gguf_file": "a.gguf"}}, r"load\.gguf_file: unknown key"),
+        *(
+            (
+                {"load": {key: value}},
+                rf"load\.{key}: unknown key \(allowed: attn_implementation, device_map, max_memory",
+            )
+            for key, value in {
+                "trust_remote_code": True,
+                "use_safetensors": False,
+                "weights_only": False,
+                "dtype": "bfloat16",
+                "revision": "main",
+                "gguf_file": "a.gguf",
+                "adapter_kwargs": {},
+                "use_kernels": True,
+            }.items()
+        ),
         (
             {"load": {"attn_implementation": "kernels-community/flash-attn"}},
             r"load\.attn_implementation: .* not allowed",

@@ -217,6 +217,13 @@ class CausalQuestions:
             log_probs[len(text.ids) - scored :] = numbers[len(numbers) - scored :]
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
+    def unread(self, records: Sequence[TokenScores]) -> Answers:
+        """Return the answers that gave the scores of each text, as `read` has yielded them."""
+        return {
+            key: record.log_probs[len(text.ids) + 1 - len(self._ids[key]) :]
+            for text, key, record in zip(self._encoded, self._keys, records, strict=True)
+        }
+
 
 class Tree:
     """Texts in one row, in which those that begin alike share the tokens that they begin with.

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 import torch
 import transformers
 from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import DenseVectors, write_features
+from cxprobe.files.arrays import DenseVectors, read_features, write_features
+from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.answering import answer
 from cxprobe.lm.language_models import LoadedModel, write_model_facts
 from cxprobe.lm.loading import fields_of_model, load_model, open_source
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from cxprobe.lm.params import ModelSpec
 
 R = TypeVar("R")
+_SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
 
 
@@ -72,7 +75,8 @@ def embed_texts(
         spans: Name of a portion -> of each of its texts the span whose tokens count; of other portions all count.
         token_budget: The most tokens, padding included, in a batch.
         folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
-            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts.
+            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts; and ``spans.parquet``,
+            columns start and end, if spans count.
 
     Returns:
         The numbers of sentences and of their tokens, special ones included; and see `MeasuredModel.check`. None if this
@@ -94,11 +98,20 @@ def embed_texts(
 
     def write(name: str, blocks: Iterable[DenseVectors]) -> None:
         write_features(blocks, list(portions[name]), folder / name)
+        if name in spans:
+            write_table(pd.DataFrame(spans[name], columns=Span._fields), folder / name / _SPANS_FILE)
 
     def ask() -> Iterator[VectorQuestions[None]]:
         return (VectorQuestions(part, token_budget, partial(write, name)) for name, part in tokens.items())
 
-    if model.answer(ask, len(sentences), "sentences") is None:
+    def recall(earlier: Path) -> Iterator[Answers]:
+        for folder in sorted(path.parent for path in earlier.rglob("ids.parquet")):
+            features, path = read_features(folder), folder / _SPANS_FILE
+            spans_of_texts = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
+            questions = VectorQuestions(tokenise(encoder, features.ids, spans_of_texts), token_budget, list)
+            yield from questions.unread(np.asarray(features.vectors))
+
+    if model.answer(ask, len(sentences), folder, recall, "sentences") is None:
         return None
     write_model_facts(model.facts, folder)
     return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
@@ -185,6 +198,12 @@ class VectorQuestions(Generic[R]):
             for start in range(0, len(self._keys), _BLOCK)
         )
         yield self._use(blocks)
+
+    def unread(self, vectors: DenseVectors) -> Iterator[Answers]:
+        """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
+        for start in range(0, len(self._keys), _BLOCK):
+            block = np.ascontiguousarray(vectors[:, start : start + _BLOCK])
+            yield {key: block[:, position] for position, key in enumerate(self._keys[start : start + _BLOCK])}
 
 
 def pool_texts(

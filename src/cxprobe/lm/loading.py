@@ -18,6 +18,7 @@ from cxprobe.lm.checks import check_report, check_trial, longest_input
 from cxprobe.lm.folders import check_digest, is_gguf, loaded_files, path_of
 from cxprobe.lm.gguf import dequantised
 from cxprobe.lm.params import Load, ModelSpec
+from cxprobe.seeding import generator_for
 
 
 class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -83,7 +84,7 @@ def load_model(source: Source, model_class: Any, device: str) -> Any:
     if (model.device.type, model.device.index or 0) != (here.type, here.index or 0):
         raise ModelError(
             f"{source}: load.device_map puts it on {model.device}, and this process computes on {here}; let "
-            "compute.accelerator name what it runs on, with devices and num_nodes 1"
+            "compute.accelerator name what it runs on, with devices and num_nodes 1, or give more max_memory"
         )
     check_trial(source, model.eval())
     return model
@@ -96,7 +97,7 @@ def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
 
 
 def _read(source: Source, model_class: Any, device: str) -> Any:
-    """Return a model with the weights of its checkpoint."""
+    """Return a model with the weights of its checkpoint, as they are or shuffled."""
     spec, load = source.spec, source.spec.load or Load()
     if load.quantization_config and getattr(source.config, "quantization_config", None):
         raise ModelError(f"{source} is a quantised checkpoint already; take its original, or leave out load")
@@ -120,6 +121,10 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
             "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
         )
     check_report(source, model, report)
+    if load.device_map and any(key.startswith("pooler.") for key in report["missing_keys"]):
+        model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
+    if spec.weights == "shuffled":
+        _shuffle(model, spec)
     return model
 
 
@@ -132,9 +137,11 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
         with suppress(PackageNotFoundError):  # transformers has some methods itself
             method = f"{method} {version(method)}"
         fingerprint = f"quantised by {method}, of {fingerprint}"
+    if spec.weights != "trained":
+        fingerprint = f"{spec.weights}, seed {spec.seed}, of {fingerprint}"
     if spec.weights == "random":
         drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
-        fingerprint = f"random, seed {spec.seed}, of {fingerprint}, drawn by {drawn_by}"
+        fingerprint = f"{fingerprint}, drawn by {drawn_by}"
     return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
 
 
@@ -156,6 +163,19 @@ def _draw(source: Source, model_class: Any) -> Any:
         model = _build(model_class, source.config, getattr(torch, source.spec.dtype))
     model.load_state_dict(drawn.state_dict())
     return model
+
+
+def _shuffle(model: Any, spec: ModelSpec) -> None:
+    """Permute the values within each tensor of weights; a tensor that two layers share is permuted once.
+
+    A tensor's permutation follows from the seed and its name in the encoder, so it is the same with and without a head
+    and in every precision.
+    """
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            generator = generator_for(spec.seed or 0, "shuffled", name.removeprefix(f"{model.base_model_prefix}."))
+            order = torch.from_numpy(generator.permutation(parameter.numel()))
+            parameter.copy_(parameter.flatten()[order].view_as(parameter))
 
 
 def is_masked(config: Any) -> bool:

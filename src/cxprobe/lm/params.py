@@ -23,6 +23,10 @@ class Load(Closed):
 
     device_map: str | dict[str, int | str] | None = None
     """Where accelerate puts which layers, such as auto; null for the whole model on the stage's one device."""
+    max_memory: dict[int | str, str] | None = None
+    """With device_map: how much each device may take, such as {0: 20GB, cpu: 60GB}; null for what is free."""
+    offload_folder: str | None = None
+    """With device_map: where layers lie that fit nowhere else; null for nowhere."""
     quantization_config: dict[str, Any] | None = None
     """How weights are rounded: quant_method (such as bitsandbytes or torchao) and what its class in transformers takes.
     With bitsandbytes in 8 bits, llm_int8_threshold: 0.0 keeps the numbers of a text apart from those of its batch."""
@@ -63,9 +67,9 @@ class ModelSpec(Closed):
     such as <|endoftext|>. With nothing before it, the first token of a text has no score."""
     about: str = ""
     """What it is, in a few words for the first page of the report: its size, and what it was trained on."""
-    weights: Literal["trained", "random"] = "trained"
+    weights: Literal["trained", "random", "shuffled"] = "trained"
     """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
-    own initialisation."""
+    own initialisation, or the trained values permuted within each tensor."""
     seed: Annotated[int, Field(ge=0)] | None = None
     """What a twin's weights are drawn with; null for trained weights."""
     load: Load | None = None
@@ -87,8 +91,8 @@ class ModelSpec(Closed):
     def _twins_are_plain(self) -> Self:
         if (self.weights == "trained") != (self.seed is None):
             raise ValueError(
-                f"seed is {self.seed} and weights is {self.weights}; a twin (random) needs a seed, and a trained "
-                "model has none"
+                f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
+                "trained model has none"
             )
         if self.weights != "trained" and self.load:
             raise ValueError(f"weights is {self.weights}; a twin is not loaded in another way, so leave out load")
@@ -327,7 +331,7 @@ class Member:
 
     @property
     def state(self) -> WeightsState:
-        """What its weights are: "trained", "random", or "none" for a blind model."""
+        """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
         if self.is_asked:
             return "trained"
         return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"

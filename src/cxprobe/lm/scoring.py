@@ -1,11 +1,12 @@
 """The scores of the tokens of texts, by a masked or a causal model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cxprobe.files.tables import read_table
 from cxprobe.lm.answering import OnProgress, answer
 from cxprobe.lm.causal import CausalLM, load_causal_lm
 from cxprobe.lm.checkpoints import Source
@@ -13,8 +14,9 @@ from cxprobe.lm.loading import is_masked, open_source
 from cxprobe.lm.masked import MaskedLM, load_masked_lm
 from cxprobe.lm.measuring import MeasuredModel
 from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.store import AnswerStore
-from cxprobe.lm.texts import HowToScore, Texts, TokenScores, write_token_scores
+from cxprobe.lm.store import Answers, AnswerStore
+from cxprobe.lm.terms import Scheme
+from cxprobe.lm.texts import TOKENS_FILE, HowToScore, Texts, TokenScores, token_scores_of, write_token_scores
 
 
 def load_language_model(
@@ -65,7 +67,12 @@ def measure_texts(
         lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
     )
     total = sum(map(len, portions)) * len(described.schemes(how))
-    tokens = model.answer(lambda: described.questions(portions, how), total)
+    tokens = model.answer(
+        lambda: described.questions(portions, how),
+        total,
+        folder,
+        lambda earlier: _answers_in(earlier, described, how),
+    )
     if tokens is None:
         return None
     write_token_scores(tokens, model.facts, folder)
@@ -91,6 +98,18 @@ def score_texts(
         progress: Is called with the number of texts that have been finished; each counts once a scheme.
     """
     return answer(lambda: model.questions(portions, how), lambda: model, store, progress=progress)
+
+
+def _answers_in(folder: Path, model: MaskedLM | CausalLM, how: HowToScore) -> Iterator[Answers]:
+    """Yield the answers from which an earlier run wrote ``tokens.parquet``, if it asked in the same way."""
+    of_schemes: dict[Scheme, dict[str, TokenScores]] = {}
+    for scores in token_scores_of(read_table(folder / TOKENS_FILE)):
+        if not scores.spans[0, 0]:  # else it is the end of a text, as `put_behind_contexts` writes it
+            of_schemes.setdefault(scores.scheme, {})[scores.text] = scores
+    for scheme, scored in of_schemes.items():
+        firsts = {text: int(scores.spans[~np.isnan(scores.log_probs)][0, 1]) - 1 for text, scores in scored.items()}
+        for questions in model.questions([firsts], how._replace(schemes=[scheme])):
+            yield questions.unread([scored[text] for text in questions.texts])
 
 
 def _scores(tokens: Sequence[TokenScores]) -> NDArray[np.float64]:
