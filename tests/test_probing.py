@@ -48,7 +48,7 @@ def test_a_probe_that_does_not_converge_is_an_error_with_its_place():
     x, y = blobs(200)
     with pytest.raises(
         ProbeError,
-        match=r"toy, layer 1: newton-cholesky did not converge in 2 iterations \(C = 1.*or set standardise: true",
+        match=r"toy, layer 1: newton-cholesky did not converge in 2 iterations \(C = 1.*or let vectors be standardised",
     ):
         fit(x * 100, y, x, max_iter=2)
 

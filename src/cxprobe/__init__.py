@@ -32,7 +32,6 @@ __all__ = [
     "CxprobeError",
     "Encoder",
     "LanguageModel",
-    "intervene",
     "list_constructions",
     "load",
     "load_encoder",

@@ -37,7 +37,7 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.lm import causal, embedding, language_models, masked, scoring
 from cxprobe.lm.candidates import MASK, candidate_log_probabilities
-from cxprobe.lm.embedding import Pooling, pooled_features
+from cxprobe.lm.embedding import pool_texts, tokenise
 from cxprobe.lm.folders import PACKAGED, is_gguf
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
@@ -182,23 +182,20 @@ class Encoder:
         sentences: Sequence[str],
         *,
         layers: Literal["all"] | Sequence[int] = "all",
-        pooling: Pooling = "mean",
     ) -> NDArray[np.float32]:
-        """Return one vector for each sentence and layer.
+        """Return one vector for each sentence and layer: the mean over its tokens without special ones.
+
+        So do Weissweiler et al. (2022, §3).
 
         Args:
             sentences: Whole sentences.
             layers: Which layers; 0 is the embeddings, -1 the last. "all" for all of them.
-            pooling: "mean" over the sentence's tokens without special tokens, as in Weissweiler et al. (2022, §3);
-                "first", the first token of the input, such as [CLS]; "last", the sentence's last token, which in a
-                causal model is the only one that has seen all others.
 
         Returns:
             Shape (layers, sentences, dimensions), float32 whatever the model's precision is.
 
         Raises:
-            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer or
-                pooling.
+            DataError: A sentence is empty or longer than the model's longest input, or there is no such layer.
 
         Example:
             >>> import cxprobe
@@ -206,12 +203,10 @@ class Encoder:
             >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
             (2, 2, 384)
         """
-        _check_option("pooling", pooling, Pooling)
-        texts = _listed(sentences)
-        with _bar(len(texts), "sentences") as progress:
-            vectors = pooled_features(
-                self._hidden_states(), texts, pooling=pooling, token_budget=self._budget, progress=progress
-            )
+        encoder = self._hidden_states()
+        tokens = tokenise(encoder, _listed(sentences))
+        with _bar(len(tokens), "sentences") as progress:
+            vectors = pool_texts(encoder, tokens, self._budget, progress)
         if isinstance(layers, str) and layers == "all":
             return vectors
         try:
@@ -715,7 +710,7 @@ def probe(
     positive = np.array(texts) == values[1]  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
-    regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe", "standardise=True")
+    regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe")
     rates = []  # of the labels, and of the permuted ones, each with one row a layer
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
@@ -736,84 +731,6 @@ def probe(
     permuted = rates[1].rename(columns=names)[[*names.values()]]
     table = rates[0].rename(columns={"value": "accuracy"}).join(permuted).reset_index(names="layer")
     return table.assign(majority=max(positive.mean(), 1 - positive.mean()))
-
-
-def intervene(
-    lm: LanguageModel,
-    construction: str,
-    *,
-    by: Literal["intervention", "place"] = "intervention",
-    layers: int | None = None,
-    train: int = 400,
-    test: int = 100,
-    steps: int = 100,
-    draws: int = 20,
-    seed: int = 0,
-    folder: str | Path | None = None,
-) -> pd.DataFrame:
-    """Return what a model answers after vectors were exchanged between sentences: does it use what a probe reads?
-
-    Args:
-        lm: The model.
-        construction: Its name; it has an interventions.yaml.
-        by: "intervention" for one effect each: mean over items, maximum over the regions of a layer, mean over layers;
-            "place" for each layer and region.
-        layers: How many layers, evenly spaced; None for all.
-        train: Items by which directions are found.
-        test: Items on which they are evaluated, of other frames and other words.
-        steps: How many steps DAS trains, with 4 items each.
-        draws: Random directions.
-        seed: Of all draws.
-        folder: The folder of all constructions; None for those that cxprobe carries.
-
-    Returns:
-        One row an intervention (whole vector, direction by DAS, difference of means, a probe, erasure, random) and kind
-        of labels (true, or control words): effect, low and high, in nats, over frames; selectivity; broken, what the
-        same does to plain sentences; and more, see
-        `cxprobe.interventions.judge.sum_up` and `cxprobe.interventions.judge.effect_by_place`.
-
-    Raises:
-        ConstructionError: There is no such construction, or it has no interventions.yaml.
-        DataError: Too few items are left for the model's tokenizer.
-
-    Source:
-        Arora et al. 2024 (CausalGym).
-
-    Example:
-        >>> import cxprobe
-        >>> lm = cxprobe.load("mini-clm")
-        >>> table = cxprobe.intervene(lm, "subject-verb-agreement", layers=1, train=20, test=20, steps=2, draws=1)
-        >>> table["intervention"].unique().tolist()
-        ['whole', 'das', 'difference-of-means', 'probe', 'erase', 'random']
-    """
-    from cxprobe.interventions import judge, make, measure  # scikit-learn, which only probes need
-    from cxprobe.interventions.names import NEUTRAL, TEST, TRAIN
-    from cxprobe.interventions.params import MeasureInterventions
-    from cxprobe.interventions.sentences import NEUTRAL_FILE, interventions_file, load_labelled, load_neutral
-    from cxprobe.lm.intervening import blocks_of
-    from cxprobe.probing import Fitting
-
-    _check_option("by", by, Literal["intervention", "place"])
-    constructions = _constructions(folder)
-    _check_file(constructions, construction, interventions_file(construction).name)
-    people = load_people(_beside(constructions, PEOPLE_FILE))
-    labelled = load_labelled(construction, people, constructions)
-    items = make.draw_base_and_source(construction, labelled, people, {TEST: test, TRAIN: train}, seed)
-    loaded, place = lm._loaded, f"{lm.name}, {construction}"
-    neutral = make.neutral_items(load_neutral(_beside(constructions, NEUTRAL_FILE)))
-    asked = {
-        name: measure.prompt_items(loaded, table, seed, place)
-        for name, table in ((construction, items), (NEUTRAL, neutral))
-    }
-    settings = MeasureInterventions(layers=layers, steps=steps, draws=draws, token_budget=lm._budget)
-    fitting, parts = Fitting(1000, seed, place), []
-    numbers = measure.spaced_layers(len(blocks_of(loaded)), layers)
-    with _bar(len(numbers), "layers") as progress:
-        for layer in numbers:
-            parts.append(measure.measure_layer(loaded, asked, layer, settings, fitting))
-            progress(1)
-    effects = judge.with_effects(pd.concat(parts).assign(model=lm.name))
-    return judge.sum_up(effects) if by == "intervention" else judge.effect_by_place(effects)
 
 
 def _permuted(labels: NDArray[np.bool_], groups: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:

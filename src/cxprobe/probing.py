@@ -71,13 +71,11 @@ class Fitting:
         max_iter: The most iterations of the solver; if it has not converged then, that is an error.
         seed: Seed of the solver saga, which draws samples; the others draw nothing.
         place: What is fitted, for messages.
-        to_standardise: What the user writes to have vectors standardised, for messages.
     """
 
     max_iter: int
     seed: int
     place: str
-    to_standardise: str = "standardise: true"
 
     def of(self, part: str) -> "Fitting":
         """Return the same for a part of what is fitted, such as a layer."""
@@ -119,7 +117,7 @@ def fit_probe(train: Any, labels: NDArray[np.bool_], regularisation: Regularisat
             raise ProbeError(
                 f"{fitting.place}: {probe.solver} did not converge in {fitting.max_iter} iterations "
                 f"(C = {regularisation.C:g}); raise max_iter, or lower C"
-                + ("" if standardise else f", or set {fitting.to_standardise}")
+                + ("" if standardise else ", or let vectors be standardised")
             ) from warning
 
 

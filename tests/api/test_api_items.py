@@ -6,7 +6,7 @@ import pytest
 import cxprobe
 from conftest import ROOT
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
-from cxprobe.errors import ConstructionError, DataError
+from cxprobe.errors import DataError
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs
 from cxprobe.pairs.params import MakePairs
@@ -41,13 +41,6 @@ def test_every_construction_is_listed_and_a_folder_of_ones_own_is_used(toy_const
     )
     name = cxprobe.list_constructions(toy_constructions)[0]
     assert len(cxprobe.sentences(name, per_label=1, folder=toy_constructions))
-
-
-def test_a_construction_that_is_not_there_is_named_with_those_that_are():
-    with pytest.raises(ConstructionError, match=r"'let-aloan' has no pairs.yaml .* let-alone"):
-        cxprobe.minimal_pairs("let-aloan")
-    with pytest.raises(ConstructionError, match=r"'let-aloan' has no form_pairs.yaml .* let-alone"):
-        cxprobe.minimal_pairs("let-aloan-form")
 
 
 def test_pairs_of_a_file_can_be_compared(tmp_path):

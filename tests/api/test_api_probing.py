@@ -51,7 +51,7 @@ def test_words_that_tell_the_label_in_each_part_alone_do_not_help_across_parts()
 def test_layers_that_converge_are_kept_where_another_does_not():
     features, labels, groups = vectors()
     features[0] *= 1e-3  # needs few steps
-    with pytest.warns(UserWarning, match=r"probe, layer 1: newton.* in 4 it.*raise max_iter.*standardise=True"):
+    with pytest.warns(UserWarning, match=r"probe, layer 1: newton.* in 4 it.*raise max_iter.*be standardised"):
         found = cxprobe.probe(features, labels, groups, standardise=False, max_iter=4)
     assert found["accuracy"].isna().tolist() == [False, True]
     assert found["n"].tolist() == [80, 80]

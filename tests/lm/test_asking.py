@@ -123,19 +123,10 @@ def test_a_model_with_other_arguments_does_not_get_the_answers_of_the_first(tmp_
         assert set(ask(QUESTIONS, llm(arguments={"reply": said}), tmp_path)[0].values()) == {said}
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("openai-api/nowhere/model", "NOWHERE_API_KEY"),
-        ("nonsense/model", "Model API nonsense of model 'nonsense/model' not recognized"),
-        ("model", "should be in the format of <api_name>/<model_name>"),
-    ],
-)
-def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name, message):
-    with pytest.raises(ModelError) as raised:
+@pytest.mark.parametrize("name", ["openai-api/nowhere/model", "nonsense/model", "model"])
+def test_a_model_that_cannot_be_asked_is_refused_before_any_request(name):
+    with pytest.raises(ModelError, match=f"^{name}: "):
         open_llm(llm(name=name, arguments={}))
-    assert message in str(raised.value)
-    assert str(raised.value).startswith(f"{name}: ")
 
 
 def test_with_a_server_that_fails_half_of_the_time_nothing_is_lost_and_nothing_asked_twice(server, tmp_path):

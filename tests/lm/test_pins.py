@@ -175,19 +175,17 @@ def test_the_weights_that_are_loaded_are_those_of_the_files_that_count(sound, la
         assert counted == (shards if "index" in first else [first])
 
 
-@pytest.mark.parametrize("content", ["{}", "[1]", '{"weight_map": ["a"]}', '{"weight_map": {"a": 1}}', "no JSON"])
-def test_an_index_without_a_map_is_refused(bert, content):
-    (bert / "model.safetensors").rename(bert / "model-1.safetensors")
-    index = bert / "model.safetensors.index.json"
-    index.write_text(content)
-    with pytest.raises(ModelError, match="has no weight_map from weights to names of files"):
-        load_masked_lm("tiny", spec(bert))
-
-
-@pytest.mark.parametrize("shard", ["../model.safetensors", "/model.safetensors", "inner/model.safetensors", "gone.bin"])
-def test_an_index_that_names_what_is_no_file_of_the_folder_is_refused(bert, shard):
-    shutil.copytree(bert, bert / "inner")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[1]", "has no weight_map from weights to names of files"),
+        ('{"weight_map": {"a": 1}}', "has no weight_map from weights to names of files"),
+        ('{"weight_map": {"a": "../model.safetensors"}}', "which is no file of the folder"),
+        ('{"weight_map": {"a": "gone.bin"}}', "which is no file of the folder"),
+    ],
+)
+def test_an_index_that_does_not_name_files_of_the_folder_is_refused(bert, content, message):
     (bert / "model.safetensors").rename(bert.parent / "model.safetensors")
-    (bert / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"cls.predictions.bias": shard}}))
-    with pytest.raises(ModelError, match=r"index\.json names .*, which is no file of the folder"):
+    (bert / "model.safetensors.index.json").write_text(content)
+    with pytest.raises(ModelError, match=message):
         load_masked_lm("tiny", spec(bert))

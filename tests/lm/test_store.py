@@ -14,6 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.files.writing import SCRATCH
+from cxprobe.lm.causal import CausalLM
+from cxprobe.lm.embedding import LoadedEncoder
+from cxprobe.lm.masked import MaskedLM
 from cxprobe.lm.store import AnswerStore, answers_folder, key_of
 
 KEYS = [key_of(np.array([number], dtype=np.int32)) for number in range(20)]
@@ -162,3 +165,13 @@ def test_the_folder_is_named_by_all_that_decides_and_is_the_projects_in_an_exper
     monkeypatch.chdir(workspace)
     assert answers_folder("mini", model, "cpu") == folder
     assert Path.cwd() != tmp_path
+
+
+@pytest.mark.parametrize("kind", [MaskedLM, CausalLM, LoadedEncoder])
+def test_the_folder_is_named_by_the_code_of_the_module_that_computes_the_kind(monkeypatch, kind):
+    config = SimpleNamespace(to_dict=dict, _attn_implementation="sdpa")
+    model = kind("tiny", SimpleNamespace(config=config), None, "sha256 0", 64)
+    folder, asked = answers_folder("tiny", model, "cpu"), []
+    monkeypatch.setattr("cxprobe.lm.language_models.computing_code", lambda module: asked.append(module) or "changed")
+    assert answers_folder("tiny", model, "cpu") != folder
+    assert asked == [kind.__module__]

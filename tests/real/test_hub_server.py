@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hub_server import files_of, running_hub
-from model_folders import change, rewrite
+from model_folders import rewrite
 from tiny_lms import save_lm
 
 from conftest import ROOT, save_toy_tagger, write_toy_construction, write_toy_corpus
@@ -166,17 +166,6 @@ def test_a_branch_that_moves_while_a_model_is_loaded_does_not_mix_two_commits(hu
     assert moved == unmoved
 
 
-def test_a_wrong_name_or_revision_says_how_to_look(hub, load, models):
-    hub.commit("team/model", models["first"])
-    revision, name = load(("team/model", "v9"), ("team/modle", None))
-    assert "v9 is not a valid git identifier" in revision["refused"]
-    assert (
-        "`hf download team/model --revision v9` shows whether the name and your access are right"
-        in (revision["refused"])
-    )
-    assert "'team/modle' cannot be loaded: team/modle is not a local folder and is not" in name["refused"]
-
-
 # Private models
 
 
@@ -224,25 +213,6 @@ def test_without_a_network_a_model_of_the_cache_is_loaded_and_any_other_refused_
     assert hub.asked == []
 
 
-# What a repository holds
-
-
-def test_code_of_a_repository_is_neither_run_nor_downloaded(hub, load, models, tmp_path):
-    (tmp_path / "config.json").write_bytes(models["first"]["config.json"])
-    change(tmp_path / "config.json", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"})
-    code = f"from pathlib import Path\nPath({str(tmp_path / 'ran')!r}).touch()\n".encode()
-    known = models["first"] | {"config.json": (tmp_path / "config.json").read_bytes(), "own.py": code}
-    change(tmp_path / "config.json", model_type="of-our-own")
-    unknown = known | {"config.json": (tmp_path / "config.json").read_bytes()}
-    commit = hub.commit("team/known", known)
-    hub.commit("team/unknown", unknown)
-    found, refused = load(("team/known", None), ("team/unknown", None))
-    assert found["fingerprint"] == f"commit {commit}"
-    assert "'team/unknown' cannot be loaded: " in refused["refused"]
-    assert hub.sent("own.py") == []
-    assert not (tmp_path / "ran").exists()
-
-
 # Corpora
 
 
@@ -270,18 +240,6 @@ def test_a_data_set_of_the_hub_is_mined_like_a_folder(hub, python, corpus, tmp_p
     for name in ("sentences.csv", "rejects.parquet", "faults.parquet"):
         assert (tmp_path / "remote" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
     assert len((tmp_path / "remote" / "sentences.csv").read_text().splitlines()) == 81
-
-
-def test_a_private_data_set_needs_a_token(hub, python, corpus, cache, tmp_path):
-    commit = hub.commit("team/corpus", corpus, kind="datasets", token=TOKEN)
-    place = f"hf://datasets/team/corpus@{commit}/en"
-    refused = python(sys.executable, "mine.py", place, "none")
-    assert refused.returncode == 1
-    assert f"corpora: {place} " in refused.stderr
-    done = python(sys.executable, "mine.py", place, "some", HF_TOKEN=TOKEN)
-    assert done.returncode == 0, done.stderr
-    assert TOKEN not in done.stdout + done.stderr
-    assert written_with(TOKEN, tmp_path, cache.parent) == []
 
 
 # The page

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cxprobe.lm.params import ModelSpec
 
 R = TypeVar("R")
-Pooling = Literal["mean", "first", "last"]
 _SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
 
@@ -116,38 +115,6 @@ def embed_texts(
         return None
     write_model_facts(model.facts, folder)
     return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
-
-
-def pooled_features(
-    encoder: LoadedEncoder,
-    texts: Sequence[str],
-    *,
-    pooling: Pooling,
-    token_budget: int,
-    progress: Callable[[int], object] | None = None,
-) -> DenseVectors:
-    """Return one vector for each text and layer, by a loaded model in this process.
-
-    Args:
-        encoder: The model, on any device.
-        texts: At least one text.
-        pooling: "mean" of the text's own tokens; "first", the first token of the input, special or not; or "last", the
-            text's own last token.
-        token_budget: The most tokens in a batch, padding included.
-        progress: Is called with the number of texts that have been finished.
-
-    Returns:
-        Shape (layers, texts, dimensions), float32.
-
-    Raises:
-        DataError: A text has no token, or is longer than the model's longest input.
-    """
-    tokens = tokenise(encoder, texts)
-    if pooling != "mean":  # the mean of one token is this token's vector
-        for number, text in enumerate(tokens):
-            counts = 0 if pooling == "first" else max(np.flatnonzero(text.counted))
-            tokens[number] = text._replace(counted=[position == counts for position in range(len(text.ids))])
-    return pool_texts(encoder, tokens, token_budget, progress)
 
 
 class Tokens(NamedTuple):
