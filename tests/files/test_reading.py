@@ -1,6 +1,8 @@
 """What is read of files that people write, and what is refused, with its place."""
 
+import gzip
 import os
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from cxprobe.errors import DataError
+from cxprobe.files import reading
 from cxprobe.files.reading import LONGEST_LINE, LONGEST_VALUE, line_of, load_yaml, one_line, read_text, shown
 
 PLAIN = st.recursive(
@@ -39,6 +42,7 @@ def test_a_value_is_what_yaml_1_2_says_and_a_number_with_underscores_is_text(tmp
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("a: 1\nb: " + "[" * 200_000, ", line 2: is nested more than 100 deep; is a bracket left open?"),
         ("a: {b: &x [1, *x]}", ": cannot be read as YAML (maximum recursion depth exceeded"),
         ("a: 1\nb: [2, " + "9" * 5_000 + "]", ": cannot be read as YAML (Exceeds the limit"),
         ("a: !!int x", ": cannot be read as YAML (invalid literal for int()"),
@@ -55,6 +59,19 @@ def test_what_is_no_yaml_is_refused_with_its_place(tmp_path, text, message):
         load_yaml(tmp_path / "file.yaml", DataError)
     assert str(raised.value).startswith(f"{tmp_path}/file.yaml{message}")
     assert len(str(raised.value)) < LONGEST_LINE
+
+
+@pytest.mark.parametrize("one", ["{name}: &{name} [{items}]", "{name}: &{name} {{<<: [{items}], {name}: 1}}"])
+def test_a_file_of_a_thousand_million_values_by_aliases_is_refused_at_once(tmp_path, one):
+    lines = ["l0: &l0 {l0: 1}"]
+    for level in range(1, 10):
+        lines.append(one.format(name=f"l{level}", items=", ".join([f"*l{level - 1}"] * 10)))
+    (tmp_path / "file.yaml").write_text("\n".join(lines))
+    tracemalloc.start()
+    with pytest.raises(DataError, match=r"file\.yaml.*: there are more than 1,000,000 values, aliases written out"):
+        load_yaml(tmp_path / "file.yaml", DataError)
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
 
 
 def test_an_alias_is_a_copy_of_what_it_stands_for(tmp_path):
@@ -131,3 +148,13 @@ def test_what_a_message_shows_is_short_and_can_be_printed():
     assert len(shown("x" * 200_000)) < LONGEST_VALUE + 50
     assert one_line("é\n\ud800\x1b[31m") == "é\\n\\ud800\\x1b[31m"
     assert len(one_line("x" * 200_000)) < LONGEST_LINE + 50
+
+
+def test_a_small_file_that_unpacks_to_too_much_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_BYTES", 2**16)
+    (tmp_path / "bomb.tsv.gz").write_bytes(gzip.compress(b"a" * 2**28))
+    tracemalloc.start()
+    with pytest.raises(DataError, match="is larger than 65,536 bytes, unpacked; cut it into several files"):
+        read_text(tmp_path / "bomb.tsv.gz", DataError)
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()

@@ -11,10 +11,14 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from cxprobe.errors import CxprobeError
 
+MOST_BYTES = 2**29  # of a text in a .gz, which may be thousands of times as large as the file
+DEEPEST = 100  # mappings and lists within each other; the parser in C breaks the process at some 50,000
+MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
 
@@ -30,11 +34,15 @@ def read_text(path: Path, error: type[CxprobeError]) -> str:
         is_there = path.exists() or path.is_symlink()
         raise error(f"{path}: {'is not a file, and a file is needed here' if is_there else 'there is no such file'}")
     try:
-        content = path.read_bytes()
         if path.suffix == ".gz":
-            content = gzip.decompress(content)
+            with gzip.open(path) as file:
+                content = file.read(MOST_BYTES + 1)
+        else:
+            content = path.read_bytes()
     except (OSError, EOFError, zlib.error) as fault:
         raise error(f"{path}: cannot be read: {fault}; fetch or write the file again") from fault
+    if len(content) > MOST_BYTES:
+        raise error(f"{path}: is larger than {MOST_BYTES:,} bytes, unpacked; cut it into several files")
     return decode(content, path, error)
 
 
@@ -77,10 +85,12 @@ def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
     No mapping or list stands in two places of the content: what an alias names is copied.
 
     Raises:
-        CxprobeError: Of the given class: it is no readable text or no YAML, with the line.
+        CxprobeError: Of the given class: it is no readable text or no YAML, with the line; it nests deeper than
+            `DEEPEST`; or it has more than `MOST_NODES` values.
     """
     text = read_text(path, error)
     try:
+        _check_size(text)
         reader = YAML(typ="safe")
         reader.Constructor = _Constructor
         return _without_aliases(reader.load(text))
@@ -91,6 +101,32 @@ def load_yaml(path: Path, error: type[CxprobeError]) -> Any:
     except Exception as fault:  # ruamel lets pass whatever int(), re.match() and the like raise
         what = " ".join(str(fault).split())
         raise error(one_line(f"{path}: cannot be read as YAML ({what}); mend it, or put texts in quotes")) from fault
+
+
+def _check_size(text: str) -> None:
+    """Refuse YAML that would break the parser in C or fill the memory, before anything is built of it.
+
+    Raises:
+        MarkedYAMLError: It nests deeper than `DEEPEST`, or has more than `MOST_NODES` values.
+    """
+    sizes, names = [0], [""]  # of the mappings and lists that are open, the innermost last
+    anchored: dict[str, int] = {}  # anchor -> number of values that its aliases stand for
+    for event in YAML(typ="safe").parse(text):
+        if isinstance(event, CollectionStartEvent):
+            sizes.append(0)
+            names.append(event.anchor)
+        elif isinstance(event, CollectionEndEvent):
+            size = sizes.pop()
+            anchored[names.pop()] = size
+            sizes[-1] += size
+        elif isinstance(event, AliasEvent):
+            sizes[-1] += anchored.get(event.anchor, 0)
+        sizes[-1] += 1
+        problem = f"is nested more than {DEEPEST} deep; is a bracket left open?" if len(sizes) > DEEPEST else None
+        if sizes[-1] > MOST_NODES:
+            problem = f"there are more than {MOST_NODES:,} values, aliases written out; shorten the file"
+        if problem:
+            raise MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
 
 
 def _without_aliases(content: Any) -> Any:

@@ -12,7 +12,6 @@ from cxprobe.report.tables import cell
 
 CARD = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
 SOLVED = "is answered above chance without the construction by"
-_MOST_WORDS = 30  # of each data set, in `word_table`
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
@@ -67,18 +66,19 @@ def composition_table(items: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFra
     return table.assign(share=share)[[*keys, "n", "share", "words", "least", "most"]]
 
 
-def word_table(items: pd.DataFrame) -> pd.DataFrame:
+def word_table(items: pd.DataFrame, most: int | None = 30) -> pd.DataFrame:
     """Return how often each word stands under each label, the words that are most unlike between labels first.
 
     Args:
         items: One row a text: dataset, text, label.
+        most: How many words of each data set are listed; None for all.
 
     Returns:
         dataset, label, word (in lower case), count, the number of the label's texts that have the word, and share,
         that number over the label's texts. A word has a row for every label of its data set, and words are in the order
-        of the difference between their greatest and their least share; the first 30 of each data set are listed.
+        of the difference between their greatest and their least share.
     """
-    tables = [_words_of(of_set).assign(dataset=name) for name, of_set in items.groupby("dataset", sort=False)]
+    tables = [_words_of(of_set, most).assign(dataset=name) for name, of_set in items.groupby("dataset", sort=False)]
     columns = ["dataset", "label", "word", "count", "share"]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
@@ -101,7 +101,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _words_of(items: pd.DataFrame) -> pd.DataFrame:
+def _words_of(items: pd.DataFrame, most: int | None) -> pd.DataFrame:
     """Return label, word, count and share of one data set's words."""
     labels = list(dict.fromkeys(items["label"]))
     has = items["text"].map(lambda text: sorted(set(_words(text))))
@@ -110,9 +110,5 @@ def _words_of(items: pd.DataFrame) -> pd.DataFrame:
     shares = counts.div(items["label"].value_counts(), axis="columns")[labels]  # as counts: (words, labels)
     unlike = (shares.max(axis=1) - shares.min(axis=1)).round(12)  # so that equal ones are equal
     ranked = sorted(counts.index, key=lambda word: (-unlike[word], -counts.loc[word].sum(), word))
-    rows = [
-        (label, word, counts.at[word, label], shares.at[word, label])
-        for word in ranked[:_MOST_WORDS]
-        for label in labels
-    ]
+    rows = [(label, word, counts.at[word, label], shares.at[word, label]) for word in ranked[:most] for label in labels]
     return pd.DataFrame(rows, columns=["label", "word", "count", "share"])
