@@ -1,6 +1,7 @@
 """A toy fifth line of work: a folder, an entry in the list of lines, its scripts and stages; nothing else changes."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -65,8 +66,12 @@ def test_check_knows_its_section_and_asks_the_line_about_it(plugged):
         (plugged / "params.yaml").write_text(text)
 
 
-def test_plan_counts_its_texts(plugged):
-    assert "score_greetings  mlm" in run(plugged, "cxprobe", "check").stdout
+def test_its_texts_are_counted(plugged):
+    code = (
+        "from cxprobe.cli.check import print_what_is_left; from cxprobe.project.params import load_params; "
+        "print_what_is_left(load_params())"
+    )
+    assert "score_greetings  mlm" in run(plugged, sys.executable, "-c", code).stdout
 
 
 def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):
