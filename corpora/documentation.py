@@ -1,15 +1,13 @@
-"""The English prose in the documentation of installed packages, written as the embedded corpus.
+"""The English prose in the documentation of installed packages, written as the embedded corpora.
 
-Usage: documentation.py NAME. The packages are those of corpora/NAME.txt, one a line, and constraints.txt pins their
-versions. The corpus is written as jsonl (text, url) into data/write_corpora/NAME, which stays empty if
-mining.constructions of params.yaml does not name it.
+A corpus has the packages of corpora/<name>.txt, one a line, and constraints.txt pins their versions. It is written as
+jsonl (text, url) into data/write_corpora/<name>, if mining.constructions of params.yaml names it.
 """
 
 import ast
 import hashlib
 import json
 import re
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -214,13 +212,15 @@ def _is_read(file: str) -> bool:
 
 
 def main() -> None:
-    """Write the corpus that the command line names."""
-    name = sys.argv[1]
-    folder = Path("data/write_corpora", name)
-    folder.mkdir(parents=True, exist_ok=True)
-    mined = YAML(typ="safe").load(Path("params.yaml"))["mining"]["constructions"]
-    if name in mined.values():  # the packages of what is not mined need not be there
-        write_corpus(find_packages(Path("corpora", f"{name}.txt")), folder)
+    """Write the corpora that params.yaml mines; the packages of others need not be there."""
+    mined = YAML(typ="safe").load(Path("params.yaml"))["mining"]["constructions"].values()
+    written = Path("data/write_corpora")
+    written.mkdir(parents=True, exist_ok=True)
+    for names in sorted(Path("corpora").glob("*.txt")):
+        if names.stem in mined:
+            folder = written / names.stem
+            folder.mkdir(exist_ok=True)
+            write_corpus(find_packages(names), folder)
 
 
 if __name__ == "__main__":

@@ -107,16 +107,6 @@ def test_adding_a_model_runs_no_stage_of_another_one():
             assert not set(LINES) & set(definition(name)["params"])
 
 
-def test_the_stages_with_parts_are_those_that_measure_models():
-    matrices = {
-        name: STAGES[name]["matrix"]["model"].strip("${}")
-        for name in STAGES
-        if "matrix" in STAGES[name] and "model" in STAGES[name]["matrix"]
-    }
-    measured = {stage: f"{name}.{key}" for name, line in LINES.items() for stage, key in line.measured.items()}
-    assert {name: of for name, of in matrices.items() if not of.endswith("llms")} == measured
-
-
 def test_the_lock_has_no_stage_that_dvc_yaml_lacks():
     with Repo(ROOT) as repo:
         stages = {stage.name for stage in repo.index.stages if isinstance(stage, PipelineStage)}
