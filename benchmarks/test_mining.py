@@ -20,12 +20,12 @@ from paired import take_turns
 from threadpoolctl import threadpool_limits
 
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.installed import find_packages, installed_prose
 from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.readers import read_blocks
 from cxprobe.corpora.search import BATCH, Matchers, load_matchers, search
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.segmentation import joined, sentence_spans
+from documentation import find_packages, installed_prose
 
 ROOT = Path(__file__).parent.parent
 TAGGER, PARSER = (str(ROOT / "models" / kind / "en_ewt_cxprobe") for kind in ("tagger", "parser"))
@@ -70,7 +70,8 @@ def shards(tmp_path_factory) -> list[Path]:
     if folder := os.environ.get("CXPROBE_BENCH_CORPUS"):
         return sorted(Path(folder).glob("*.json.gz"))
     path = tmp_path_factory.mktemp("corpus") / "documentation.json.gz"
-    packages = [one for one in find_packages(ROOT / "corpora" / "documentation.txt") if one.name.lower() in PACKAGES]
+    found = find_packages(ROOT / "corpora" / "documentation.txt")
+    packages = {name: package for name, package in found.items() if name.partition("==")[0] in PACKAGES}
     paragraphs = [text for _, text in installed_prose(packages)]
     with gzip.open(path, "wt", encoding="utf-8") as file:
         for start in range(0, len(paragraphs), PARAGRAPHS):

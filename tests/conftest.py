@@ -185,7 +185,7 @@ def shrink(params: dict) -> None:
         }
         for name, kinds in BLIND.items()
     }
-    corpus = {"kind": "files", "folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
+    corpus = {"folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
     params["corpora"] = {"toys": corpus}
 
 

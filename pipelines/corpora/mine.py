@@ -46,7 +46,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     return Outcome(
         counts=known["counts"],
         tables={
-            "corpus": pd.DataFrame([{"kind": corpus.kind, "digest": known["digest"]}]),
+            "corpus": pd.DataFrame([{"digest": known["digest"]}]),
             "steps": pd.DataFrame(steps, columns=["construction", "what", "number"]),
             "rejects": pd.DataFrame(rejects, columns=["construction", "reason", "sentences"]),
             "faults": told_faults(stage, known["counts"], read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN)),
@@ -69,7 +69,7 @@ def _mine(stage: Stage[CorporaParams], wanted: Mapping[str, Wanted]) -> dict[str
     pipelines = {name: pipeline_of(one, settings) for name, one in patterns.items()}
     for name, matchers in load_matchers(patterns, pipelines).items():
         check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
-    source = open_corpus(corpus, SCRATCH)
+    source = open_corpus(corpus)
     tell_left_out(stage, files_left_out(corpus))
     job = make_job(source, settings, patterns, SCRATCH / stage.name)
     run_shards(job, settings.engine)

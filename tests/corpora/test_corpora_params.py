@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 from small_corpora import corpus_of, settings_of
 
-from cxprobe.corpora.params import InstalledCorpus, faults_of_mining
+from cxprobe.corpora.params import faults_of_mining
 from cxprobe.errors import DataError
 
 CORPORA = {
     "books": corpus_of("books"),
     "web": corpus_of("hf://datasets/a/b@1f/en"),
-    "docs": InstalledCorpus(kind="installed", packages="corpora/packages.txt", shards=2),
+    "docs": corpus_of("data/write_corpora/docs"),
 }
 
 

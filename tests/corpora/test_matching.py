@@ -1,7 +1,7 @@
 import pytest
+import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from labelling_desk import BLANK
 from spacy.tokens import Doc
 
 from conftest import PATTERN, ROOT
@@ -10,6 +10,7 @@ from cxprobe.corpora.pattern import Pattern, load_pattern
 from cxprobe.corpora.search import Found, Matchers, check_examples, find, load_pipeline
 from cxprobe.errors import ConstructionError
 
+BLANK = spacy.blank("en")
 DEPS = ("iobj", "obj", "nsubj")
 MINED = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
 

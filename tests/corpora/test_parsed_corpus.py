@@ -51,7 +51,7 @@ def read(tmp_path, text, longest=10_000):
     folder = tmp_path / "texts"
     folder.mkdir()
     (folder / "a.conllu.gz").write_bytes(gzip.compress(text.encode()))
-    source = open_corpus(corpus_of(folder, "conllu"), tmp_path)
+    source = open_corpus(corpus_of(folder, "conllu"))
     every = list(read_shard(source, "a.conllu.gz", longest))
     faults = [one for one in every if isinstance(one, Unreadable)]
     return [one for one in every if one not in faults], faults

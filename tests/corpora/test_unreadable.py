@@ -147,7 +147,7 @@ def fill(folder: Path, kind: str) -> None:
 )
 def test_what_is_no_file_is_refused_before_anything_is_read(tmp_path, kind, said):
     fill(tmp_path / "corpus", kind)
-    for look in (list_corpus, lambda corpus: open_corpus(corpus, tmp_path)):
+    for look in (list_corpus, open_corpus):
         with at_most(20), pytest.raises(DataError, match=f"corpora: .*{said}"):
             look(corpus_of(tmp_path / "corpus"))
 

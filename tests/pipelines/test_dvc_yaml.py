@@ -39,7 +39,11 @@ def outputs(name: str) -> list[str]:
     return [out if isinstance(out, str) else next(iter(out)) for out in written]
 
 
-@pytest.mark.parametrize("name", STAGES)
+# Its script is no part of the package and imports nothing of it.
+DEMO = "write_corpora"
+
+
+@pytest.mark.parametrize("name", sorted(STAGES.keys() - {DEMO}))
 def test_a_stage_runs_its_script_and_depends_on_the_code_that_it_reaches(name):
     assert definition(name)["cmd"] == f"sh pipelines/run {script_of(name)}"
     assert (ROOT / "pipelines" / f"{script_of(name)}.py").is_file()
@@ -52,7 +56,7 @@ def test_a_stage_runs_its_script_and_depends_on_the_code_that_it_reaches(name):
 
 def test_every_script_is_run_by_a_stage():
     found = {path.relative_to(ROOT / "pipelines").with_suffix("").as_posix() for path in ROOT.glob("pipelines/*/*.py")}
-    assert found == {script_of(name) for name in STAGES}
+    assert found == {script_of(name) for name in STAGES if name != DEMO}
 
 
 @pytest.mark.parametrize("name", STAGES)

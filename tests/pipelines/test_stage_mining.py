@@ -60,7 +60,7 @@ def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
     (folder / "texts" / "own.conllu").write_text("")
 
     def mine(params):
-        corpus = {"kind": "files", "folder": "texts", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
+        corpus = {"folder": "texts", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
         params["corpora"] |= {"own": corpus, "unused": corpus | {"folder": "not-here"}}
         params["mining"] |= {"constructions": {"let-alone": "own"}, "watched": ["own", "unused"]}
 

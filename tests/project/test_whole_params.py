@@ -26,7 +26,7 @@ def faults_of(folder, change) -> list[str]:
 
 def unpinned() -> dict:
     place = {"folder": "hf://datasets/allenai/c4", "glob": "en/*.json.gz"}
-    return {"kind": "files", "format": "jsonl", "text": "text", "url": "url"} | place
+    return {"format": "jsonl", "text": "text", "url": "url"} | place
 
 
 def shots(*sources: str) -> dict:
@@ -130,11 +130,10 @@ def put(values: dict[str, object]):
         ({f"recognition/constructions/{CC}": ["found"]}, f"recognition.constructions.{CC}[0]: 'found'"),
         ({f"recognition/constructions/{CC}": []}, f"recognition.constructions.{CC}: [] is not"),
         ({"recognition/probe/controls/folds": None}, "control_task: true needs folds"),
-        ({"corpora/documentation/glob": None}, "corpora.documentation.glob: unknown key"),
+        ({"corpora/documentation/kind": "files"}, "corpora.documentation.kind: unknown key"),
         ({"mining/engine/kind": "grid"}, "mining.engine"),
         ({"mining/watched": ["let-alone"]}, "mining.watched: corpora does not have let-alone"),
         ({"corpora/c4": unpinned()}, "names no revision"),
-        ({"corpora/documentation/packages": "packages.txt"}, "'packages.txt' is not in corpora/"),
         ({"corpora/documentation": unpinned() | {"folder": "texts"}}, "mining.watched: must name documentation, since"),
         ({"models/bad.slug": MINILM}, "models.bad.slug: 'bad.slug' is not allowed"),
         ({"models": None}, "models: None is not allowed: input should be a valid dictionary"),

@@ -40,19 +40,19 @@ import sys
 from pathlib import Path
 from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import make_job, run_shards
-from cxprobe.corpora.params import FilesCorpus, Mining
+from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import load_wanted
 from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.errors import DataError
 def mine(folder, into):
-    corpus = FilesCorpus(kind="files", folder=folder, glob=None, format="jsonl", text="text", url="url")
+    corpus = Corpus(folder=folder, glob=None, format="jsonl", text="text", url="url")
     duplicates = {"shingle": 5, "permutations": 64, "threshold": 0.9}
     settings = Mining(
         constructions={"toy": "web"}, watched=[], tagger="tagger", parser="", most_words=100, longest_line=1 << 20,
         most_faults=0.1, duplicates=duplicates, engine={"kind": "local", "arguments": {"workers": 1}})
     wanted = load_wanted("toy")
     print(list_corpus(corpus).to_json(orient="records"))
-    job = make_job(open_corpus(corpus, Path("scratch")), settings, {"toy": wanted.pattern}, Path("scratch"))
+    job = make_job(open_corpus(corpus), settings, {"toy": wanted.pattern}, Path("scratch"))
     run_shards(job, settings.engine)
     Path(into).mkdir()
     collect_corpus(job, Path(into))

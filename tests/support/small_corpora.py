@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from conftest import ROOT
 from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import make_job, run_shards
-from cxprobe.corpora.params import FilesCorpus, Mining
+from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import load_wanted
 from cxprobe.corpora.sources import open_corpus
 
@@ -31,8 +31,8 @@ def write_corpus(folder: Path, shards: int = 4) -> None:
     (folder / "damaged.json.gz").write_bytes((folder / "0.json.gz").read_bytes()[:90])
 
 
-def corpus_of(folder: Path | str, format: str = "jsonl") -> FilesCorpus:
-    return FilesCorpus(kind="files", folder=str(folder), glob=None, format=format, text="text", url="url")
+def corpus_of(folder: Path | str, format: str = "jsonl") -> Corpus:
+    return Corpus(folder=str(folder), glob=None, format=format, text="text", url="url")
 
 
 def settings_of(tagger: Path, workers: int = 1) -> Mining:
@@ -51,14 +51,14 @@ def settings_of(tagger: Path, workers: int = 1) -> Mining:
     )
 
 
-def job_of(corpus: FilesCorpus, settings: Mining, scratch: Path, constructions: Sequence[str] = (CC,)):
+def job_of(corpus: Corpus, settings: Mining, scratch: Path, constructions: Sequence[str] = (CC,)):
     """Return all that is mined, by construction, and the job of mining it."""
     wanted = {name: load_wanted(name, ROOT / "constructions") for name in constructions}
     patterns = {name: one.pattern for name, one in wanted.items()}
-    return wanted, make_job(open_corpus(corpus, scratch), settings, patterns, scratch)
+    return wanted, make_job(open_corpus(corpus), settings, patterns, scratch)
 
 
-def mine(corpus: FilesCorpus, settings: Mining, scratch: Path, output: Path):
+def mine(corpus: Corpus, settings: Mining, scratch: Path, output: Path):
     """Mine the comparative correlative; return how many shards were mined, what was found, and what was read."""
     wanted, job = job_of(corpus, settings, scratch)
     run = run_shards(job, settings.engine)

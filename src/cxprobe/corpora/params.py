@@ -11,26 +11,9 @@ from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, sugges
 from cxprobe.files.writing import DATA
 
 
-class InstalledCorpus(Closed):
-    """The English prose of installed packages' documentation, which needs no download."""
-
-    kind: Literal["installed"]
-    packages: str
-    """A file in corpora/ with the names of the packages, one a line; constraints.txt pins their versions."""
-    shards: Annotated[int, Field(ge=1)]
-    """Into how many files it is put; the result does not depend on it."""
-
-    @model_validator(mode="after")
-    def _is_seen_by_dvc(self) -> "InstalledCorpus":
-        if not self.packages.startswith("corpora/") or ".." in Path(self.packages).parts:
-            raise ValueError(f"packages: '{self.packages}' is not in corpora/, so DVC would not see its changes")
-        return self
-
-
-class FilesCorpus(Closed):
+class Corpus(Closed):
     """The files of a folder, here or anywhere that fsspec reaches."""
 
-    kind: Literal["files"]
     folder: str
     """A local folder, s3://..., or hf://datasets/<owner>/<name>@<revision>/<folder>."""
     glob: str | None = None
@@ -44,7 +27,7 @@ class FilesCorpus(Closed):
     """The key (column) of the name of its source; a record without it is named by its file and line."""
 
     @model_validator(mode="after")
-    def _names_a_revision(self) -> "FilesCorpus":
+    def _names_a_revision(self) -> "Corpus":
         if self.folder.startswith("hf://") and "@" not in self.folder:
             raise ValueError(
                 f"folder: '{self.folder}' names no revision, so the corpus may change under the results; write "
@@ -73,9 +56,6 @@ class Engine(Closed):
         return self
 
 
-Corpus = Annotated[InstalledCorpus | FilesCorpus, Field(discriminator="kind")]
-
-
 class Duplicates(Closed):
     """What counts as the same sentence twice."""
 
@@ -94,7 +74,7 @@ class Mining(Closed):
     """Construction -> the corpus in which it is looked for."""
     watched: Distinct[Slug]
     """Corpora that are listed again at every `dvc repro`, since their files may change: folders that are mined.
-    What is fixed by a revision (hf://) or by constraints.txt (installed packages) need not be."""
+    What is fixed by a revision (hf://) or written by a stage (data/) need not be."""
     tagger: str
     """A folder with a spaCy pipeline, for patterns of words and tags."""
     parser: str
@@ -136,7 +116,7 @@ def faults_of_mining(mining: Mining, corpora: Mapping[str, Corpus], construction
             yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"
     for corpus in dict.fromkeys(mining.constructions.values()):
         entry = corpora.get(corpus)
-        own_files = entry is not None and entry.kind == "files" and not entry.folder.startswith("hf://")
+        own_files = entry is not None and not entry.folder.startswith(("hf://", f"{DATA}/"))
         if own_files and corpus not in mining.watched:
             yield (
                 f"mining.watched: must name {corpus}, since its files may change; each `dvc repro` then looks for new "

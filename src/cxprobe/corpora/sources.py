@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 from datatrove.io import DataFolder, get_datafolder
 
-from cxprobe.corpora.installed import find_packages, write_installed_corpus
-from cxprobe.corpora.params import Corpus, FilesCorpus, InstalledCorpus
+from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
 
 # Which files of a folder are read if params.yaml does not say.
@@ -30,7 +29,7 @@ class CorpusFiles:
         format: "jsonl", "parquet", "text" or "conllu".
         text: The key (column) of a record's text.
         url: The key (column) of the name of its source.
-        digest: SHA-256 of its records (installed packages), or of the names and sizes of its files.
+        digest: SHA-256 of the names and sizes of its files.
     """
 
     folder: str
@@ -45,36 +44,28 @@ def list_corpus(corpus: Corpus) -> pd.DataFrame:
     """List what a corpus consists of, without reading it: if the list has changed, it must be mined again.
 
     Returns:
-        Columns name, size (in bytes) and modified for files; name and version for installed packages.
+        Columns name, size (in bytes) and modified.
 
     Raises:
-        DataError: There are no files, one of them is no file, the storage is out of reach, or a package is not
-            installed.
+        DataError: There are no files, one of them is no file, or the storage is out of reach.
     """
-    if isinstance(corpus, InstalledCorpus):
-        packages = [(package.name, package.version) for package in find_packages(Path(corpus.packages))]
-        return pd.DataFrame(packages, columns=["name", "version"])
     rows = [(shard, info["size"], _modified(info)) for shard, info in _files(corpus).items()]
     return pd.DataFrame(rows, columns=["name", "size", "modified"])
 
 
-def open_corpus(corpus: Corpus, scratch: Path) -> CorpusFiles:
-    """Return a corpus ready to be read; that of installed packages is written into a folder of ``scratch`` first.
+def open_corpus(corpus: Corpus) -> CorpusFiles:
+    """Return a corpus ready to be read.
 
     Raises:
         DataError: As of `list_corpus`.
     """
-    if isinstance(corpus, InstalledCorpus):
-        folder, digest = write_installed_corpus(find_packages(Path(corpus.packages)), scratch, corpus.shards)
-        names = tuple(f"{number:03d}.jsonl" for number in range(corpus.shards))
-        return CorpusFiles(str(folder.resolve()), names, "jsonl", "text", "url", digest)
     files = _files(corpus)
     sizes = [(shard, info["size"]) for shard, info in files.items()]
     digest = hashlib.sha256(repr(sizes).encode()).hexdigest()
     return CorpusFiles(_absolute(corpus.folder), tuple(files), corpus.format, corpus.text, corpus.url, digest)
 
 
-def _files(corpus: FilesCorpus) -> dict[str, Mapping[str, Any]]:
+def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
     """Return the names of a corpus's files, sorted, each with what its storage says about it."""
     if not corpus.folder.strip():
         raise DataError("corpora: a folder is empty, which would be the project itself; name the corpus's folder")
@@ -94,7 +85,7 @@ def files_left_out(corpus: Corpus) -> list[str]:
     Raises:
         DataError: The storage is out of reach.
     """
-    if isinstance(corpus, InstalledCorpus) or corpus.glob:
+    if corpus.glob:
         return []
     with _listing(corpus.folder, "**"):
         names = get_datafolder(_absolute(corpus.folder)).list_files()

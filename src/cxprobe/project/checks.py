@@ -12,7 +12,6 @@ from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction, load_sound_parts
 from cxprobe.constructions.faults import lint_people
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
-from cxprobe.corpora.params import InstalledCorpus
 from cxprobe.corpora.pattern import Pattern, load_pattern
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import read_json
@@ -72,7 +71,7 @@ def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
 
 
 def _faults_of_mining(params: Params) -> Iterator[str]:
-    """Yield the pipelines and lists of packages that params.yaml names and that are not there."""
+    """Yield the pipelines that params.yaml names and that are not there."""
     for key, name in {"parser": params.mining.parser, "tagger": params.mining.tagger}.items():
         if not Path(name).is_dir():
             yield (
@@ -80,6 +79,3 @@ def _faults_of_mining(params: Params) -> Iterator[str]:
                 "`cxprobe init` makes, or write an installed pipeline into a folder, whose changes DVC sees "
                 "(`spacy.load(NAME).to_disk(FOLDER)`)"
             )
-    for slug, corpus in params.corpora.items():
-        if isinstance(corpus, InstalledCorpus) and not Path(corpus.packages).is_file():
-            yield f"corpora.{slug}.packages: there is no file {corpus.packages}"

@@ -1,23 +1,23 @@
-"""The English prose in the documentation of installed packages, as a corpus."""
+"""The English prose in the documentation of installed packages, written as the embedded corpora.
+
+A corpus has the packages of corpora/<name>.txt, one a line, and constraints.txt pins their versions. It is written as
+jsonl (text, url) into data/write_corpora/<name>, if mining.constructions of params.yaml names it.
+"""
 
 import ast
 import hashlib
 import json
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from inspect import cleandoc
 from pathlib import Path
-from typing import NamedTuple
 
 from joblib import Parallel, cpu_count, delayed
+from ruamel.yaml import YAML
 
-from cxprobe.errors import DataError
-from cxprobe.files.reading import read_text
-from cxprobe.files.writing import digest, read_json, replacing, scratch_folder, write_json
-
+SHARDS = 8
 FEWEST_WORDS = 4
 FEWEST_WORDS_OPEN = 10  # of a sentence without a full stop, so that headings are not kept
 # The share of characters of running text that are letters, digits, spaces or common punctuation.
@@ -111,34 +111,18 @@ _DOCUMENTS = (".md", ".rst", ".txt")
 _FILES_AT_ONCE, _MOST_PROCESSES = 200, 8
 
 
-class Package(NamedTuple):
-    """An installed package: its name in lower case, its version and its files.
-
-    Reading the metadata takes long, so name and version are read once.
-    """
-
-    name: str
-    version: str
-    distribution: Distribution
-
-    @property
-    def source(self) -> str:
-        """Name and version, such as "scikit-learn==1.9.1"."""
-        return f"{self.name}=={self.version}"
-
-
-def find_packages(names: Path) -> list[Package]:
-    """Find the packages that a file names, sorted by name.
+def find_packages(names: Path) -> dict[str, Distribution]:
+    """Return "name==version" -> each package that a file names, sorted.
 
     Args:
         names: One name a line; what follows a # is a comment.
 
     Raises:
-        DataError: The file does not exist or names nothing, or a package is not installed.
+        SystemExit: The file names nothing, or a package is not installed.
     """
-    packages: dict[str, Package] = {}
+    packages: dict[tuple[str, str], Distribution] = {}
     absent = []
-    for line in read_text(names, DataError).splitlines():
+    for line in names.read_text(encoding="utf-8").splitlines():
         wanted = line.partition("#")[0].strip()
         if not wanted:
             continue
@@ -148,50 +132,33 @@ def find_packages(names: Path) -> list[Package]:
             absent.append(wanted)
             continue
         name = str(package.metadata["Name"]).lower().replace("_", "-")
-        packages[name] = Package(name, package.version, package)
+        packages[name, package.version] = package
     if absent:
-        raise DataError(
+        raise SystemExit(
             f"{names} names packages that are not installed: {', '.join(absent)}. Their documentation is the corpus: "
             "install the pinned environment again (`rm .venv/installed; make repro`), or remove them from the file"
         )
     if not packages:
-        raise DataError(f"{names} names no package; it must name at least one, one a line")
-    return [packages[name] for name in sorted(packages)]
+        raise SystemExit(f"{names} names no package; it must name at least one, one a line")
+    return {"==".join(key): packages[key] for key in sorted(packages)}
 
 
-def write_installed_corpus(packages: Sequence[Package], scratch: Path, shards: int) -> tuple[Path, str]:
-    """Write the corpus as ``<number>.jsonl`` into a folder of ``scratch``, unless an earlier run has done so.
-
-    A record is one paragraph (text, url). A paragraph that several packages share is written once. The records are in
-    the order of packages and files, and go to the shards in turn.
-
-    Returns:
-        The folder, and the SHA-256 of all records.
-    """
-    code = digest(Path(__file__))  # another way to read is another corpus
-    folder = scratch_folder(scratch / "installed", [package.source for package in packages], code, shards)
-    done = folder / "corpus.json"
-    if not done.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        written = hashlib.sha256()
-        with ExitStack() as stack:
-            partials = [stack.enter_context(replacing(folder / f"{shard:03d}.jsonl")) for shard in range(shards)]
-            files = [stack.enter_context(partial.open("w", encoding="utf-8")) for partial in partials]
-            for number, (url, text) in enumerate(installed_prose(packages)):
-                line = json.dumps({"text": text, "url": url}, ensure_ascii=False) + "\n"
-                files[number % shards].write(line)
-                written.update(line.encode())
-        write_json({"digest": written.hexdigest()}, done)
-    return folder, read_json(done)["digest"]
+def write_corpus(packages: Mapping[str, Distribution], folder: Path) -> None:
+    """Write the paragraphs of packages into ``folder``, in the order of packages and files, to each shard in turn."""
+    shards: list[list[str]] = [[] for _ in range(SHARDS)]
+    for number, (url, text) in enumerate(installed_prose(packages)):
+        shards[number % SHARDS].append(json.dumps({"text": text, "url": url}, ensure_ascii=False) + "\n")
+    for number, lines in enumerate(shards):
+        (folder / f"{number:03d}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def installed_prose(packages: Sequence[Package]) -> Iterator[tuple[str, str]]:
-    """Yield (url, paragraph) for all packages, in the order of their files, which several processes read."""
+def installed_prose(packages: Mapping[str, Distribution]) -> Iterator[tuple[str, str]]:
+    """Yield (url, paragraph), each paragraph once, in the order of the files, which several processes read."""
     files = [
-        (f"{package.source}/{file}", path)
-        for package in packages
-        for file in sorted(map(str, package.distribution.files or []))
-        if _is_read(file) and (path := Path(str(package.distribution.locate_file(file)))).is_file()
+        (f"{source}/{file}", path)
+        for source, package in packages.items()
+        for file in sorted(map(str, package.files or []))
+        if _is_read(file) and (path := Path(str(package.locate_file(file)))).is_file()
     ]
     parts = [files[start : start + _FILES_AT_ONCE] for start in range(0, len(files), _FILES_AT_ONCE)]
     read = Parallel(n_jobs=min(cpu_count(), _MOST_PROCESSES), return_as="generator")(
@@ -242,3 +209,19 @@ def _is_read(file: str) -> bool:
     if name == "METADATA" or file.endswith(".py"):
         return True
     return file.endswith(_DOCUMENTS) and not _LEGAL.search(file) and ".dist-info/" not in file
+
+
+def main() -> None:
+    """Write the corpora that params.yaml mines; the packages of others need not be there."""
+    mined = YAML(typ="safe").load(Path("params.yaml"))["mining"]["constructions"].values()
+    written = Path("data/write_corpora")
+    written.mkdir(parents=True, exist_ok=True)
+    for names in sorted(Path("corpora").glob("*.txt")):
+        if names.stem in mined:
+            folder = written / names.stem
+            folder.mkdir(exist_ok=True)
+            write_corpus(find_packages(names), folder)
+
+
+if __name__ == "__main__":
+    main()

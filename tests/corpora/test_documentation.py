@@ -1,10 +1,12 @@
 import ast
+import json
+from importlib.metadata import version
 from pathlib import Path
 
 import networkx
 import pytest
 
-from cxprobe.corpora.installed import docstrings, prose
+from documentation import docstrings, find_packages, prose, write_corpus
 
 DOCSTRING = """
     The larger the matrix, the longer the *decomposition* takes; see :class:`~numpy.ndarray`
@@ -91,3 +93,17 @@ def test_docstrings_of_a_real_package_are_those_that_python_sees():
     assert len(expected) > 300
     assert len(found & expected) / len(expected) > 0.98
     assert len(found - expected) / len(found) < 0.02
+
+
+def test_only_the_packages_that_are_named_are_read(tmp_path):
+    (tmp_path / "names.txt").write_text("# what is read\nJobLib  # with its docstrings\n")
+    write_corpus(find_packages(tmp_path / "names.txt"), tmp_path)
+    records = [json.loads(line) for path in tmp_path.glob("*.jsonl") for line in path.read_text().splitlines()]
+    assert len(records) > 50
+    assert {record["url"].partition("/")[0] for record in records} == {f"joblib=={version('joblib')}"}
+
+
+def test_a_package_that_is_not_installed_is_named(tmp_path):
+    (tmp_path / "names.txt").write_text("joblib\nno-such-package\nnor-this")
+    with pytest.raises(SystemExit, match=r"not installed: no-such-package, nor-this\."):
+        find_packages(tmp_path / "names.txt")
