@@ -102,9 +102,7 @@ def test_the_five_lines_of_the_readme_and_the_commands_for_texts_work_without_ex
     (tmp_path / "pairs.tsv").write_text("good\tbad\nTwo dogs sleep.\tTwo dogs sleeps.\nShe runs.\tShe run.\n")
     outputs = {
         "score": ["texts.txt", "mini-clm", "score.parquet"],
-        "surprisal": ["texts.txt", "mini-mlm", "surprisal.jsonl"],
         "compare": ["pairs.tsv", "mini-clm", "compare.csv"],
-        "features": ["texts.txt", "mini-mlm", "features.npy"],
     }
     commands = [[name, file, "--model", model, "--output", out] for name, (file, model, out) in outputs.items()]
     done = run_bare(tmp_path, FIVE_LINES + COMMANDS, json.dumps(commands))

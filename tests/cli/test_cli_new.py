@@ -106,7 +106,7 @@ def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
 
 
 def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(folder):
-    assert "--most is no option of `cxprobe new construction`" in call("construction", "mine", "--most", "3")[1]
+    assert "--name is no option of `cxprobe new construction`" in call("construction", "mine", "--name", "x")[1]
     assert "--name: say what the model mine is" in call("model", "mine")[1]
     assert not Path("constructions/mine").exists()
 

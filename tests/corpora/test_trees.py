@@ -1,12 +1,13 @@
+import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from labelling_desk import BLANK
 from spacy.matcher import DependencyMatcher, Matcher
 from spacy.tokens import Doc
 
 from cxprobe.corpora.pattern import OPERATORS, Node
 from cxprobe.corpora.trees import find_trees
 
+BLANK = spacy.blank("en")
 DEPS, TAGS = ("obj", "iobj"), ("VB", "NN")
 ATTRIBUTES = [{}, {"TAG": "VB"}, {"DEP": "obj"}, {"TAG": {"REGEX": "^N"}}, {"DEP": {"IN": ["iobj", "ROOT"]}}]
 WORDS = st.lists(st.tuples(st.integers(0, 9), st.sampled_from(DEPS), st.sampled_from(TAGS)), min_size=1, max_size=9)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hub_server import files_of, running_hub
-from model_folders import rewrite
+from model_folders import change, rewrite
 from tiny_lms import save_lm
 
 from conftest import ROOT, save_toy_tagger, write_toy_construction, write_toy_corpus
@@ -211,6 +211,25 @@ def test_without_a_network_a_model_of_the_cache_is_loaded_and_any_other_refused_
     assert "'team/other' cannot be loaded: We couldn't connect to 'http://127.0.0.1:" in other["refused"]
     assert "give its path; or copy the cache (HF_HOME) of a machine that has loaded it, and set " in (other["refused"])
     assert hub.asked == []
+
+
+# What a repository holds
+
+
+def test_code_of_a_repository_is_neither_run_nor_downloaded(hub, load, models, tmp_path):
+    (tmp_path / "config.json").write_bytes(models["first"]["config.json"])
+    change(tmp_path / "config.json", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"})
+    code = f"from pathlib import Path\nPath({str(tmp_path / 'ran')!r}).touch()\n".encode()
+    known = models["first"] | {"config.json": (tmp_path / "config.json").read_bytes(), "own.py": code}
+    change(tmp_path / "config.json", model_type="of-our-own")
+    unknown = known | {"config.json": (tmp_path / "config.json").read_bytes()}
+    commit = hub.commit("team/known", known)
+    hub.commit("team/unknown", unknown)
+    found, refused = load(("team/known", None), ("team/unknown", None))
+    assert found["fingerprint"] == f"commit {commit}"
+    assert "'team/unknown' cannot be loaded: " in refused["refused"]
+    assert hub.sent("own.py") == []
+    assert not (tmp_path / "ran").exists()
 
 
 # Corpora
