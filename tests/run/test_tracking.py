@@ -263,5 +263,5 @@ def test_a_full_disk_of_the_store_is_named(workspace, small_disk):
 
 def test_a_damaged_store_says_what_to_do(workspace):
     Path("mlruns/mlflow.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(TrackingError, match="delete the file if it is damaged .* run `cxprobe sync` again"):
+    with pytest.raises(TrackingError, match=r"delete the file if it is damaged .* run `cxprobe sync` again"):
         sync([JUDGED], EXPERIMENTS)
