@@ -14,7 +14,7 @@ READ = {
     "pairs": (["form_pairs.yaml", "pairs.yaml"], []),
     "ratings": (["ratings.tsv"], []),
     "prompts": (["items.yaml"], []),
-    "interventions": (["interventions.yaml"], ["pairs.yaml"]),
+    "interventions": (["interventions.yaml"], ["form_pairs.yaml", "pairs.yaml"]),
     "report": (["construction.yaml"], []),
 }
 

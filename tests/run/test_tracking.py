@@ -226,7 +226,7 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
         TrackingError, match=r"the tracking store at http://me:.key.@127\.0\.0\.1:9 cannot be written"
     ) as fault:
         sync([JUDGED], EXPERIMENTS)
-    assert "see that the server runs" in str(fault.value)
+    assert "see that the server runs and that MLFLOW_TRACKING_URI is its address" in str(fault.value)
     assert "delete" not in str(fault.value)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert sync([JUDGED], EXPERIMENTS) == 1
@@ -263,5 +263,5 @@ def test_a_full_disk_of_the_store_is_named(workspace, small_disk):
 
 def test_a_damaged_store_says_what_to_do(workspace):
     Path("mlruns/mlflow.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(TrackingError, match=r"delete the file if it is damaged .* run `cxprobe sync` again"):
+    with pytest.raises(TrackingError, match="damaged or was begun in another folder, delete it and run `cxprobe sync`"):
         sync([JUDGED], EXPERIMENTS)

@@ -13,6 +13,7 @@ from datatrove.io import DataFolder, get_datafolder
 
 from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
+from cxprobe.files.writing import DATA, digest
 
 # Which files of a folder are read if params.yaml does not say.
 _PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*", "conllu": "**/*.conllu*"}
@@ -44,12 +45,17 @@ def list_corpus(corpus: Corpus) -> pd.DataFrame:
     """List what a corpus consists of, without reading it: if the list has changed, it must be mined again.
 
     Returns:
-        Columns name, size (in bytes) and modified.
+        Columns name, size (in bytes) and modified: the time, or the SHA-256 of a file that a stage has written, which
+        has another time after every `dvc pull`.
 
     Raises:
         DataError: There are no files, one of them is no file, or the storage is out of reach.
     """
-    rows = [(shard, info["size"], _modified(info)) for shard, info in _files(corpus).items()]
+    is_output = Path(corpus.folder).parts[:1] == DATA.parts
+    rows = []
+    for shard, info in _files(corpus).items():
+        modified = digest(Path(corpus.folder, shard)) if is_output else _modified(info)
+        rows.append((shard, info["size"], modified))
     return pd.DataFrame(rows, columns=["name", "size", "modified"])
 
 

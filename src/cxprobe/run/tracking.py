@@ -95,8 +95,11 @@ def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
         added = _add_missing(client, known, experiments)
     except Exception as error:  # every kind of store has errors of its own
         remedy = (
-            "see that the server runs, or delete the file if it is damaged or was begun in another folder, and run "
-            "`cxprobe sync` again, which writes what is missing"
+            "if the file is damaged or was begun in another folder, delete it and run `cxprobe sync` again, which "
+            "writes all runs into a new one"
+            if "://" not in tracking_uri() or tracking_uri().startswith(("sqlite:", "file:"))
+            else "see that the server runs and that MLFLOW_TRACKING_URI is its address, and run `cxprobe sync` again, "
+            "which writes what is missing"
         )
         fault = full_disk(error) or error
         raise TrackingError(
