@@ -17,7 +17,7 @@ from cxprobe.corpora.sources import files_left_out, list_corpus, open_corpus
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import SCRATCH, read_json, scratch_folder, write_json
-from cxprobe.run.mining import CorporaParams, tell_left_out, told_faults
+from cxprobe.run.mining import CorporaParams, tell_faults, tell_left_out
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 
@@ -43,13 +43,15 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     write_json(known | {"keys": keys, "found": found}, mined)
     steps = [(name, *step) for name, one in found.items() for step in one["steps"].items()]
     rejects = [(name, *reject) for name, one in found.items() for reject in one["rejects"].items()]
+    faults = read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN)
+    tell_faults(stage, known["counts"], faults)
     return Outcome(
         counts=known["counts"],
         tables={
             "corpus": pd.DataFrame([{"digest": known["digest"]}]),
             "steps": pd.DataFrame(steps, columns=["construction", "what", "number"]),
             "rejects": pd.DataFrame(rejects, columns=["construction", "reason", "sentences"]),
-            "faults": told_faults(stage, known["counts"], read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN)),
+            "faults": faults,
         },
     )
 

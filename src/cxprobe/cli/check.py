@@ -31,19 +31,14 @@ class _NotNeeded(MetaPathFinder):
 
 
 def check(
-    pattern: Annotated[
-        str,
-        typer.Option(help="Compare this construction's pattern with treebanks."),
-    ] = "",
+    pattern: Annotated[str, typer.Option(help="Compare this construction's pattern with treebanks.")] = "",
     treebank: Annotated[list[Path] | None, typer.Option(help="A file of CoNLL-U, also .gz; several times.")] = None,
     cxn: Annotated[list[str] | None, typer.Option(help="What Cxn= calls the construction; several times.")] = None,
     tags: Annotated[bool, typer.Option("--tags", help="The last column has tags, as B-DITRAN, not Cxn=.")] = False,
     gold: Annotated[bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees.")] = False,
     blind: Annotated[
         str,
-        typer.Option(
-            help="A construction: only print what blind models get on its items, before any run.",
-        ),
+        typer.Option(help="A construction: only print what blind models get on its items, before any run."),
     ] = "",
 ) -> None:
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.

@@ -10,9 +10,7 @@ def init(
     folder: Annotated[Path, typer.Argument(help="The folder; it must not exist, or be empty.", show_default=False)],
     preset: Annotated[
         str,
-        typer.Option(
-            help="What params.yaml is to be, as `pairs`; the models that it names are copied.",
-        ),
+        typer.Option(help="What params.yaml is to be, as `pairs`; the models that it names are copied."),
     ] = "embedded",
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Let a project that is there take over the installed version of cxprobe.")

@@ -17,9 +17,11 @@ from cxprobe.project.folder import require_construction
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cxprobe.corpora.params import Mining
     from cxprobe.people.labels import PersonLabel
     from cxprobe.people.mined import MinedSentence, SentenceGroup
     from cxprobe.people.sessions import Places
+    from cxprobe.project.params import Params
 
 Who = Annotated[str, typer.Option(help="Your name in the file; by default the one that git knows.")]
 Export = Annotated[Path | None, typer.Option(help="Write a table to fill in, separated by tabs.")]
@@ -31,7 +33,7 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
 
     It goes on where you stopped. Who is called "NAME (decides)" decides what others label differently.
     """
-    from cxprobe.constructions.construction import load_construction
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
     from cxprobe.people import labels as people
     from cxprobe.people.estimates import alpha_of_labels
     from cxprobe.people.mined import LABEL_COLUMNS, disputes, group_sentences, label_rows
@@ -40,20 +42,22 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     from cxprobe.project.params import load_params
 
     require_construction(construction)
-    person, path, today = _person(who), labels_file(construction), datetime.now().astimezone().date().isoformat()
-    mined = read_mined(construction)
-    groups = group_sentences(mined, load_params().seed)
+    person, today = _person(who), datetime.now().astimezone().date().isoformat()
+    params = load_params()
+    path = CONSTRUCTIONS_FOLDER / construction / people.LABELS_FILE
+    mined = _read_mined(params.mining.folder_of(construction) / "sentences.parquet")
+    groups = group_sentences(mined, params.seed)
     if import_:
         new = people.read_label_sheet(import_, person, today)
         with changing(path):
             people.write_labels(people.merge_labels(people.read_labels(path), new), path)
     shown = list(disputes(groups, people.read_labels(path))) if people.is_decision(person) else groups
     session = Session(shown, path, person, today)
-    told = partial(_told_by, construction, mined, groups)
+    told = partial(_told_by, construction, params, mined, groups)
     if export:
         write_judgements(LABEL_COLUMNS, label_rows(shown, session.given, person), export)
     elif shown and not import_:
-        label_here(session, load_construction(construction), _places_in(construction), told)
+        label_here(session, load_construction(construction), _places_in(construction, params.mining), told)
     labels = people.read_labels(path)
     print(f"{len(session.left)} of {len(shown)} left; the labels are in {path}\n{told(labels)}")
     alpha, twice = alpha_of_labels(labels)
@@ -63,14 +67,16 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
 
 
 def _told_by(
-    construction: str, mined: "pd.DataFrame", groups: "Sequence[SentenceGroup]", labels: "Sequence[PersonLabel]"
+    construction: str,
+    params: "Params",
+    mined: "pd.DataFrame",
+    groups: "Sequence[SentenceGroup]",
+    labels: "Sequence[PersonLabel]",
 ) -> str:
     """Return in words how far labels suffice for a probe, and what they tell of the pattern."""
     from cxprobe.lines import LINES
     from cxprobe.people.estimates import estimate_yield
-    from cxprobe.project.params import load_params
 
-    params = load_params()
     lines = [text for line in LINES.values() for text in line.labels_missing(construction, params, mined, labels)]
     if known := estimate_yield(groups, labels):
         rate, (expected, least, most) = known
@@ -81,7 +87,7 @@ def _told_by(
     return "\n".join(lines)
 
 
-def _places_in(construction: str) -> "Places":
+def _places_in(construction: str, mining: "Mining") -> "Places":
     """Return what marks words of a sentence: those that fill slots, or else those at which the pattern's parts begin.
 
     Raises:
@@ -90,10 +96,9 @@ def _places_in(construction: str) -> "Places":
     from cxprobe.constructions.construction import load_construction
     from cxprobe.corpora.pattern import load_pattern
     from cxprobe.corpora.search import Found, Matchers, load_pipeline, pipeline_of
-    from cxprobe.project.params import load_params
 
     pattern = load_pattern(construction, load_construction(construction))
-    matchers = Matchers(pattern, load_pipeline(pipeline_of(pattern, load_params().mining), pattern))
+    matchers = Matchers(pattern, load_pipeline(pipeline_of(pattern, mining), pattern))
 
     def places_of(sentence: "MinedSentence") -> list[tuple[int, int]]:
         if sentence.slots:
@@ -139,30 +144,9 @@ def rate(construction: ConstructionName, who: Who = "", export: Export = None, i
     print_table([header, *lines], texts=1)
 
 
-def labels_file(construction: str) -> Path:
-    """Return the labels.tsv of a construction."""
-    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-    from cxprobe.people.labels import LABELS_FILE
-
-    return CONSTRUCTIONS_FOLDER / construction / LABELS_FILE
-
-
-def mined_file(construction: str) -> Path:
-    """Return the mined sentences of a construction."""
-    from cxprobe.project.params import load_params
-
-    return load_params().mining.folder_of(construction) / "sentences.parquet"
-
-
-def read_mined(construction: str) -> "pd.DataFrame":
-    """Return the mined sentences of a construction as a table.
-
-    Raises:
-        DataError: They are not there.
-    """
+def _read_mined(path: Path) -> "pd.DataFrame":
     from cxprobe.files.tables import read_table
 
-    path = mined_file(construction)
     if not path.is_file():
         raise DataError(f"{path} does not exist; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
     return read_table(path)

@@ -7,18 +7,13 @@ import typer
 from cxprobe.errors import ProjectError
 
 Kind = Literal["construction", "model"]
-_OPTIONS = {"construction": (), "model": ("--name", "--revision", "--dtype")}
 
 
 def new(
     kind: Annotated[Kind, typer.Argument(help="What is begun.", show_default=False)],
     slug: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME",
-            help="Its name: small letters, digits, hyphens.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="NAME", help="Its name: small letters, digits, hyphens.", show_default=False),
     ],
     name: Annotated[
         str | None,
@@ -38,11 +33,10 @@ def new(
     construction: commented files with an example that passes `cxprobe check`. model: print its entry for params.yaml,
     below `models`, with the digest of weights on this machine; one that cxprobe carries is copied into the project.
     """
-    given = {"--name": name, "--revision": revision, "--dtype": dtype}
-    for option, value in given.items():
-        if value and option not in _OPTIONS[kind]:
-            raise ProjectError(f"{option} is no option of `cxprobe new {kind}`; leave it out")
     if kind == "construction":
+        for option, value in {"--name": name, "--revision": revision, "--dtype": dtype}.items():
+            if value:
+                raise ProjectError(f"{option} is no option of `cxprobe new {kind}`; leave it out")
         _begin_construction(slug)
     elif name is None:
         raise ProjectError(f"--name: say what the model {slug} is, such as --name roberta-base")

@@ -67,8 +67,8 @@ def open_corpus(corpus: Corpus) -> CorpusFiles:
     """
     files = _files(corpus)
     sizes = [(shard, info["size"]) for shard, info in files.items()]
-    digest = hashlib.sha256(repr(sizes).encode()).hexdigest()
-    return CorpusFiles(_absolute(corpus.folder), tuple(files), corpus.format, corpus.text, corpus.url, digest)
+    listed = hashlib.sha256(repr(sizes).encode()).hexdigest()
+    return CorpusFiles(_absolute(corpus.folder), tuple(files), corpus.format, corpus.text, corpus.url, listed)
 
 
 def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:

@@ -11,8 +11,6 @@ The last one decides after a chain of thought; in a reply that was asked for at 
 if nothing is stated, or if what decides is open: several labels ("0 or 1", "A. Marek" where Marek is B), none ("The
 answer is not 2"), a condition ("If it is older, the answer is A") or a question. Thoughts between tags and the markers
 of chats are no part of the reply; what follows another "Premise:" or "Text:" belongs to an item that the model made up.
-
-This file imports nothing but Python's own library: exports for other tools carry it as it is.
 """
 
 import re

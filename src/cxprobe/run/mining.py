@@ -24,8 +24,8 @@ class CorporaParams(StageParams):
         yield from faults_of_mining(self.mining, self.corpora, constructions)
 
 
-def told_faults(stage: Stage[CorporaParams], counts: Mapping[str, int], faults: pd.DataFrame) -> pd.DataFrame:
-    """Print how much of a corpus could not be read, and return the faults: one may be all the rest of a file.
+def tell_faults(stage: Stage[CorporaParams], counts: Mapping[str, int], faults: pd.DataFrame) -> None:
+    """Print how much of a corpus could not be read: one fault may be all the rest of a file.
 
     Args:
         stage: The stage of the corpus.
@@ -35,7 +35,6 @@ def told_faults(stage: Stage[CorporaParams], counts: Mapping[str, int], faults: 
     for shard, line, _, fault in faults.head(1).itertuples(index=False, name=None):
         number = f"corpora.{stage.item}: {counts['faults']:,} faults beside {counts['documents']:,} documents"
         print(f"{number}; the first: {shard}, line {line}: {fault}", file=sys.stderr)
-    return faults
 
 
 def tell_left_out(stage: Stage[CorporaParams], names: Sequence[str]) -> None:
