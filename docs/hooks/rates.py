@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cxprobe.report.findings import VERDICTS
+from cxprobe.report.verdict import VERDICTS
 from cxprobe.report.words import in_full, percent
 from cxprobe.stats import Estimate
 
@@ -38,7 +38,7 @@ def fill_rates(text: str, folder: Path) -> str:
 
 def describe_verdicts() -> str:
     """Return the verdicts of the report and their rules as a table."""
-    rows = [f"| {one.sign} {one.words} | {one.rule} |" for one in VERDICTS]
+    rows = [f"| {one.sign} {one.words} | {one.rule} |" for one in VERDICTS.values()]
     return "\n".join(["| verdict | when it is given |", "|---|---|", *rows])
 
 

@@ -13,9 +13,14 @@ def report(stage: Stage[Params]) -> Outcome:
     sections = {name: stage.params.params_of(name) for name in LINES}
     inputs, models = ReportInputs(stage, sections, list(LINES.values())), ReportModels.of(sections)
     findings = findings_of(inputs, models)
-    overview, pages = overview_table(findings, models), render_pages(inputs, models, findings)
+    figures = {
+        f"figures/{name}_{stem}": figure
+        for name, line in inputs.lines.items()
+        for stem, figure in line.figures(inputs).items()
+    }
+    overview, pages = overview_table(findings, models), render_pages(inputs, models, findings, figures)
     counts = {"pages": len(pages), "rates": len(overview)}
-    return Outcome(counts=counts, tables={"tables/overview": overview}, pages=pages)
+    return Outcome(counts=counts, tables={"tables/overview": overview}, figures=figures, pages=pages)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.params import ScenariosStage
+from cxprobe.scenarios.report import scenario_words
 from cxprobe.scenarios.rules import load_scenarios, scenarios_file
 
 
 def make_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     params, seed, counts = stage.params.scenarios, stage.params.seed, Counter[str]()
+    tables = {}
     for name in params.constructions:
         stage.use(scenarios_file(name))
         scenarios = load_scenarios(name)
@@ -19,8 +21,9 @@ def make_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
         texts = fill_texts(scenarios, items, own_texts=params.make.calibrated_by == "own_texts", seed=seed)
         write_table(items, stage.data / name / "items.parquet")
         write_table(texts, stage.data / name / "texts.parquet")
+        tables |= {f"{name}/{stem}": table for stem, table in scenario_words(texts, name).items()}
         counts.update(constructions=1, items=len(items), texts=len(texts), distinct_texts=texts["text"].nunique())
-    return Outcome(counts=counts)
+    return Outcome(counts=counts, tables=tables)
 
 
 if __name__ == "__main__":

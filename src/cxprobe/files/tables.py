@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -20,20 +20,27 @@ from cxprobe.files.writing import replacing, significant, write_bytes
 _DIGEST = hashlib.sha256().digest_size
 
 
-def write_table(table: pd.DataFrame, path: Path, types: Mapping[str, pa.DataType] = MappingProxyType({})) -> None:
+def write_table(
+    table: pd.DataFrame,
+    path: Path,
+    types: Mapping[str, pa.DataType] = MappingProxyType({}),
+    optional: Collection[str] = (),
+) -> None:
     """Write a table as .parquet (data, exact) or .csv (results, floating-point numbers rounded by `significant`).
 
     Args:
         table: The table.
         path: The file.
         types: Column -> its type in .parquet, where its cells, such as empty lists, do not tell.
+        optional: Columns that may have empty cells, which are empty in .csv.
 
     Raises:
         DataError: A cell is empty, or a number is not finite.
     """
-    empty = [str(column) for column in table.columns[table.isna().any().to_numpy(bool)]]
+    needed = table.drop(columns=[name for name in optional if name in table])
+    empty = [str(column) for column in needed.columns[needed.isna().any().to_numpy(bool)]]
     numbers = table.select_dtypes("number")
-    finite = np.isfinite(numbers.to_numpy(np.float64, na_value=np.nan)).all(axis=0)
+    finite = ~np.isinf(numbers.to_numpy(np.float64, na_value=np.nan)).any(axis=0)
     infinite = [str(column) for column in numbers.columns[~finite]]
     if empty or infinite:
         raise DataError(f"{path}: empty cells in {empty}, infinite numbers in {infinite}; nothing was written")
@@ -42,7 +49,8 @@ def write_table(table: pd.DataFrame, path: Path, types: Mapping[str, pa.DataType
         writer = csv.writer(written_rows, lineterminator="\n")
         writer.writerow(table.columns)
         for row in zip(*(table[name].tolist() for name in table), strict=True):
-            writer.writerow([significant(cell) if isinstance(cell, float) else cell for cell in row])
+            written = [significant(cell) if isinstance(cell, float) else cell for cell in row]
+            writer.writerow(["" if pd.isna(cell) else cell for cell in written])
         write_bytes(written_rows.getvalue().encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table

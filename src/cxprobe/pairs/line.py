@@ -24,7 +24,6 @@ from cxprobe.pairs.wording import wording_of
 from cxprobe.people.ratings import RatedItem
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
 from cxprobe.report.findings import (
-    BESIDE_CONTROL,
     CHANCE_IN_BOTH,
     HALF,
     Blind,
@@ -39,6 +38,7 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
+from cxprobe.report.verdict import BESIDE_CONTROL
 from cxprobe.report.words import in_full, number
 
 _FEWEST_FRAMES = 30  # with fewer frames, the report warns about the interval
@@ -253,7 +253,7 @@ class PairsLine(Line):
                 )
                 called = str(row.get("format", PAPER_FORMAT))
                 way = called_pairs(name) + (f", {called}" if called != PAPER_FORMAT else "")
-                settled = next((one for one in BESIDE_CONTROL if one.words == row.get("verdict")), None)
+                settled = next((one for one in BESIDE_CONTROL.values() if one.words == row.get("verdict")), None)
                 control = rate_of(row, "control_accuracy", "control_") if settled else None
                 headline = tests != "control"
                 preference = preferences.get((model, name), "")

@@ -135,11 +135,14 @@ def _compared(
     yield from ((MODELS, *pair, frozenset(pair) in named) for pair in combinations(real, 2))
     by_item = {slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()}
     credits = pd.DataFrame(by_item)  # (items, models)
-    for slug in real:
+    twins = [slug for slug in present if slug in known and known[slug].state in TWINS]
+    for slug in (*real, *twins):
         shared = credits.loc[items[slug]["id"]]
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
-        yield from ((BEST_BLIND, slug, best, tested.best_blind) for best in best_blind(rates, [], members)["model"])
-    twins = [slug for slug in present if slug in known and known[slug].state in TWINS]
+        yield from (
+            (BEST_BLIND, slug, best, tested.best_blind and slug in real)
+            for best in best_blind(rates, [], members)["model"]
+        )
     for slug, twin in product(real, twins):
         specs = [known[name_of].spec for name_of in (slug, twin) if name_of in known]
         names = [(spec.name, spec.revision) for spec in specs if isinstance(spec, ModelSpec)]

@@ -11,6 +11,7 @@ from cxprobe.lm.params import Member, earlier_checkpoints, series_of
 from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.judging import line_members
 from cxprobe.report.params import LineParams
+from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS, Verdict
 from cxprobe.report.words import is_smoke_test
 from cxprobe.stats import LEVEL, Estimate
 
@@ -26,72 +27,18 @@ HALF = 0.5  # chance of two answers
 CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 
 
-class Verdict(NamedTuple):
-    """What a rate says by the stated rule: a key for the style of the page, a sign without colour, words, the rule."""
-
-    key: str
-    sign: str
-    words: str
-    rule: str
-
-
-ABOVE_BLIND = Verdict(
-    "above-blind",
-    "▲",
-    "above the best blind model",
-    "the interval lies above chance, and the difference from the best blind model that ran, on the same items, above "
-    "0, after Holm's correction where it is tested; where the two were not compared, their intervals do not overlap; a "
-    "blind model that did not run may be right as often",
-)
-ABOVE_CHANCE = Verdict(
-    "above-chance",
-    "◆",
-    "above chance, not shown to be above the best blind model",
-    "the interval lies above chance, and the difference from the best blind model that ran is not shown to be above 0",
-)
-NO_BLIND = Verdict(
-    "above-chance", "◇", "above chance; no blind model ran", "the interval lies above chance, and no blind model ran"
-)
-PREFERENCE = Verdict(
-    "preference",
-    "⇄",
-    "a fixed preference",
-    "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is mostly "
-    "right where that answer is right, and mostly wrong where it is not",
-)
-NO_DIFFERENCE = Verdict(
-    "none", "○", "not distinguishable from chance", "the interval contains chance, which is no proof of ignorance"
-)
-BELOW = Verdict("below", "▼", "below chance", "the interval lies below chance")
-SMOKE_TEST = Verdict(
-    "none", "·", "too few items", "the interval is wider than 50 points: a smoke test, of which a count is shown"
-)
-NO_RATE = Verdict(
-    "none", "–", "no rate", "in each wording one answer is always right, so a rate over all of them would say nothing"
-)
-KNOWS = Verdict(
-    "above-blind",
-    "▲",
-    "knows",
-    "the control is passed: the same questions about what is said in plain words are answered above chance, in both "
-    "orders too; so are those about the construction, and better than by the best blind model that ran",
-)
-DOES_NOT = Verdict("none", "○", "does not", "the control is passed, and the rate is not above chance")
-CANNOT_BE_TOLD = Verdict(
-    "preference",
-    "?",
-    "cannot be told",
-    "the control is not passed: nothing is found even where the answer is said in plain words",
-)
-WITHOUT_CONSTRUCTION = Verdict(
-    "above-chance",
-    "◆",
-    "answered without the construction",
-    "the rate is above chance, and not shown to be above the best blind model, which cannot know the construction",
-)
-VERDICTS = (ABOVE_BLIND, ABOVE_CHANCE, NO_BLIND, PREFERENCE, NO_DIFFERENCE, BELOW, SMOKE_TEST, NO_RATE)
-BESIDE_CONTROL = (KNOWS, DOES_NOT, CANNOT_BE_TOLD, WITHOUT_CONSTRUCTION)
-"""The verdicts on rates that have a control; `VERDICTS` are those on all others."""
+ABOVE_BLIND = VERDICTS["above_baseline"]
+ABOVE_CHANCE = VERDICTS["above_chance"]
+NO_BLIND = VERDICTS["no_baseline"]
+PREFERENCE = VERDICTS["preference"]
+NO_DIFFERENCE = VERDICTS["no_difference"]
+BELOW = VERDICTS["below_chance"]
+SMOKE_TEST = VERDICTS["smoke_test"]
+NO_RATE = VERDICTS["no_rate"]
+KNOWS = BESIDE_CONTROL["knows"]
+DOES_NOT = BESIDE_CONTROL["does_not"]
+CANNOT_BE_TOLD = BESIDE_CONTROL["cannot_be_told"]
+WITHOUT_CONSTRUCTION = BESIDE_CONTROL["without_construction"]
 FOUND = (ABOVE_BLIND, KNOWS)
 
 
@@ -155,6 +102,7 @@ class Finding:
         control: The rate of the control; None where there is none.
         settled: What the rate says where a line judges it itself, such as beside a control; None elsewhere.
         clusters: How many independent groups the items come from; None where that is not known.
+        evaluated: The verdict of the evaluation, if the line has an evaluating stage.
     """
 
     line: str
@@ -176,10 +124,13 @@ class Finding:
     control: Estimate | None = None
     settled: Verdict | None = None
     clusters: int | None = None
+    evaluated: Verdict | None = None
 
     @property
     def verdict(self) -> Verdict:
         """What the rate says, by the rules of `VERDICTS` and `BESIDE_CONTROL`."""
+        if self.evaluated:
+            return self.evaluated
         if self.rate is None:
             return NO_RATE
         if self.preference and not self.settled and self.rate.low <= self.chance:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -9,10 +10,14 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
+from cxprobe.report.evaluate import evaluated
 from cxprobe.report.params import LineParams
+from cxprobe.report.rates import ALL
 from cxprobe.run.stage import Stage
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from cxprobe.report.line import Line
 
 
@@ -69,7 +74,7 @@ class ReportInputs:
         asked: list[str] = []
         for name, params in self.sections.items():
             if params.of_line.constructions and name in self.lines:
-                self.stage.use(RESULTS / f"report_{name}" / "accuracy.csv")
+                self.stage.use(RESULTS / f"{self.lines[name].accuracy}.csv")
             asked += dict.fromkeys(params.construction_of(entry) for entry in params.of_line.constructions)
         ordered = sorted(dict.fromkeys(asked), key=lambda name: -asked.count(name))
         self.constructions = {name: self._files_of(name) for name in ordered}
@@ -88,18 +93,40 @@ class ReportInputs:
             self._tables[path] = read_table(self.stage.use(file)) if there else pd.DataFrame()
         return self._tables[path]
 
-    def pictures(self) -> list[Picture]:
-        """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it."""
+    def rates(self, task: str) -> pd.DataFrame:
+        """Return the rates of a task, exactly."""
+        return read_table(self.stage.use(evaluated(task) / "rates.parquet"))
+
+    def accuracies(self, task: str) -> pd.DataFrame:
+        """Return the rates that tell how often models are right, of single constructions, with the column accuracy."""
+        line = self.lines[task]
+        if not line.has_rates:
+            return self.table(line.accuracy)
+        rates = self.rates(task)
+        shown = rates[(rates["measure"] == "accuracy") & (rates["construction"] != ALL)]
+        labels = [line.row_label(row, self) for row in shown.to_dict("records")]
+        return shown.rename(columns={"value": "accuracy"})[[label != "" for label in labels]]
+
+    def pictures(self, drawn: "Mapping[str, Figure]") -> list[Picture]:
+        """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it.
+
+        Args:
+            drawn: Path below the results of the report, without suffix -> a figure that this stage draws.
+        """
         from PIL import Image  # which an installation without extras does not have
 
-        pictures = []
+        pictures = [
+            self._picture(Path("report", f"{path}.png"), figure.get_suptitle()) for path, figure in drawn.items()
+        ]
         for line in self.lines:
             for path in sorted((RESULTS / f"report_{line}/figures").glob("*.png")):
                 with Image.open(path) as image:
-                    title = image.info["Title"].replace("\n", " ")
-                named = [slug for slug in path.stem.split("_") if slug in self.constructions]
-                pictures.append(Picture(path.relative_to(RESULTS).as_posix(), title, "".join(named)))
+                    pictures.append(self._picture(path.relative_to(RESULTS), image.info["Title"]))
         return pictures
+
+    def _picture(self, path: Path, title: str) -> Picture:
+        named = [slug for slug in path.stem.split("_") if slug in self.constructions]
+        return Picture(path.as_posix(), title.replace("\n", " "), "".join(named))
 
     def _files_of(self, construction: str) -> ConstructionFiles:
         self.stage.use(CONSTRUCTIONS_FOLDER / construction / "construction.yaml")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pandas as pd
 
@@ -17,10 +17,14 @@ from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
 from cxprobe.lm.params import Llm, Model, members_of
 from cxprobe.people.labels import PersonLabel
 from cxprobe.people.ratings import RatedItem
-from cxprobe.report.findings import Finding, ReportModels
+from cxprobe.report.findings import Finding, Question, ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams, ReportParams
+from cxprobe.report.rated import findings_of_rates
 from cxprobe.run.experiments import Experiments, load_experiments
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # ruff: noqa: ARG002  # the defaults of methods do not use their arguments
 
@@ -120,6 +124,8 @@ class Line:
     compared_by: ClassVar[str] = "construction"
     overview_columns: ClassVar[Sequence[str]] = ()
     """The columns that the line adds to the table of all constructions."""
+    has_rates: ClassVar[bool] = False
+    """Whether its results are rates (`cxprobe.report.schema`), which an evaluating stage writes."""
 
     @property
     def name(self) -> str:
@@ -129,7 +135,12 @@ class Line:
     @property
     def accuracy(self) -> str:
         """The path of the table with its rates, relative to results/, without suffix."""
-        return f"report_{self.name}/accuracy"
+        return f"evaluate_{self.name}/rates" if self.has_rates else f"report_{self.name}/accuracy"
+
+    @property
+    def comparisons(self) -> str:
+        """The path of the table with the paired differences of models, relative to results/, without suffix."""
+        return f"evaluate_{self.name}/comparisons" if self.has_rates else f"report_{self.name}/tables/comparisons"
 
     @property
     def experiments(self) -> Experiments:
@@ -223,7 +234,24 @@ class Line:
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rate of each model on all items of each construction."""
-        yield from ()
+        if self.has_rates:
+            yield from findings_of_rates(self, inputs, models)
+
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return how pages call what a row of the rates is about; "" if they do not show it."""
+        return ""
+
+    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
+        """Return which question a row of the rates answers."""
+        return models.question(row["model"], "meaning")
+
+    def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return what shows that the model of a row has a fixed preference."""
+        return ""
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return name -> a figure of the rates; a name with the folder of a construction is about that one."""
+        return {}
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
         """Yield further sections of a construction's page."""

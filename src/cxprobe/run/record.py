@@ -98,6 +98,7 @@ class RunRecord:
         folder: The folder of the run's artifacts, relative to the project.
         artifacts: Paths of tables and figures, relative to ``folder``.
         trials: What a search has tried.
+        tags: Tag of MLflow -> its value.
     """
 
     experiment: str
@@ -112,6 +113,7 @@ class RunRecord:
     folder: Path
     artifacts: Sequence[Path]
     trials: Sequence[Trial]
+    tags: Mapping[str, str]
 
     @property
     def digest(self) -> str:

@@ -42,7 +42,7 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
     Raises:
         ValueError: Two runs have the same folder.
     """
-    if outcome == Outcome() and not stage.name.startswith("judge_"):  # an empty folder would be no stage's output
+    if outcome == Outcome() and not stage.evaluates:  # an empty folder would be no stage's output
         shutil.rmtree(stage.results, ignore_errors=True)
         return []
     waiting = stage.results / _UNFINISHED
@@ -58,9 +58,10 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
             # Of a reporting stage, DVC keeps tables/ and not the whole folder.
             write_table(counts, waiting / ("tables" if stage.name.startswith("report_") else "") / "counts.csv")
         records = []
-        if stage.name.startswith("judge_"):
+        if stage.evaluates:
             write_json(outcome.headline, waiting / "metrics.json")
-            write_json(_headlines(outcome), waiting / "headlines.json")
+            if stage.name.startswith("judge_"):
+                write_json(_headlines(outcome), waiting / "headlines.json")
             records = _write_runs(stage, outcome, waiting)
             if not records:  # DVC warns of an empty folder
                 write_bytes(b"no runs\n", waiting / "runs" / "empty.txt")
@@ -154,6 +155,7 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             folder=folder,
             artifacts=_write_artifacts(run.tables, run.figures, new),
             trials=run.trials,
+            tags=run.tags,
         )
         write_json(asdict(record), new / RECORD)
         content = read_json(new / RECORD)  # with rounded numbers

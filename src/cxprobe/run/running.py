@@ -121,7 +121,7 @@ def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
     print(reason, flush=True)
     if not stage.name.startswith("report_"):
         write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
-        return Outcome() if stage.name.startswith("judge_") else Outcome(pages={"empty.txt": f"{reason}\n"})
+        return Outcome() if stage.evaluates else Outcome(pages={"empty.txt": f"{reason}\n"})
     import pandas as pd  # here, since nothing else in this module needs it
 
     nothing = pd.DataFrame(columns=["model"])

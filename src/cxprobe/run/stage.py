@@ -70,6 +70,11 @@ class Stage(Generic[P]):
         self.inputs[str(path)] = md5_of(path)
         return path
 
+    @property
+    def evaluates(self) -> bool:
+        """Whether it turns raw answers into rates, and so has runs in MLflow."""
+        return self.name.startswith(("judge_", "evaluate_"))
+
     def settings(self, *names: str) -> dict[str, str]:
         """Return the parameters that decide on the numbers of a run: the seed, and parts of params.yaml.
 
@@ -110,6 +115,7 @@ class JudgedRun:
         tables: Path below the run's folder, without suffix -> a table, written as .csv.
         figures: Path below the run's folder, without suffix -> a figure, written as .png.
         trials: What a search over hyperparameters has tried: child runs.
+        tags: Tag of MLflow -> its value, such as the verdict.
         credits: One row an item that the metric accuracy is of: id, accuracy, and columns that begin with ``cluster_``;
             by these the run is compared with blind models and twins. None: it is compared with none.
         experiment: The MLflow experiment; "" for that of the stage's line of work.
@@ -130,6 +136,7 @@ class JudgedRun:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     trials: Sequence[Trial] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
     credits: pd.DataFrame | None = None
     experiment: str = ""
 

@@ -246,6 +246,7 @@ def _write(client: MlflowClient, experiment: str, record: RunRecord, context: Ru
         "mlflow.source.type": "LOCAL",
         "mlflow.source.name": record.stage,
         "weights": record.weights,
+        **record.tags,
     }
     if context.started:
         tags["mlflow.source.git.commit"] = context.commit

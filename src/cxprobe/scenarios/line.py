@@ -2,20 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
-from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import HALF, Finding, ReportModels, against_blind, grouped_rows, rate_of
+from cxprobe.report.answers import cluster_lists, read_made_table
+from cxprobe.report.evaluate import evaluated
+from cxprobe.report.findings import ReportModels
 from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.judging import line_members
 from cxprobe.report.line import Demand, Example, Line, PageTable, read_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
+from cxprobe.report.rated import estimate_of
 from cxprobe.report.words import in_full
+from cxprobe.scenarios.evaluate import kept_words
 from cxprobe.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.scenarios.rules import (
     CHANGES,
@@ -28,6 +32,9 @@ from cxprobe.scenarios.rules import (
 )
 from cxprobe.text.templates import render
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class ScenariosLine(Line):
     """Masked scenarios."""
@@ -36,8 +43,9 @@ class ScenariosLine(Line):
     title = "Scenarios"
     asked_by = "by scenarios"
     steps = ("make", "score")
-    divided = ("scenario",)
-    compared_by = "scenario"
+    divided = ("level",)
+    compared_by = "level"
+    has_rates = True
     overview_columns = ("tests of scenarios",)
 
     def items_in(self, construction: str) -> list[str]:
@@ -69,7 +77,7 @@ class ScenariosLine(Line):
 
     def asked_in(self, row: Mapping[Any, Any]) -> str:
         """Return the scenario of a row."""
-        return f"scenario {row['scenario']}"
+        return f"scenario {row['level']}" if row["facet"] == "scenario" else ""
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check scenarios.yaml."""
@@ -87,26 +95,29 @@ class ScenariosLine(Line):
         section = params.section(ScenariosParams)
         yield from read_demand(params.models, "score_scenarios", section.models, set(read_scenarios(section)["text"]))
 
-    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
-        """Yield the rates of each test without calibration; the base test stands in the overview."""
-        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "scenario")
-        for (construction, name), rates in grouped_rows(inputs.table(self.accuracy), "construction", "scenario"):
-            scenarios, blind = scenarios_in(inputs, construction), models.best(rates)
-            for _, row in rates.iterrows():
-                model = str(row["model"])
-                yield Finding(
-                    self.name,
-                    construction,
-                    model,
-                    "meaning",
-                    f"scenario {name_of_scenario(name, scenarios)}",
-                    rate_of(row),
-                    blind,
-                    self.accuracy,
-                    headline=name == scenarios.base,
-                    preference=_preference(inputs, construction, model, scenarios),
-                    against=against.get((model, construction, name)),
-                )
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the test of a row without calibration."""
+        if row["facet"] != "scenario":
+            return ""
+        return f"scenario {name_of_scenario(row['level'], scenarios_in(inputs, row['construction']))}"
+
+    def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return how often the model keeps to one word where the other becomes right."""
+        scenarios = scenarios_in(inputs, row["construction"])
+        rates = inputs.rates(self.name)
+        of_model = rates[(rates["model"] == row["model"]) & (rates["construction"] == row["construction"])]
+        kept = of_model[kept_words(of_model, scenarios)].iloc[0]
+        rate, name = in_full(estimate_of(kept)), name_of_scenario(kept["level"], scenarios)
+        return f"it keeps to the same word in {rate}, where the other one becomes right ({name})"
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the rates and flips of each construction by scenario and calibration."""
+        from cxprobe.scenarios.report import figures_of_scenarios
+
+        named = inputs.sections[self.name].of_line.constructions
+        scenarios = {name: scenarios_in(inputs, name) for name in named}
+        members = line_members(inputs.sections[self.name])
+        return figures_of_scenarios(inputs.rates(self.name), scenarios, members, inputs.stage.use)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield accuracies and flips beside published ones."""
@@ -114,7 +125,7 @@ class ScenariosLine(Line):
         if items is None or items.published is None:
             return
         for kind in ("accuracy", "flips"):
-            path = f"report_scenarios/tables/{construction}/{kind}_beside_published"
+            path = f"evaluate_scenarios/tables/{construction}/{kind}_beside_published"
             title = f"Scenarios: {kind} in percent beside published values (*: differs from the published rate)"
             table = inputs.table(path)
             if any("deberta" in str(model).lower() for model in table.get("model", ())):
@@ -134,27 +145,15 @@ class ScenariosLine(Line):
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return the decisions between two words at a mask."""
-        from cxprobe.scenarios.judge import UNCALIBRATED, item_of_text
-
-        section = params.section(ScenariosParams)
-        tables = [
-            read_made_table(judged / name / "accuracy.parquet").assign(construction=name)
-            for name in section.constructions
-        ]
-        keys, texts = ["construction", "item", "scenario", "draw"], read_scenarios(section)
-        tests = texts.loc[texts["right"] != "", [*keys, "right", "wrong"]]
-        joined = pd.concat(tables).merge(tests, on=keys, how="left", validate="many_to_one")
-        return joined.assign(
-            source="own",
-            item=item_of_text(joined),
-            variant=joined["scenario"],
-            asked=joined["calibration"],
+        del params, judged
+        responses = read_made_table(evaluated(self.name) / "responses.parquet")
+        decisions = responses[responses["measure"] == "accuracy"].reset_index(drop=True)
+        return decisions.assign(
+            variant=decisions["scenario"],
+            asked=decisions["calibration"],
             scheme="",
-            decides=joined["base"].astype(bool) & (joined["calibration"] == UNCALIBRATED),
-            correct=joined["accuracy"],
-            chosen=other_where_wrong(joined["accuracy"], joined["right"], joined["wrong"]),
-            gold=joined["right"],
-            clusters=cluster_lists(joined),
+            correct=decisions["value"],
+            clusters=cluster_lists(decisions),
         )
 
 
@@ -187,16 +186,3 @@ def read_scenarios(section: ScenariosParams) -> pd.DataFrame:
     ]
     texts = pd.concat(tables, ignore_index=True)
     return texts.assign(wrong=wrong_words(texts))
-
-
-def _preference(inputs: ReportInputs, construction: str, model: str, scenarios: Scenarios) -> str:
-    """Return how often a model keeps to one word where the other becomes right, or "" if not in most items."""
-    base = scenarios.tests[scenarios.base].answer
-    turned = [name for name, test in scenarios.tests.items() if test.answer != base]
-    flips = inputs.table(f"report_scenarios/tables/{construction}/flips")
-    of_model = flips[(flips["model"] == model) & (flips["calibration"] == "none") & flips["scenario"].isin(turned)]
-    for _, row in of_model[of_model["low"] > HALF].iterrows():
-        named = name_of_scenario(str(row["scenario"]), scenarios)
-        rate = in_full(rate_of(row, "flips"))
-        return f"it keeps to the same word in {rate}, where the other one becomes right ({named})"
-    return ""

@@ -1,7 +1,7 @@
 """Scenarios: rates of several models beside published ones, as tables and figures, and what the tests consist of."""
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +9,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from cxprobe.lm.ngrams import places_of
+from cxprobe.lm.params import Member
 from cxprobe.report.cards import composition_table, word_table
+from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, dots
 from cxprobe.report.tables import cell
-from cxprobe.scenarios.judge import UNCALIBRATED
+from cxprobe.scenarios.evaluate import UNCALIBRATED
 from cxprobe.scenarios.rules import CHANGES, PURPOSES, Scenarios, wrong_words
 from cxprobe.stats import Estimate, differs_from_published
 from cxprobe.text.templates import WORD_MASK
@@ -38,27 +40,64 @@ def published_rates(table: pd.DataFrame | None) -> pd.DataFrame:
     return long.assign(published=long["published"] / 100).reset_index(drop=True)
 
 
-def read_published_rates(scenarios: Scenarios, rate: str, use: Callable[[Path], Path]) -> tuple[pd.DataFrame, str]:
+def rates_by_calibration(rates: pd.DataFrame, construction: str, measure: str) -> pd.DataFrame:
+    """Return the rates of the scenarios of a construction, without calibration ("none") and with each.
+
+    Args:
+        rates: Columns of `cxprobe.report.schema.RATES`, of scenarios.
+        construction: The construction.
+        measure: accuracy or flips.
+
+    Returns:
+        model, scenario, calibration, value, low, high and n.
+    """
+    of_it = rates[(rates["construction"] == construction) & (rates["measure"] == measure)]
+    levels = of_it["level"].where(of_it["facet"] == "calibration", UNCALIBRATED + "." + of_it["level"])
+    parts = levels.str.partition(".")
+    named = of_it.assign(calibration=parts[0], scenario=parts[2])
+    return named[["model", "scenario", "calibration", "value", "low", "high", "n"]].reset_index(drop=True)
+
+
+def read_published_rates(scenarios: Scenarios, measure: str, use: Callable[[Path], Path]) -> tuple[pd.DataFrame, str]:
     """Return the published rates and their source; none for a construction without published results.
 
     Args:
         scenarios: Which names the files.
-        rate: Which of them.
+        measure: accuracy or flips.
         use: Notes a file before it is read, and returns it.
     """
     if scenarios.published is None:
         return published_rates(None), ""
-    table = getattr(scenarios.published, rate)
+    table = getattr(scenarios.published, measure)
     content = pd.read_csv(use(Path(table.file)), sep="\t")
     return published_rates(content), f"{scenarios.published.source}, {table.title}"
 
 
-def scenarios_beside_published(rates: pd.DataFrame, rate: str, published: pd.DataFrame, source: str) -> pd.DataFrame:
+def tables_beside_published(
+    rates: pd.DataFrame, scenarios: Mapping[str, Scenarios], use: Callable[[Path], Path]
+) -> dict[str, pd.DataFrame]:
+    """Return tables/<construction>/<measure>_beside_published -> see `scenarios_beside_published`.
+
+    Args:
+        rates: Columns of `cxprobe.report.schema.RATES`, of scenarios.
+        scenarios: Construction -> its scenarios.
+        use: Notes a file before it is read, and returns it.
+    """
+    tables = {}
+    for name, of_it in scenarios.items():
+        for measure in ("accuracy", "flips"):
+            published, source = read_published_rates(of_it, measure, use)
+            ran = rates_by_calibration(rates, name, measure)
+            beside = scenarios_beside_published(ran, published, source)
+            tables[f"tables/{name}/{measure}_beside_published"] = beside
+    return tables
+
+
+def scenarios_beside_published(rates: pd.DataFrame, published: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return a table for reading, in percent: each model that ran, its published row below it, then all others.
 
     Args:
-        rates: What `cxprobe.scenarios.judge.scenario_rates` returns, of one construction.
-        rate: accuracy or flips.
+        rates: What `rates_by_calibration` returns.
         published: What `published_rates` returns; a model is the one that ran if its name in lower case is the slug.
         source: The source of the published rates.
 
@@ -74,7 +113,9 @@ def scenarios_beside_published(rates: pd.DataFrame, rate: str, published: pd.Dat
     theirs["cell"] = theirs["published"].map(lambda value: f"{100 * value:.2f}")
     ran = ran.merge(theirs[[*keys, "published", "items"]], on=keys, how="left", validate="many_to_one")
     cells = []
-    for *estimate, value, items in ran[[rate, "low", "high", "n", "published", "items"]].to_numpy(np.float64).tolist():
+    for *estimate, value, items in (
+        ran[["value", "low", "high", "n", "published", "items"]].to_numpy(np.float64).tolist()
+    ):
         # A rate printed to a hundredth of a percent is exact to half of that. NaN, not reported, never differs.
         differs = differs_from_published(Estimate(*estimate), value, None if np.isnan(items) else int(items), 5e-5)
         cells.append(cell(*estimate[:3]) + (" *" if differs else ""))
@@ -91,9 +132,9 @@ def scenarios_beside_published(rates: pd.DataFrame, rate: str, published: pd.Dat
 
 def scenario_figure(
     rates: pd.DataFrame,
-    rate: str,
+    measure: str,
     scenarios: Scenarios,
-    labels: dict[str, str],
+    labels: Mapping[str, str],
     title: str,
     published: pd.DataFrame,
     best: pd.DataFrame,
@@ -101,19 +142,19 @@ def scenario_figure(
     """Draw rates as dots, a row for each scenario with what it changes, a panel for each calibration.
 
     Args:
-        rates: Columns model (a slug), scenario, calibration, the rate, low, high and n.
-        rate: The name of the rate: "accuracy" or "flips".
+        rates: What `rates_by_calibration` returns.
+        measure: accuracy or flips.
         scenarios: The tests and calibrations.
         labels: Slug -> name, of the models that are drawn.
         title: Of the figure.
         published: What `published_rates` returns; of the scenarios and calibrations that ran.
-        best: The best blind model of each scenario (columns scenario and the rate), drawn in every panel.
+        best: The best baseline of each scenario (columns scenario and value), drawn in every panel.
     """
     ran = rates[rates["model"].isin(labels)]
     theirs = published.merge(ran[["scenario", "calibration"]].drop_duplicates())
-    theirs = theirs.assign(label=theirs["model"] + " (published)", low=theirs["published"], high=theirs["published"])
-    both = pd.concat([ran.assign(label=ran["model"].map(labels)), theirs.assign(n=np.nan)], ignore_index=True)
-    both[rate] = both[rate].fillna(both["published"])
+    theirs = theirs.assign(label=theirs["model"] + " (published)", value=theirs["published"])
+    theirs = theirs.assign(low=theirs["value"], high=theirs["value"], n=np.nan)
+    both = pd.concat([ran.assign(label=ran["model"].map(labels)), theirs], ignore_index=True)
     rows = {
         name: f"{name}\n{textwrap.fill(CHANGES.get(test.bias, test.bias), _CHANGE)}"
         for name, test in scenarios.tests.items()
@@ -123,8 +164,37 @@ def scenario_figure(
         for name, calibration in scenarios.calibrations.items()
     }
     drawn = both.assign(row=both["scenario"].map(rows), panel=both["calibration"].map(panels))
-    marks = {BEST_BLIND: best.assign(row=best["scenario"].map(rows))}
-    return dots(drawn, title, rows="row", colours="label", panels="panel", value=rate, marks=marks)
+    drawn = drawn.rename(columns={"value": measure})
+    marks = {BEST_BLIND: best.assign(row=best["scenario"].map(rows)).rename(columns={"value": measure})}
+    return dots(drawn, title, rows="row", colours="label", panels="panel", value=measure, marks=marks)
+
+
+def figures_of_scenarios(
+    rates: pd.DataFrame, scenarios: Mapping[str, Scenarios], members: Sequence[Member], use: Callable[[Path], Path]
+) -> dict[str, Figure]:
+    """Return <construction>_<measure> -> see `scenario_figure`, with the models that are no baselines.
+
+    Args:
+        rates: Columns of `cxprobe.report.schema.RATES`, of scenarios.
+        scenarios: Construction -> its scenarios.
+        members: The models.
+        use: Notes a file before it is read, and returns it.
+    """
+    seeing = [member for member in members if not member.is_blind] or members
+    labels = {member.slug: member.label for member in seeing}
+    accuracy = rates[(rates["facet"] == "scenario") & (rates["measure"] == "accuracy")]
+    best = best_blind(accuracy.rename(columns={"value": "accuracy"}), ["construction", "level"], members)
+    best = best[["construction", "level", "model"]].rename(columns={"level": "scenario"})
+    figures = {}
+    for name, of_it in scenarios.items():
+        for measure in ("accuracy", "flips"):
+            shown = rates_by_calibration(rates, name, measure)
+            published, _ = read_published_rates(of_it, measure, use)
+            plain = shown[shown["calibration"] == UNCALIBRATED]
+            ticks = best[best["construction"] == name].merge(plain, on=["scenario", "model"])
+            title = f"{name}: {measure} by scenario"
+            figures[f"{name}_{measure}"] = scenario_figure(shown, measure, of_it, labels, title, published, ticks)
+    return figures
 
 
 def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataFrame]:
@@ -136,8 +206,8 @@ def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataF
         construction: Its name.
 
     Returns:
-        "card_composition": `composition_table` by label, which says where the right word is named before the mask:
-        "right word last" of the two, "right word first", or "not told apart". "card_words": `word_table` of the
+        "composition": `composition_table` by label, which says where the right word is named before the mask:
+        "right word last" of the two, "right word first", or "not told apart". "words": `word_table` of the
         candidates themselves, how often each is right and wrong.
     """
     tests = texts[texts["right"] != ""]
@@ -150,6 +220,6 @@ def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataF
     named = pd.DataFrame({"dataset": construction + ", " + tests["scenario"], "text": tests["text"]})
     candidates = [named.assign(text=words, label=label) for words, label in ((right, "right"), (wrong, "wrong"))]
     return {
-        "card_composition": composition_table(named.assign(label=labels)),
-        "card_words": word_table(pd.concat(candidates, ignore_index=True), most=None),
+        "composition": composition_table(named.assign(label=labels)),
+        "words": word_table(pd.concat(candidates, ignore_index=True), most=None),
     }

@@ -49,10 +49,12 @@ def _blind_rates() -> pd.DataFrame:
     blind = [member.slug for member in members_of(models, models) if member.is_blind]
     tables = [pd.DataFrame(columns=BLIND_RATE)]
     for name, line in LINES.items():
-        path = RESULTS / f"report_{name}" / "accuracy.csv"
+        path = RESULTS / f"{line.accuracy}.csv"
         if not path.exists():
             continue
         table = read_table(path)
+        if line.has_rates:
+            table = table[table["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
         try:
             rows = table[table["model"].isin(blind)].astype({"accuracy": float, "low": float, "high": float, "n": int})
             rows = rows.assign(items=[line.asked_in(row) for row in rows.to_dict("records")])

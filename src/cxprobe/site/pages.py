@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import log10
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pandas as pd
@@ -18,13 +19,11 @@ from cxprobe.lm.folders import is_gguf
 from cxprobe.lm.params import Llm, Member, ModelSpec, series_of
 from cxprobe.report.comparisons import COMPARISON
 from cxprobe.report.findings import (
-    BESIDE_CONTROL,
     CANNOT_BE_TOLD,
     FOUND,
     NO_RATE,
     QUESTIONS,
     SMOKE_TEST,
-    VERDICTS,
     Finding,
     Question,
     ReportModels,
@@ -33,9 +32,13 @@ from cxprobe.report.findings import (
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Line, PageTable
 from cxprobe.report.params import Report
+from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.report.words import in_full, interval, number, percent
 from cxprobe.run.record import STAGE_TAG
 from cxprobe.site.reservations import reservations_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
@@ -74,16 +77,19 @@ def findings_of(inputs: ReportInputs, models: ReportModels) -> list[Finding]:
     return sorted((one for one in findings if one.model in order), key=lambda one: order[one.model])
 
 
-def render_pages(inputs: ReportInputs, models: ReportModels, findings: Sequence[Finding]) -> dict[str, str]:
+def render_pages(
+    inputs: ReportInputs, models: ReportModels, findings: Sequence[Finding], drawn: "Mapping[str, Figure]"
+) -> dict[str, str]:
     """Return path relative to results/report/ -> the HTML of every page.
 
     Args:
         inputs: What the run has left.
         models: Its models.
         findings: What `findings_of` returns of both.
+        drawn: See `cxprobe.report.inputs.ReportInputs.pictures`.
     """
     environment = _environment(inputs, models)
-    pictures = inputs.pictures()
+    pictures = inputs.pictures(drawn)
 
     def page(template: str, root: str, **content: object) -> str:
         return environment.get_template(template).render(root=root, **content)
@@ -192,7 +198,8 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
     """
     sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": finding.source}
     conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
-    conditions.append(f"tags.\"{STAGE_TAG}\" = 'judge_{finding.line}'")
+    step = "evaluate" if finding.evaluated else "judge"
+    conditions.append(f"tags.\"{STAGE_TAG}\" = '{step}_{finding.line}'")
     listed = json.dumps([str(number + 1) for number in range(experiments)])
     search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(conditions))}"
     return f"{server}/#/compare-experiments/s?{search}"
@@ -211,8 +218,8 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     environment.filters["weight"] = lambda n: round(min(1.0, 0.25 + 0.25 * log10(max(n, 1))), 3)
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
-        "VERDICTS": VERDICTS,
-        "BESIDE_CONTROL": BESIDE_CONTROL,
+        "VERDICTS": VERDICTS.values(),
+        "BESIDE_CONTROL": BESIDE_CONTROL.values(),
         "MLFLOW": server,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
         "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},
@@ -247,7 +254,7 @@ def _construction(
 def _blind(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
     """Yield what every blind model gets on the items of a construction."""
     for name, line in inputs.lines.items():
-        table, columns = inputs.table(line.accuracy), list(line.divided)
+        table, columns = inputs.accuracies(name), list(line.divided)
         if table.empty or not columns:
             continue
         rows = []
@@ -262,7 +269,7 @@ def _blind(construction: str, inputs: ReportInputs, models: ReportModels) -> Ite
 def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
     """Yield the paired differences about a construction or a model, without mock models."""
     for name, line in inputs.lines.items():
-        path = f"report_{name}/tables/comparisons"
+        path = line.comparisons
         table = inputs.table(path)
         if table.empty:
             continue
@@ -276,7 +283,9 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         title = f"Paired differences on the same items: {name}"
         if tested.any() and compared.loc[tested, "detectable"].isna().all():
             title += "; too few clusters for any tested one to be significant"
-        by = [str(key) for key in compared.columns if key not in COMPARISON and (compared[key] != value).any()]
+        constant = {"task": name, "source": "own", column: value}
+        by = [str(key) for key in compared.columns if key not in (*COMPARISON, "facet")]
+        by = [key for key in by if (compared[key] != constant.get(key)).any()]
         rows = []
         for _, row in compared[compared["difference"].notna()].iterrows():
             points = {key: f"{100 * row[key]:+.0f}" for key in numbers[:3]}

@@ -62,7 +62,7 @@ def _power(construction: str, headlines: Sequence[Finding], inputs: ReportInputs
     settled = {(one.line, one.run or one.source) for one in headlines if one.verdict in FOUND}
     unsettled = {(one.line, one.run or one.source) for one in headlines} - settled
     for name, line in inputs.lines.items():
-        table = inputs.table(f"report_{name}/tables/comparisons")
+        table = inputs.table(line.comparisons)
         if table.empty or all(name != other for other, _ in unsettled):
             continue
         folders = table["construction"].map(inputs.sections[name].construction_of)

@@ -1,7 +1,6 @@
-"""Decisions between two candidates, calibrated by their probabilities in texts without a right answer, and rates."""
+"""Decisions between two candidates, calibrated by their probabilities in texts without a right answer."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,14 +8,19 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
-from cxprobe.run.stage import METRICS_OF_LINE
-from cxprobe.scenarios.rules import Scenarios
-from cxprobe.stats import CLUSTER, credits_of_margins, rate_by
+from cxprobe.report.rates import Facet
+from cxprobe.scenarios.rules import Scenarios, wrong_words
+from cxprobe.stats import CLUSTER, credits_of_margins
 
 UNCALIBRATED = "none"
 # Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding.
 TIE = 1e-10
-KEYS = ["model", "construction", "calibration", "scenario"]
+HALF = 0.5  # chance of two answers
+FACETS = (
+    Facet("", where="decides", each=False, has_verdicts=True),
+    Facet("scenario", ["scenario"], ("accuracy", "flips"), f"calibration == '{UNCALIBRATED}'", has_verdicts=True),
+    Facet("calibration", ["calibration", "scenario"], ("accuracy", "flips"), f"calibration != '{UNCALIBRATED}'"),
+)
 
 
 def calibrate(tested: NDArray[np.float64], reference: NDArray[np.float64], *, normalised: bool) -> NDArray[np.float64]:
@@ -127,68 +131,84 @@ def flips_from_base(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return, for every decision in another test than the base test, whether it flips from the item's decision there.
 
     Args:
-        decisions: What `decide_tests` returns, of one construction, with the column model.
+        decisions: What `decide_tests` returns, of one model on one construction.
 
     Returns:
         The rows of the other tests, with the column flips (1, 0, or 0.5 next to a tie) in the place of base and
         accuracy; each text of a test is compared.
     """
-    keys = ["model", "calibration", "item"]
+    keys = ["calibration", "item"]
     before = decisions.loc[decisions["base"], [*keys, "accuracy"]].rename(columns={"accuracy": "before"})
     others = decisions[~decisions["base"]].merge(before, on=keys, validate="many_to_one")
     flips = flip(others["before"].to_numpy(), others["accuracy"].to_numpy())
     return others.drop(columns=["base", "before", "accuracy"]).assign(flips=flips)
 
 
-def item_of_text(decisions: pd.DataFrame) -> "pd.Series[Any]":
-    """Return a name for what each decision is about: its item, with the number of the text from a test's second on."""
-    item, draw = decisions["item"], decisions["draw"]
-    return item.where(draw == 0, item + ", text " + (draw + 1).astype(str))
-
-
-def uncalibrated(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a table of decisions, flips or rates that no calibration has touched, without that column."""
-    return table[table["calibration"] == UNCALIBRATED].drop(columns="calibration").reset_index(drop=True)
-
-
-def scenario_rates(credited: pd.DataFrame, rate: str) -> pd.DataFrame:
-    """Return a rate with its 95 % interval for each model, construction, calibration and scenario.
+def scenario_responses(
+    scores: pd.DataFrame, items: pd.DataFrame, texts: pd.DataFrame, scenarios: Scenarios
+) -> pd.DataFrame:
+    """Return the responses of one model on one construction: accuracies, and flips from the base test.
 
     Args:
-        credited: The columns of `KEYS`, cluster_<...> and ``rate``, each item's credit: 0, 0.5 where a tie decides, 1.
-        rate: accuracy or flips.
+        scores: See `decide_tests`.
+        items: Likewise.
+        texts: The texts of the tests (see `cxprobe.scenarios.make.fill_texts`): item, scenario, draw, first, second and
+            right, "" for a calibration.
+        scenarios: See `decide_tests`.
 
     Returns:
-        `KEYS`, the rate, low and high in [0, 1], n, and ties, the share of items with 0.5.
+        Columns of `cxprobe.report.schema.RESPONSES` but task, model, construction and source; scenario and
+        calibration; and the clusters. The base test without calibration decides.
     """
-    rates = rate_by(credited, rate, KEYS)
-    return rates.assign(ties=rates["ties"] / rates["n"])
+    decisions = decide_tests(scores, items, scenarios)
+    flips = flips_from_base(decisions)
+    tests = texts.loc[texts["right"] != "", ["item", "scenario", "draw", "first", "second", "right"]]
+    tests = tests.assign(gold=tests["right"], wrong=wrong_words(tests)).drop(columns=["first", "second", "right"])
+    answered = decisions.merge(tests, on=["item", "scenario", "draw"], how="left", validate="many_to_one")
+    is_right, is_wrong = answered["accuracy"] == 1, answered["accuracy"] == 0
+    answered["chosen"] = answered["gold"].where(is_right, answered["wrong"].where(is_wrong, ""))
+    answered["decides"] = answered["base"] & (answered["calibration"] == UNCALIBRATED)
+    accuracy = answered.drop(columns=["base", "wrong"]).rename(columns={"accuracy": "value"})
+    flipped = flips.rename(columns={"flips": "value"})
+    responses = pd.concat(
+        [
+            accuracy.assign(measure="accuracy", chance=HALF),
+            flipped.assign(measure="flips", chance=np.nan, gold="", chosen="", decides=False),
+        ],
+        ignore_index=True,
+    )
+    item = responses["item"].where(
+        responses["draw"] == 0, responses["item"] + ", text " + (responses["draw"] + 1).astype(str)
+    )
+    return responses.assign(item=item).drop(columns="draw")
 
 
-def scenario_metrics(
-    overall: Mapping[Any, Any], accuracy: pd.DataFrame, flips: pd.DataFrame, *, most: int = METRICS_OF_LINE
-) -> dict[str, float]:
-    """Return the numbers of one model by name, the most important first.
+def kept_words(rates: pd.DataFrame, scenarios: Scenarios) -> "pd.Series[bool]":
+    """Return which rows show that a model keeps to one word in most items, though the other one becomes right.
 
     Args:
-        overall: accuracy, low, high, n and ties (the number) of the base tests without calibration.
-        accuracy: Rows of `scenario_rates`, of one model on one construction or on all.
-        flips: Likewise.
-        most: How many numbers at most; calibrations are left out from the last one on, each with all its tests.
-
-    Returns:
-        accuracy with low, high, n and tie_rate; test.<test> and flips.<test> without calibration; and the accuracies
-        <calibration>.test.<test>.
+        rates: Columns of `cxprobe.report.schema.RATES`, of one construction.
+        scenarios: The tests of the construction.
     """
-    metrics = {name: float(overall[name]) for name in ("accuracy", "low", "high", "n")}
-    metrics["tie_rate"] = float(overall["ties"] / overall["n"])
-    tests = {
-        str(calibration): dict(zip("test." + rates["scenario"], rates["accuracy"], strict=True))
-        for calibration, rates in accuracy.groupby("calibration", sort=False)
-    }
-    plain = uncalibrated(flips)
-    metrics |= tests.pop(UNCALIBRATED) | dict(zip("flips." + plain["scenario"], plain["flips"], strict=True))
-    for calibration, rates in tests.items():
-        if len(metrics) + len(rates) <= most:
-            metrics |= {f"{calibration}.{name}": rate for name, rate in rates.items()}
-    return dict(list(metrics.items())[:most])
+    base = scenarios.tests[scenarios.base].answer
+    turned = [name for name, test in scenarios.tests.items() if test.answer != base]
+    of_turned = (rates["facet"] == "scenario") & (rates["measure"] == "flips") & rates["level"].isin(turned)
+    return of_turned & (rates["low"] > HALF)
+
+
+def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) -> pd.DataFrame:
+    """Return rates with the column prefers: whether the model of a row has a fixed preference on its construction.
+
+    Args:
+        rates: Columns of `cxprobe.report.schema.RATES`.
+        scenarios: Construction -> its tests.
+    """
+    keys = ["model", "construction"]
+    kept = [
+        of_it[kept_words(of_it, scenarios[str(name)])]
+        for name, of_it in rates.groupby("construction")
+        if name in scenarios
+    ]
+    preferring = pd.concat(kept)[keys].drop_duplicates()
+    joined = rates.merge(preferring, on=keys, how="left", indicator="prefers")
+    return joined.assign(prefers=joined["prefers"] == "both")

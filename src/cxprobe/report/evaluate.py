@@ -1,0 +1,117 @@
+"""Evaluate a task: the raw answers of all models -> responses, rates, comparisons, verdicts and runs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
+from cxprobe.lm.params import Member, series_of
+from cxprobe.report.cards import card_table
+from cxprobe.report.compare import compare, with_baselines
+from cxprobe.report.judging import judge_members
+from cxprobe.report.rates import ALL, Facet, rates_of, with_all
+from cxprobe.report.runs import RunInputs, headline_of, runs_of, shown_rates
+from cxprobe.report.schema import RATES, write_rates, write_responses
+from cxprobe.report.tables import with_blanks
+from cxprobe.report.verdict import with_verdicts
+from cxprobe.run.stage import Outcome, Stage
+
+COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns that may have empty cells
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a task says about its evaluation.
+
+    Attributes:
+        responses: Returns the responses of a model, given it and the folder with its raw answers: columns of
+            `cxprobe.report.schema.RESPONSES` but task and model, facets, and clusters.
+        facets: How responses are divided.
+        measured: The step that measured the models.
+        settings: Names of the parts of params.yaml that decide on the numbers, of a source.
+        dataset: Returns the file or folder with the items of a construction and source.
+        settle: Returns rates with what the task knows of their verdicts (`cxprobe.report.verdict.with_verdicts`).
+        tables: Returns further tables of the rates, such as those beside published values.
+    """
+
+    responses: Callable[[Member, Path], pd.DataFrame]
+    facets: Sequence[Facet]
+    settings: Callable[[str], Sequence[str]]
+    dataset: Callable[[str, str], Path | None]
+    measured: str = "score"
+    settle: Callable[[pd.DataFrame], pd.DataFrame] = field(default=lambda rates: rates)
+    tables: Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] = field(default=lambda _: {})
+
+
+def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
+    """Evaluate all models of a task; a model that cannot be evaluated does not stop the others.
+
+    Args:
+        stage: The stage evaluate_<task>; its params have report.tested and the section of the task.
+        task: The task.
+    """
+
+    def responses_of(member: Member, folder: Path) -> pd.DataFrame:
+        return task.responses(member, folder).assign(task=stage.line, model=member.slug)
+
+    judging = judge_members(stage, responses_of, task.measured)
+    if not judging.judged:
+        return Outcome(faults=judging.faults)
+    responses = pd.concat(judging.judged.values(), ignore_index=True)
+    columns = list(dict.fromkeys(column for facet in task.facets for column in facet.columns))
+    write_responses(responses, columns, stage.data / "responses.parquet")
+    divided = with_all(responses)
+    series = series_of(stage.params.models, stage.params.of_line.models)
+    members = [*judging.members.values()]
+    comparisons = compare(divided, task.facets, members, series, stage.params.report.tested)
+    write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
+    rates = task.settle(with_baselines(rates_of(divided, task.facets), comparisons))
+    has_verdict = rates["facet"].isin([facet.name for facet in task.facets if facet.has_verdicts])
+    has_verdict &= rates["chance"].notna() & ~rates["model"].isin([one.slug for one in members if one.is_blind])
+    rates = in_order(with_verdicts(rates.assign(has_verdict=has_verdict)).reindex(columns=list(RATES)), members)
+    write_rates(rates, stage.data / "rates.parquet")
+    inputs = RunInputs(judging, lambda source: stage.settings(*task.settings(source)), task.dataset)
+    judging.show(shown_rates(rates))
+    return Outcome(
+        headline=headline_of(rates),
+        runs=list(runs_of(rates, inputs)),
+        tables={
+            "rates": with_blanks(rates),
+            "comparisons": with_blanks(comparisons),
+            "tables/baselines": baseline_report(rates, task.facets, stage.params.report.limit, members),
+            **task.tables(rates),
+        },
+        faults=judging.faults,
+    )
+
+
+def baseline_report(
+    rates: pd.DataFrame, facets: Sequence[Facet], limit: float, members: Sequence[Member]
+) -> pd.DataFrame:
+    """Return what every baseline gets on the items of each construction, see `cxprobe.report.cards.card_table`."""
+    compared = [facet.name for facet in facets if facet.has_verdicts]
+    each = rates[(rates["construction"] != ALL) & rates["facet"].isin(compared) & rates["chance"].notna()]
+    parts = each[["construction", "source", "level"]].replace("own", "").to_numpy().tolist()
+    named = each.assign(dataset=[", ".join(part for part in of_row if part) for of_row in parts])
+    renamed = named.rename(columns={"value": "accuracy"})
+    chance = dict(zip(named["dataset"], named["chance"], strict=True))
+    return card_table(renamed, chance=chance, limit=limit, members=members)
+
+
+def in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
+    """Return rates by model, construction and source, all constructions together last, each in the order of facets."""
+    models = {member.slug: number for number, member in enumerate(members)}
+    return (
+        rates.assign(_model=rates["model"].map(models), _all=rates["construction"] == ALL)
+        .sort_values(["_model", "_all"], kind="stable", ignore_index=True)
+        .drop(columns=["_model", "_all"])
+    )
+
+
+def evaluated(task: str) -> Path:
+    """Return the folder of the responses, rates and comparisons of a task."""
+    return DATA / f"evaluate_{task}"

@@ -1,0 +1,65 @@
+"""Rows of the rates, as pages show them."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cxprobe.report.findings import AgainstBlind, Blind, Finding, ReportModels
+from cxprobe.report.rates import ALL
+from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS, beats_baseline
+from cxprobe.stats import Estimate
+
+if TYPE_CHECKING:
+    from cxprobe.report.inputs import ReportInputs
+    from cxprobe.report.line import Line
+
+_WORDS = {**VERDICTS, **BESIDE_CONTROL}
+_PLACE = ["construction", "source", "facet", "level", "measure", "model"]
+
+
+def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels) -> Iterator[Finding]:
+    """Yield the rates of a task that have a verdict and a place on pages, with the best baseline beside each.
+
+    Args:
+        line: The task.
+        inputs: The results of the run.
+        models: The models of the run.
+    """
+    rates = inputs.rates(line.name)
+    every = {tuple(row[name] for name in _PLACE): row for row in rates.to_dict("records")}
+    for place, row in every.items():
+        if not row["verdict"] or row["construction"] == ALL:
+            continue
+        label = line.row_label(row, inputs)
+        if not label:
+            continue
+        of_baseline = every.get((*place[:-1], row["baseline"]))
+        control = [row[name] for name in ("control", "control_low", "control_high")]
+        yield Finding(
+            line.name,
+            line.params.construction_of(row["construction"]),
+            row["model"],
+            line.question(row, models),
+            label,
+            estimate_of(row),
+            Blind(row["baseline"], estimate_of(of_baseline)) if of_baseline else None,
+            line.accuracy,
+            chance=float(row["chance"]),
+            source=row["source"],
+            headline=bool(row["decides"]),
+            preference=line.preference(row, inputs) if row["verdict"] == "preference" else "",
+            against=_against(row) if of_baseline else None,
+            control=None if pd.isna(control[0]) else Estimate(*control, row["n"]),
+            evaluated=_WORDS[row["verdict"]],
+        )
+
+
+def estimate_of(row: Mapping[Any, Any]) -> Estimate:
+    """Return the rate of a row with its interval."""
+    return Estimate(float(row["value"]), float(row["low"]), float(row["high"]), int(row["n"]))
+
+
+def _against(row: Mapping[Any, Any]) -> AgainstBlind:
+    tested = not pd.isna(row["p_adjusted"])
+    return AgainstBlind(beats_baseline(row), float(row["detectable"]) if tested else None)

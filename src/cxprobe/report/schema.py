@@ -1,0 +1,145 @@
+"""The two tables of results, the same for all tasks: their columns, the units and ranges of their numbers.
+
+One row is one number. A *response* is what one model's raw answer to one item is worth. A *rate* is the mean of a
+measure over a group of responses, with its interval, beside chance, the best baseline and the control.
+"""
+
+from collections.abc import Collection, Mapping
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.files.tables import write_table
+from cxprobe.stats import CLUSTER, UNIT
+
+
+class Measure(NamedTuple):
+    """What a number measures.
+
+    Attributes:
+        unit: Such as "share" or "nats".
+        least: The smallest value that there can be.
+        greatest: The largest one.
+    """
+
+    unit: str
+    least: float = -inf
+    greatest: float = inf
+
+
+MEASURES: Mapping[str, Measure] = {
+    "accuracy": Measure("share of items answered right; a tie is half", 0, 1),
+    "flips": Measure("share of items whose decision differs from that in the base test; next to a tie half", 0, 1),
+}
+"""Name -> what it measures."""
+
+KEYS = ("task", "model", "construction", "source")
+RESPONSES: Mapping[str, str] = {
+    "task": "recognition, scenarios, pairs, prompts or interventions",
+    "model": "the model's name in params.yaml",
+    "construction": "the construction's folder",
+    "source": "where the item comes from; own for tasks whose items have one source",
+    "item": "the id of the item, with the number of the text in a test of several",
+    "measure": "what value measures, see MEASURES",
+    "value": "in the unit of the measure; 0.5 for a tie of two",
+    "chance": "the value of a guess; empty for a measure that has none",
+    "gold": "the right answer; empty where there is none",
+    "chosen": "the answer that was given, written as in gold; empty for a tie or where there is none",
+    "decides": "whether the row is one of those that sum up the model on the construction and source",
+}
+"""Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_``."""
+
+RATES: Mapping[str, str] = {
+    "task": RESPONSES["task"],
+    "model": RESPONSES["model"],
+    "construction": "the construction's folder; all for all constructions together",
+    "source": RESPONSES["source"],
+    "facet": "what divides the responses, such as scenario; empty for all that decide",
+    "level": "the value of the facet; values of several columns are joined by a point",
+    "measure": RESPONSES["measure"],
+    "value": "the mean, in the unit of the measure",
+    "low": "of the 95 % interval",
+    "high": "of the 95 % interval",
+    "n": "the number of items, or of frames for a measure in nats",
+    "ties": "the number of items with half a credit",
+    "chance": "the value of a guess; empty for a measure that has none",
+    "baseline": "the best baseline that was asked about the same items; empty for none",
+    "difference": "the value less that of the best baseline, on the same items",
+    "diff_low": "of the 95 % interval of the difference",
+    "diff_high": "of the 95 % interval of the difference",
+    "p_adjusted": "of the difference, after Holm's correction in its family; empty where it is not tested",
+    "detectable": "the difference that would have been found four times in five; empty where there is none",
+    "control": "the value of the construction's control; empty for none",
+    "control_low": "of the 95 % interval of the control",
+    "control_high": "of the 95 % interval of the control",
+    "verdict": "a key of VERDICTS; empty for a measure without chance",
+    "decides": "whether the row sums up the model on the construction and source",
+}
+"""Column of the rates -> what it holds."""
+
+_TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "facet", "level", "baseline")
+_MAY_LACK = frozenset(
+    {"chance", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"}
+    | {"control", "control_low", "control_high", "low", "high"}
+)
+
+
+def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) -> None:
+    """Check responses and write them.
+
+    Args:
+        table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``.
+        facets: The columns that divide responses; texts or whole numbers.
+        path: A .parquet file.
+
+    Raises:
+        DataError: A column is missing or is too much, or a value is not in the range of its measure.
+    """
+    extra = [name for name in table if name not in RESPONSES and name not in facets]
+    unknown = [name for name in extra if not str(name).startswith(CLUSTER) and name != UNIT]
+    _check(table, RESPONSES, unknown, path)
+    if len(unknown) == len(extra):
+        raise DataError(f"{path}: no column begins with {CLUSTER}; items that share a word are not independent")
+    clusters = [str(name) for name in extra]
+    write_table(table[[*RESPONSES, *facets, *clusters]], path, optional=["chance", *clusters])
+
+
+def write_rates(table: pd.DataFrame, path: Path) -> None:
+    """Check rates and write them: exactly as .parquet, rounded as .csv.
+
+    Raises:
+        DataError: A column is missing or is too much, a value or a limit is not in the range of its measure, or two
+            rows are about the same number.
+    """
+    _check(table, RATES, [name for name in table if name not in RATES], path)
+    number = [*KEYS, "facet", "level", "measure"]
+    twice = table.duplicated(number)
+    if twice.any():
+        raise DataError(f"{path}: two rows are about {', '.join(table.loc[twice, number].iloc[0])}; write one")
+    write_table(table[[*RATES]], path, optional=sorted(_MAY_LACK))
+
+
+def _check(table: pd.DataFrame, columns: Mapping[str, str], unknown: list[object], path: Path) -> None:
+    lacking = [name for name in columns if name not in table]
+    if lacking or unknown:
+        raise DataError(f"{path}: columns are missing: {lacking}, or unknown: {unknown}; nothing was written")
+    if no_texts := [name for name in _TEXTS if name in table and table[name].isna().any()]:
+        raise DataError(f"{path}: empty cells in {no_texts}; an absent text is ''")
+    if strange := sorted({*table["measure"]} - {*MEASURES}):
+        raise DataError(f"{path}: unknown measures {strange}; results/schema.py has {', '.join(MEASURES)}")
+    limits = [name for name in ("value", "low", "high", "chance") if name in table]
+    for name, rows in table.groupby("measure"):
+        measure = MEASURES[str(name)]
+        numbers = rows[limits].to_numpy(np.float64)
+        outside = (numbers < measure.least) | (numbers > measure.greatest)  # NaN is in any range
+        if outside.any():
+            row = rows.iloc[int(outside.any(axis=1).argmax())]
+            where = ", ".join(str(row[key]) for key in KEYS)
+            raise DataError(
+                f"{path}: {name} of {where} is {row['value']}, and the {measure.unit} is from {measure.least} to "
+                f"{measure.greatest}"
+            )
