@@ -2,7 +2,7 @@
 
 Between ``<!-- results/judge_pairs/metrics.json: mini-mlm/meaning -->`` and ``<!-- -->`` stands "44 % [37, 52],
 n = 336", as in the report. What stands after the colon is the path of a rate in the JSON file, usually a model and a
-name. For a table it says which row is meant: ``results/report_scenarios/accuracy.csv: model=mini-mlm, scenario=S1``.
+name. For a table it says which row is meant: ``results/evaluate_scenarios/rates.csv: model=mini-mlm, construction=let-alone, facet=scenario, level=S1``.
 
 `python docs/hooks/rates.py` writes the numbers, and the verdicts of the report, into the pages anew.
 """
@@ -52,7 +52,7 @@ def read_rate(path: Path, key: str) -> Mapping[str, Any]:
             rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
         if len(rows) != 1:
             raise ValueError(f"{path} has {len(rows)} rows with {wanted}; describe one")
-        return rows[0]
+        return rows[0] if "accuracy" in rows[0] else {**rows[0], "accuracy": rows[0]["value"]}
     rate = json.loads(path.read_text())
     for step in key.split("/"):
         if not isinstance(rate, dict) or step not in rate:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pandas as pd
+
 from cxprobe.files.tables import write_table
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -13,7 +15,7 @@ from cxprobe.scenarios.rules import load_scenarios, scenarios_file
 
 def make_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     params, seed, counts = stage.params.scenarios, stage.params.seed, Counter[str]()
-    tables = {}
+    tables = dict[str, pd.DataFrame]()
     for name in params.constructions:
         stage.use(scenarios_file(name))
         scenarios = load_scenarios(name)

@@ -174,7 +174,7 @@ def test_a_row_of_pairs_has_all_columns_and_a_construction_whose_cells_are_unbal
 
 
 def test_a_line_that_has_not_been_judged_is_named(made_params):
-    with pytest.raises(DataError, match=r"data/judge_scenarios/.*is missing; run `dvc repro`"):
+    with pytest.raises(DataError, match=r"data/evaluate_scenarios/.*is missing; run `dvc repro`"):
         answers_of_lines(made_params, ["scenarios"])
 
 

@@ -45,7 +45,7 @@ def test_another_score_decides_without_asking_a_model(project):
     ("file", "code", "expected"),
     [
         ("pairs/judge.py", "_CHANGED = 1\n", {"judge_pairs", "report_pairs", "report"}),
-        ("scenarios/judge.py", "_CHANGED = 1\n", {"judge_scenarios", "report_scenarios", "report"}),
+        ("scenarios/evaluate.py", "_CHANGED = 1\n", {"evaluate_scenarios", "report"}),
         ("report/dots.py", "_CHANGED = 1\n", {"judge_", "report"}),
         (
             "pairs/params.py",

@@ -113,14 +113,13 @@ def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder)
     change_scenarios(folder, add_another_text)
     score()
     run("score", "panel")
-    run("judge")
-    rates = run("report").tables["accuracy"].set_index(["model", "scenario"])
-    assert rates.loc["last-rule", "accuracy"].to_dict() == {"S1": 0, "S2": 0.5, "S3": 0}
-    assert rates.loc["last-rule", "n"].to_dict() == {"S1": 48, "S2": 96, "S3": 48}
-    judged = read_table(folder / "data/judge_scenarios/toy/accuracy.parquet")
-    assert set(judged.loc[judged["calibration"] != "none", "scenario"]) == {"S1", "S3"}
-    flips = read_table(folder / "data/judge_scenarios/toy/flips.parquet").query("model == 'last-rule'")
-    assert flips.groupby("scenario")["flips"].agg(["mean", "size"]).to_numpy().tolist()[0] == [0.5, 96]
+    table = run("evaluate").tables["rates"].query("facet == 'scenario'").set_index(["model", "measure", "level"])
+    assert table.loc[("last-rule", "accuracy"), "value"].to_dict() == {"S1": 0, "S2": 0.5, "S3": 0}
+    assert table.loc[("last-rule", "accuracy"), "n"].to_dict() == {"S1": 48, "S2": 96, "S3": 48}
+    assert table.loc[("last-rule", "flips", "S2"), ["value", "n"]].tolist() == [0.5, 96]
+    responses = read_table(folder / "data/evaluate_scenarios/responses.parquet")
+    accuracies = responses.query("measure == 'accuracy' and calibration != 'none'")
+    assert set(accuracies["scenario"]) == {"S1", "S3"}
 
 
 def test_blind_models_stand_beside_a_real_one_from_the_answers_to_the_report(folder):
@@ -130,23 +129,19 @@ def test_blind_models_stand_beside_a_real_one_from_the_answers_to_the_report(fol
         facts = read_model_facts(folder / "data/score_scenarios/panel" / name)
         assert (facts.name, facts.kind, facts.state) == (name.replace("-", " "), "blind", "none")
         assert set(scores_of(folder, f"panel/{name}")) == set(scores_of(folder))
-    judged = run("judge")
-    assert set(judged.headline) == {"mlm", *BLIND}
-    assert judged.headline["fixed-word"] == {"accuracy": 0.5, "n": 48}
-    assert {(run.model, run.construction) for run in judged.runs} == {
+    outcome = run("evaluate")
+    assert set(outcome.headline) == {"mlm", *BLIND}
+    fixed = outcome.headline["fixed-word"]["toy"]
+    assert (fixed["accuracy"], fixed["n"]) == (0.5, 48)
+    assert {(run.model, run.construction) for run in outcome.runs} == {
         (name, construction) for name in ("mlm", *BLIND) for construction in ("toy", "all")
     }
-    for judged_run in judged.runs:
-        assert set(judged_run.tables) == set(judged_run.figures) == {"accuracy", "flips"}
+    for one in outcome.runs:
+        assert (set(one.tables), set(one.figures)) == ({"rates"}, {"accuracy", "flips"})
     base = scores_of(folder).query("scenario == 'S1'")
     accuracy = (base["log_p_first"] > base["log_p_second"]).mean()
-    assert judged.runs[0].metrics["accuracy"] == judged.runs[0].metrics["test.S1"] == pytest.approx(accuracy)
-    report = run("report")
-    assert set(report.tables["accuracy"]["model"]) == {"mlm", *BLIND}
-    comparisons = report.tables["tables/comparisons"]
+    assert outcome.runs[0].metrics["accuracy"] == pytest.approx(accuracy)
+    comparisons = outcome.tables["comparisons"]
     assert set(comparisons["first"]) == {"mlm"}
     assert set(comparisons["second"]) <= set(BLIND)
-    assert set(report.tables["tables/cards"]["model"]) == set(BLIND)
-    assert {"figures/cards", "figures/toy_accuracy", "figures/toy_flips"} == set(report.figures)
-    legend = [text.get_text() for text in report.figures["figures/toy_accuracy"].legends[0].get_texts()]
-    assert legend == ["mlm", "best blind", "chance"]
+    assert set(outcome.tables["tables/baselines"]["model"]) == set(BLIND)

@@ -18,7 +18,7 @@ def published() -> pd.DataFrame:
 def rates(**columns) -> pd.DataFrame:
     rows = product(("mine", "big-one"), ("none", "S5", "PMI"), ("S1", "S2", "S3"))
     table = pd.DataFrame(rows, columns=["model", "calibration", "scenario"])
-    return table.assign(accuracy=0.5, low=0.45, high=0.55547, n=100, ties=0.0, **columns)
+    return table.assign(value=0.5, low=0.45, high=0.55547, n=100, **columns)
 
 
 def test_published_percentages_become_rates_and_what_is_absent_is_not_zero():
@@ -29,7 +29,7 @@ def test_published_percentages_become_rates_and_what_is_absent_is_not_zero():
 
 
 def test_published_rates_stand_below_the_model_that_ran_and_those_outside_its_interval_are_marked():
-    table = scenarios_beside_published(rates(), "accuracy", published(), "A paper, Table 1")
+    table = scenarios_beside_published(rates(), published(), "A paper, Table 1")
     assert table.columns.tolist() == ["model", "scenario", "source", "n", "none", "S5", "PMI"]
     assert set(table.loc[table["source"] == "this run", "n"]) == {str(rates()["n"].iloc[0])}
     assert table[["model", "scenario", "source"]].to_numpy().tolist() == [

@@ -35,7 +35,8 @@ def folder(tmp_path, monkeypatch):
 
 def write_results(folder, stage, text):
     (folder / "results" / stage).mkdir(parents=True)
-    (folder / "results" / stage / "accuracy.csv").write_text(text)
+    name = "rates" if stage.startswith("evaluate_") else "accuracy"
+    (folder / "results" / stage / f"{name}.csv").write_text(text)
 
 
 def test_the_page_in_git_is_what_the_data_say(monkeypatch):
@@ -56,7 +57,9 @@ def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
     asked = "model,construction,set,accuracy,low,high,n\nfirst-referent,toy,reasoning,0.25,0.2,0.3,8.0\n"
     write_results(folder, "report_prompts", asked + "hypothesis-only,toy,templatic,1,0.5,1,4\n")
     write_results(
-        folder, "report_scenarios", "model,construction,scenario,accuracy,low,high,n\ncopier,toy,S1,1,1,1,6\n"
+        folder,
+        "evaluate_scenarios",
+        "model,construction,facet,level,measure,value,low,high,n\ncopier,toy,scenario,S1,accuracy,1,1,1,6\n",
     )
     page = make_page()
     for row in (

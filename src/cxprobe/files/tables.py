@@ -49,8 +49,8 @@ def write_table(
         writer = csv.writer(written_rows, lineterminator="\n")
         writer.writerow(table.columns)
         for row in zip(*(table[name].tolist() for name in table), strict=True):
-            written = [significant(cell) if isinstance(cell, float) else cell for cell in row]
-            writer.writerow(["" if pd.isna(cell) else cell for cell in written])
+            rounded = [significant(cell) if isinstance(cell, float) else cell for cell in row]
+            writer.writerow(["" if pd.isna(cell) else cell for cell in rounded])
         write_bytes(written_rows.getvalue().encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table

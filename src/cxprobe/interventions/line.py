@@ -43,13 +43,13 @@ from cxprobe.report.findings import (
     Blind,
     Finding,
     ReportModels,
-    Verdict,
     grouped_rows,
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
+from cxprobe.report.verdict import Verdict
 from cxprobe.report.words import interval, percent
 from cxprobe.stats import Estimate
 from cxprobe.text.english import faults_of_text

@@ -1,7 +1,7 @@
 """Evaluate a task: the raw answers of all models -> responses, rates, comparisons, verdicts and runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ from cxprobe.lm.params import Member, series_of
 from cxprobe.report.cards import card_table
 from cxprobe.report.compare import compare, with_baselines
 from cxprobe.report.judging import judge_members
-from cxprobe.report.rates import ALL, Facet, rates_of, with_all
-from cxprobe.report.runs import RunInputs, headline_of, runs_of, shown_rates
+from cxprobe.report.rates import ALL, Estimator, Facet, rates_of, with_all
+from cxprobe.report.runs import RunInputs, headline_of, runs_of, series_runs, shown_rates
 from cxprobe.report.schema import RATES, write_rates, write_responses
 from cxprobe.report.tables import with_blanks
 from cxprobe.report.verdict import with_verdicts
@@ -31,62 +31,82 @@ class Evaluation:
         responses: Returns the responses of a model, given it and the folder with its raw answers: columns of
             `cxprobe.report.schema.RESPONSES` but task and model, facets, and clusters.
         facets: How responses are divided.
-        measured: The step that measured the models.
-        settings: Names of the parts of params.yaml that decide on the numbers, of a source.
+        settings: Names of the parts of params.yaml that decide on the numbers of a source.
         dataset: Returns the file or folder with the items of a construction and source.
-        settle: Returns rates with what the task knows of their verdicts (`cxprobe.report.verdict.with_verdicts`).
+        measured: The step that measured the models.
+        pool: Returns responses, and those of all constructions together, as of `cxprobe.report.rates.ALL`.
+        estimate: How shares are estimated, see `cxprobe.report.rates.rates_of`.
+        further: Returns rates that no facet gives, such as the agreement of draws: all columns up to chance, and
+            decides.
+        settle: Returns rates with what the task knows of their chance, controls and verdicts, see
+            `cxprobe.report.verdict.with_verdicts`.
         tables: Returns further tables of the rates, such as those beside published values.
     """
 
-    responses: Callable[[Member, Path], pd.DataFrame]
+    responses: Callable[[Member, Path], pd.DataFrame | None]
     facets: Sequence[Facet]
     settings: Callable[[str], Sequence[str]]
     dataset: Callable[[str, str], Path | None]
     measured: str = "score"
-    settle: Callable[[pd.DataFrame], pd.DataFrame] = field(default=lambda rates: rates)
-    tables: Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] = field(default=lambda _: {})
+    pool: Callable[[pd.DataFrame], pd.DataFrame] = with_all
+    estimate: Estimator | None = None
+    further: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    settle: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    tables: Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] | None = None
 
 
 def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     """Evaluate all models of a task; a model that cannot be evaluated does not stop the others.
 
     Args:
-        stage: The stage evaluate_<task>; its params have report.tested and the section of the task.
+        stage: The stage evaluate_<task>; its params have report.limit, report.tested and the section of the task.
         task: The task.
     """
 
-    def responses_of(member: Member, folder: Path) -> pd.DataFrame:
-        return task.responses(member, folder).assign(task=stage.line, model=member.slug)
+    def responses_of(member: Member, folder: Path) -> pd.DataFrame | None:
+        responses = task.responses(member, folder)
+        return None if responses is None else responses.assign(task=stage.line, model=member.slug)
 
     judging = judge_members(stage, responses_of, task.measured)
     if not judging.judged:
         return Outcome(faults=judging.faults)
+    members, report = [*judging.members.values()], stage.params.report
     responses = pd.concat(judging.judged.values(), ignore_index=True)
-    columns = list(dict.fromkeys(column for facet in task.facets for column in facet.columns))
-    write_responses(responses, columns, stage.data / "responses.parquet")
-    divided = with_all(responses)
+    columns = dict.fromkeys(column for facet in task.facets for column in facet.columns)
+    write_responses(responses, [*columns], stage.data / "responses.parquet")
+    divided = task.pool(responses)
     series = series_of(stage.params.models, stage.params.of_line.models)
-    members = [*judging.members.values()]
-    comparisons = compare(divided, task.facets, members, series, stage.params.report.tested)
+    comparisons = compare(divided, task.facets, members, series, report.tested)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
-    rates = task.settle(with_baselines(rates_of(divided, task.facets), comparisons))
-    has_verdict = rates["facet"].isin([facet.name for facet in task.facets if facet.has_verdicts])
-    has_verdict &= rates["chance"].notna() & ~rates["model"].isin([one.slug for one in members if one.is_blind])
-    rates = in_order(with_verdicts(rates.assign(has_verdict=has_verdict)).reindex(columns=list(RATES)), members)
+    rates = rates_of(divided, task.facets, task.estimate)
+    if task.further:
+        rates = pd.concat([rates, task.further(responses)], ignore_index=True)
+    rates = with_baselines(rates, comparisons)
+    if task.settle:
+        rates = task.settle(rates)
+    rates = in_order(_with_verdicts(rates, task.facets, members), members)
     write_rates(rates, stage.data / "rates.parquet")
-    inputs = RunInputs(judging, lambda source: stage.settings(*task.settings(source)), task.dataset)
+    inputs = RunInputs(judging, task.facets, lambda source: stage.settings(*task.settings(source)), task.dataset)
     judging.show(shown_rates(rates))
     return Outcome(
         headline=headline_of(rates),
-        runs=list(runs_of(rates, inputs)),
+        runs=[*runs_of(rates, inputs), *series_runs(rates, series, inputs)],
         tables={
             "rates": with_blanks(rates),
             "comparisons": with_blanks(comparisons),
-            "tables/baselines": baseline_report(rates, task.facets, stage.params.report.limit, members),
-            **task.tables(rates),
+            "tables/baselines": baseline_report(rates, task.facets, report.limit, members),
+            **(task.tables(rates) if task.tables else {}),
         },
         faults=judging.faults,
     )
+
+
+def _with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequence[Member]) -> pd.DataFrame:
+    """Return all columns of `cxprobe.report.schema.RATES`; baselines have no verdict."""
+    baselines = [member.slug for member in members if member.is_blind]
+    has_verdict = rates["facet"].isin([facet.name for facet in facets if facet.has_verdicts])
+    has_verdict &= rates["chance"].notna() & ~rates["model"].isin(baselines)
+    return with_verdicts(rates.assign(has_verdict=has_verdict)).reindex(columns=list(RATES))
 
 
 def baseline_report(

@@ -35,7 +35,6 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
         if not label:
             continue
         of_baseline = every.get((*place[:-1], row["baseline"]))
-        control = [row[name] for name in ("control", "control_low", "control_high")]
         yield Finding(
             line.name,
             line.params.construction_of(row["construction"]),
@@ -50,7 +49,7 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
             headline=bool(row["decides"]),
             preference=line.preference(row, inputs) if row["verdict"] == "preference" else "",
             against=_against(row) if of_baseline else None,
-            control=None if pd.isna(control[0]) else Estimate(*control, row["n"]),
+            control=_control(row),
             evaluated=_WORDS[row["verdict"]],
         )
 
@@ -58,6 +57,12 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
 def estimate_of(row: Mapping[Any, Any]) -> Estimate:
     """Return the rate of a row with its interval."""
     return Estimate(float(row["value"]), float(row["low"]), float(row["high"]), int(row["n"]))
+
+
+def _control(row: Mapping[Any, Any]) -> Estimate | None:
+    if pd.isna(row["control"]):
+        return None
+    return Estimate(float(row["control"]), float(row["control_low"]), float(row["control_high"]), int(row["control_n"]))
 
 
 def _against(row: Mapping[Any, Any]) -> AgainstBlind:

@@ -1,14 +1,17 @@
 """Rates: the means of responses, with their intervals, over all that decide and by each facet."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import pandas as pd
 
-from cxprobe.report.schema import KEYS
-from cxprobe.stats import rate_by
+from cxprobe.report.schema import KEYS, MEASURES
+from cxprobe.stats import UNIT, mean_by, rate_by
 
 ALL = "all"  # in the place of a construction: all of them together
+Estimator: TypeAlias = Callable[[pd.DataFrame, list[str]], pd.DataFrame]
+"""Returns value, low, high, n and ties of each group of responses, given these and the columns that make the groups."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Facet:
         measures: What is divided so.
         where: A condition on the columns of responses, as pandas queries it; "" for all of them.
         each: Whether each construction is divided, beside all of them together.
+        steps: Whether the last of the columns is a quantity, such as a layer: in MLflow the rates are a curve over it.
         has_verdicts: Whether models are compared by its accuracies, which get verdicts. The comparisons on single
             constructions are tested.
     """
@@ -30,6 +34,7 @@ class Facet:
     measures: Sequence[str] = ("accuracy",)
     where: str = ""
     each: bool = True
+    steps: bool = False
     has_verdicts: bool = False
 
     def of(self, responses: pd.DataFrame) -> pd.DataFrame:
@@ -40,9 +45,8 @@ class Facet:
         if not self.each:
             kept = kept[kept["construction"] == ALL]
         divided = kept.reset_index(drop=True)
-        parts = [divided[column].astype(str) for column in self.columns]
-        level = parts[0].str.cat(parts[1:], sep=".") if parts else ""
-        return divided.assign(facet=self.name, level=level)
+        values = divided[[*self.columns]].astype(str).to_numpy().tolist()
+        return divided.assign(facet=self.name, level=[".".join(of_row) for of_row in values])
 
 
 def with_all(responses: pd.DataFrame) -> pd.DataFrame:
@@ -50,29 +54,43 @@ def with_all(responses: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([responses, responses.assign(construction=ALL)], ignore_index=True)
 
 
-def rates_of(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataFrame:
+def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimator | None = None) -> pd.DataFrame:
     """Return the rates of all models by each facet, in the order of the facets.
 
     Args:
-        responses: Columns of `cxprobe.report.schema.RESPONSES`, those of the facets, and clusters.
+        responses: Columns of `cxprobe.report.schema.RESPONSES`, those of the facets, and clusters; and ``unit``, such
+            as the frame, where a measure is no share.
         facets: How they are divided. A facet that leaves no response has no rate.
+        estimate: How the shares of a task are estimated, see `Estimator`; None for `cxprobe.stats.rate_by`.
 
     Returns:
         The columns of `cxprobe.report.schema.RATES` up to chance, and decides: whether the rate is of all responses
-        that decide, and of no others; of two such rates the first one.
+        that decide, and of no others; of two such rates the first one. n is the number of responses of a share, and the
+        number of units of another measure.
     """
     tables = []
     for facet in facets:
         divided = facet.of(responses)
-        if divided.empty:
-            continue
         by = [*KEYS, "facet", "level", "measure"]
-        first = divided.groupby(by, sort=False).agg(chance=("chance", "first"), decides=("decides", "all"))
-        tables.append(rate_by(divided, "value", by).merge(first.reset_index(), on=by, validate="one_to_one"))
+        is_share = divided["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
+        if is_share.any():
+            shares = divided[is_share].reset_index(drop=True)
+            tables.append(_with_chance(estimate(shares, by) if estimate else rate_by(shares, "value", by), shares, by))
+        if not is_share.all():
+            others = divided[~is_share].reset_index(drop=True)
+            means = mean_by(others, "value", UNIT, by).drop(columns="standardised")
+            tables.append(_with_chance(means.assign(ties=0), others, by))
     rates = pd.concat(tables, ignore_index=True)
     of_model = [*KEYS, "measure"]
     deciding = responses[responses["decides"]].groupby(of_model).size().rename("deciding").reset_index()
-    all_decide = rates["decides"] & (rates["n"] == rates.merge(deciding, on=of_model, how="left")["deciding"])
-    return rates.assign(
-        decides=all_decide & ~rates[all_decide].duplicated(of_model).reindex(rates.index, fill_value=False)
-    )
+    sizes = rates.merge(deciding, on=of_model, how="left")
+    all_decide = rates["decides"] & (sizes["rows"] == sizes["deciding"])
+    first = ~rates[all_decide].duplicated(of_model).reindex(rates.index, fill_value=True)
+    return rates.assign(decides=all_decide & first).drop(columns="rows")
+
+
+def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return rates with chance, whether all of their responses decide, and the number of these."""
+    groups = divided.groupby(by, sort=False)
+    known = groups.agg(chance=("chance", "first"), decides=("decides", "all"), rows=("value", "size"))
+    return rates.merge(known.reset_index(), on=by, validate="one_to_one")

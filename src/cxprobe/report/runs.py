@@ -1,18 +1,21 @@
 """Runs of MLflow, and the metric file of DVC, as views of the rates."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from cxprobe.lm.params import Series
 from cxprobe.report.dots import dots_of_run
 from cxprobe.report.judging import Judging
-from cxprobe.report.rates import ALL
+from cxprobe.report.rates import ALL, Facet
 from cxprobe.report.tables import with_blanks
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import MOST_METRICS, JudgedRun
 
+MOST_CURVES = 20  # of a run
 # Column of the rates -> how the metric is called, after the name of the measure, of the row that decides.
 _OF_DECIDING: Mapping[str, str] = {
     "value": "",
@@ -31,22 +34,35 @@ def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
     """Return the metrics of a run, the most important first.
 
     Args:
-        rates: The rates of one model on one construction and source.
+        rates: The rates of one model on one construction and source that are no points of curves.
 
     Returns:
-        Of the row that decides accuracy, accuracy.low, accuracy.high, n, and as far as there are such numbers
-        accuracy.control, accuracy.difference (from the best baseline) and their limits; of the others
-        <measure>.<facet>.<level>, at most `MOST_METRICS` in all. rates.csv has all of them.
+        Of the rows that decide <measure>, <measure>.low, <measure>.high, n, and as far as there are such numbers
+        <measure>.control, <measure>.difference (from the best baseline) and their limits; of the others
+        <measure>.<facet>.<level>. rates.csv has all of them.
     """
-    metrics = {}
+    metrics = dict[str, Any]()
     for row in rates[rates["decides"]].to_dict("records"):
         metrics |= {f"{row['measure']}{name}": row[column] for column, name in _OF_DECIDING.items()}
-        metrics["n"] = row["n"]
+        metrics.setdefault("n", row["n"])
     for row in rates[~rates["decides"]].to_dict("records"):
         name = ".".join(part for part in (row["measure"], row["facet"], row["level"]) if part)
         metrics[name] = row["value"]
-    known = {name: float(value) for name, value in metrics.items() if not pd.isna(value)}
-    return dict(list(known.items())[:MOST_METRICS])
+    return {name: float(value) for name, value in metrics.items() if not pd.isna(value)}
+
+
+def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
+    """Return the curves of a run: <measure>.by_<facet> and the other levels -> (step, value) pairs.
+
+    Args:
+        rates: The rates of one model on one construction and source whose facets have steps: the last level is one.
+    """
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for row in rates.to_dict("records"):
+        *others, step = row["level"].split(".")
+        name = ".".join([row["measure"], f"by_{row['facet']}", *others])
+        curves.setdefault(name, []).append((int(step), float(row["value"])))
+    return {name: sorted(points) for name, points in curves.items()}
 
 
 @dataclass(frozen=True)
@@ -55,37 +71,80 @@ class RunInputs:
 
     Attributes:
         judging: The models and the facts about them.
-        settings: Parameter -> value, of a source.
+        facets: How the rates are divided.
+        settings: Returns parameter -> value, of a source.
         dataset: Returns the file or folder with the items of a construction and source; None if no single one has.
     """
 
     judging: Judging[Any]
+    facets: Sequence[Facet]
     settings: Callable[[str], Mapping[str, str]]
     dataset: Callable[[str, str], Path | None]
 
 
 def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
-    """Yield a run for each model, construction and source.
+    """Yield a run for each model, construction and source that has a rate which decides.
 
     Args:
         rates: The rates of a task.
         inputs: What else the runs need.
     """
+    curved = [facet.name for facet in inputs.facets if facet.steps]
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         slug, of_run = str(model), rows.reset_index(drop=True)
-        deciding = of_run[of_run["decides"]].iloc[0]
+        deciding = of_run[of_run["decides"]]
+        if deciding.empty:
+            continue
+        is_curve = of_run["facet"].isin(curved)
+        first, series = deciding.iloc[0], dict([*curves_of(of_run[is_curve]).items()][:MOST_CURVES])
+        metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
+        title = f"{inputs.judging.members[slug].label}: {construction}"
         yield inputs.judging.run(
             slug,
             construction=str(construction),
             source=str(source),
             dataset=inputs.dataset(str(construction), str(source)),
-            items=int(deciding["n"]),
-            metrics=metrics_of(of_run),
-            settings=dict(inputs.settings(str(source))),
-            tags={"verdict": str(deciding["verdict"]), "baseline": str(deciding["baseline"]) or "none"},
+            items=int(first["n"]),
+            metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
+            series=series,
+            settings=inputs.settings(str(source)),
+            tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
             tables={"rates": with_blanks(of_run)},
-            figures=dict(_figures(of_run, f"{inputs.judging.members[slug].label}: {construction}")),
+            figures=dict(_figures(of_run[~is_curve], title)),
         )
+
+
+def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunInputs) -> Iterator[JudgedRun]:
+    """Yield a run for each curve over the models of a series, such as the checkpoints of a training.
+
+    Args:
+        rates: The rates of a task.
+        series: Name -> models that differ in one quantity.
+        inputs: What else the runs need.
+    """
+    deciding = rates[rates["decides"]]
+    for name, one in series.items():
+        of_series = deciding[deciding["model"].isin(one.models)]
+        for (construction, source), rows in of_series.groupby(["construction", "source"], sort=False):
+            steps = rows.assign(step=rows["model"].map(one.models).round().astype(int)).sort_values("step")
+            curves = {
+                f"{measure}.by_{one.axis}{end}": list(zip(of_it["step"], of_it[column], strict=True))
+                for measure, of_it in steps.groupby("measure", sort=False)
+                for column, end in (("value", ""), ("low", ".low"), ("high", ".high"))
+            }
+            n = int(rows["n"].iloc[0])
+            yield JudgedRun(
+                model=name,
+                facts=ModelFacts(name, "series", None, ", ".join(steps["model"])),
+                construction=str(construction),
+                source=str(source),
+                dataset=inputs.dataset(ALL, str(source)),
+                items=n,
+                metrics={"n": n},
+                settings=inputs.settings(str(source)),
+                series=curves,
+                tables={"rates": with_blanks(steps)},
+            )
 
 
 def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:

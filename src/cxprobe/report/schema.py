@@ -30,6 +30,11 @@ class Measure(NamedTuple):
     least: float = -inf
     greatest: float = inf
 
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of items."""
+        return (self.least, self.greatest) == (0, 1)
+
 
 MEASURES: Mapping[str, Measure] = {
     "accuracy": Measure("share of items answered right; a tie is half", 0, 1),
@@ -76,6 +81,7 @@ RATES: Mapping[str, str] = {
     "control": "the value of the construction's control; empty for none",
     "control_low": "of the 95 % interval of the control",
     "control_high": "of the 95 % interval of the control",
+    "control_n": "the number of items of the control",
     "verdict": "a key of VERDICTS; empty for a measure without chance",
     "decides": "whether the row sums up the model on the construction and source",
 }
@@ -84,7 +90,7 @@ RATES: Mapping[str, str] = {
 _TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "facet", "level", "baseline")
 _MAY_LACK = frozenset(
     {"chance", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"}
-    | {"control", "control_low", "control_high", "low", "high"}
+    | {"control", "control_low", "control_high", "control_n", "low", "high"}
 )
 
 

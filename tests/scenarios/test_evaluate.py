@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.scenarios.blind import fill_blindly
-from cxprobe.scenarios.judge import (
+from cxprobe.scenarios.evaluate import (
     calibrate,
     decide,
     decide_tests,
@@ -158,9 +158,9 @@ def ask(scenarios: Scenarios, items: pd.DataFrame, model: Callable[[str, str], f
     return texts.assign(**probabilities)
 
 
-def judged(scenarios: Scenarios, items: pd.DataFrame, scores: pd.DataFrame) -> tuple[dict, dict]:
+def evaluated(scenarios: Scenarios, items: pd.DataFrame, scores: pd.DataFrame) -> tuple[dict, dict]:
     """Return (calibration, scenario) -> accuracy, and -> flips."""
-    decisions = decide_tests(scores, items, scenarios).assign(model="m")
+    decisions = decide_tests(scores, items, scenarios)
     keys = ["calibration", "scenario"]
     flips = flips_from_base(decisions)
     return decisions.groupby(keys)["accuracy"].mean().to_dict(), flips.groupby(keys)["flips"].mean().to_dict()
@@ -169,7 +169,7 @@ def judged(scenarios: Scenarios, items: pd.DataFrame, scores: pd.DataFrame) -> t
 def results(construction: str, model: Callable[[str, str], float], own=True) -> tuple[dict, dict]:
     scenarios = FILES[construction]
     items = enumerate_items(scenarios, share=0.02, seed=1)
-    return judged(scenarios, items, ask(scenarios, items, model, own))
+    return evaluated(scenarios, items, ask(scenarios, items, model, own))
 
 
 def of(found: dict, calibration: str) -> dict[str, float]:
@@ -206,7 +206,7 @@ def test_beside_the_tests_of_the_paper_no_rule_about_places_is_right_in_more_or_
         answers = ask(scenarios, items, lambda text, word: 0.9 - text.find(f" {word} ") / 1000)
     else:
         answers = fill_blindly(kind, texts)
-    accuracy, _ = judged(scenarios, items, answers)
+    accuracy, _ = evaluated(scenarios, items, answers)
     assert {name: accuracy["none", name] for name in FAMILY} == dict.fromkeys(FAMILY, 0.5)
     if kind == "copier":
         assert {name: accuracy["none", name] for name in PAPER} == dict.fromkeys(PAPER, 1)
