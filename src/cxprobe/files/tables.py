@@ -31,12 +31,11 @@ def write_table(table: pd.DataFrame, path: Path, types: Mapping[str, pa.DataType
     Raises:
         DataError: A cell is empty, or a number is not finite.
     """
-    empty = [str(column) for column in table.columns[table.isna().any().to_numpy(bool)]]
-    numbers = table.select_dtypes("number")
-    finite = np.isfinite(numbers.to_numpy(np.float64, na_value=np.nan)).all(axis=0)
-    infinite = [str(column) for column in numbers.columns[~finite]]
-    if empty or infinite:
-        raise DataError(f"{path}: empty cells in {empty}, infinite numbers in {infinite}; nothing was written")
+    empty = table.isna().any()
+    infinite = table.select_dtypes("number").abs().eq(np.inf).any()
+    if empty.any() or infinite.any():
+        columns = f"empty cells in {[*table.columns[empty]]}, infinite numbers in {[*infinite.index[infinite]]}"
+        raise DataError(f"{path}: {columns}; nothing was written")
     if path.suffix == ".csv":
         written_rows = StringIO()
         writer = csv.writer(written_rows, lineterminator="\n")

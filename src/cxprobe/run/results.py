@@ -102,10 +102,9 @@ def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
     trained = {run.model for run in outcome.runs if run.facts.state == "trained" and run.facts.kind != "series"}
     headlines = {}
     for model in outcome.headline.keys() & trained:
-        numbers = outcome.headline[model]
-        parts = {"": numbers, **numbers} if "low" in numbers else numbers
+        numbers = outcome.headline[model]  # a rate, or the rates of its parts, or both
         rates: dict[str, list[Mapping[str, float]]] = {}
-        for name, rate in parts.items():
+        for name, rate in {"": numbers, **numbers}.items():
             if isinstance(rate, Mapping) and "low" in rate and (outcome.asks or name in ("form", "meaning")):
                 rates.setdefault(outcome.asks or name, []).append(rate)
         every = [rate for of_question in rates.values() for rate in of_question]
