@@ -69,7 +69,6 @@ from cxprobe.stats import (
 )
 
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
-_MANY = 500  # texts, from which on a progress bar says at once how many they are
 
 
 @dataclass(frozen=True)
@@ -772,8 +771,8 @@ def _listed(texts: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _bar(total: int, unit: str) -> Iterator[Callable[..., Any]]:
-    """Show a progress bar, in a terminal or a notebook: at once for much work, else if it takes two seconds."""
-    with tqdm(total=total, unit=f" {unit}", delay=0 if total > _MANY else 2, leave=False) as bar:
+    """Show a progress bar of work that takes two seconds or more, in a terminal or a notebook."""
+    with tqdm(total=total, unit=f" {unit}", delay=2, leave=False) as bar:
         yield lambda finished, **_: bar.update(finished)
 
 
@@ -865,15 +864,15 @@ def _load(
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"
         device = "cuda" if torch.cuda.is_available() else other
-    carried = carried_models()
-    path = str(carried_files() / "models" / name) if name in carried and not Path(name).is_dir() else name
+    carried, is_folder = carried_models(), Path(name).is_dir()
+    path = str(carried_files() / "models" / name) if name in carried and not is_folder else name
     if name.startswith(("/", "./", "../", "~")):
         path = str(Path(name).expanduser())
         if not Path(path).is_dir() and not is_gguf(path):
             raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
     last = Path(name).name  # messages call the model so
     spec = ModelSpec(name=path, revision=revision, sha256=None, dtype=dtype)
-    if name in PACKAGED and not Path(name).is_dir():
+    if name in PACKAGED and not is_folder:
         spec = PACKAGED[name].model_copy(update={"dtype": dtype})
     try:
         return load_model(last, spec, device)

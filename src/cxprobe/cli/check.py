@@ -147,13 +147,13 @@ def _print_blind_rates(construction: str) -> None:
     """Print the rates of the blind models of params.yaml on a construction's items, best first."""
     import pandas as pd
 
-    from cxprobe.constructions.construction import load_construction
     from cxprobe.lines import LINES
+    from cxprobe.project.folder import require_construction
     from cxprobe.project.params import load_params
     from cxprobe.report.words import in_full
     from cxprobe.stats import Estimate
 
-    load_construction(construction)  # which says what a wrong name should be
+    require_construction(construction)
     params = load_params()
     of_lines = [line.blind_rates(construction, params) for line in LINES.values()]
     rates = pd.concat([pd.DataFrame({"items": []}), *of_lines])

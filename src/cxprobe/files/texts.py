@@ -73,8 +73,9 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
     if twice := table.columns[table.columns.duplicated()].tolist():
         raise DataError(f"{path}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
     if table.empty:
-        below = " line below the header, which names the columns" if kind in ("tsv", "csv") else ""
-        raise DataError(f"{path}: there is no text in this {kind} file; write at least one{below}")
+        raise DataError(
+            f"{path}: there is no text in this {kind} file; write one at least, in a table below its header"
+        )
     require_texts(table, required, path)
     return table
 
@@ -103,8 +104,11 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     if kind == "jsonl":
         lines = enumerate(text.split("\n"), start=1)
         return pd.DataFrame([_object(line, number) for number, line in lines if line.strip()], dtype="str").fillna("")
-    delimiter, quoting = ("\t", csv.QUOTE_NONE) if kind == "tsv" else (",", csv.QUOTE_MINIMAL)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True)
+    content = io.StringIO(text, newline="")
+    if kind == "tsv":
+        reader = csv.reader(content, delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(content, strict=True)
     header = next(reader, [])
     empty = [""] if kind == "tsv" and len(header) == 1 else []
     rows = []

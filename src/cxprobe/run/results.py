@@ -122,14 +122,13 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
         key = (run.experiment, run.model, run.source)
         if run.facts.kind == "blind" and run.construction != "all" and key in of_all:
             continue  # half of all runs; models' runs have the best one's rate, and the report has all of them
-        experiment = run.experiment or stage.line
         folder = stage.results / "runs" / (run.experiment or "") / run.model / run.construction / run.source
         if folder in records:
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
         source = [] if run.source == ONE_SOURCE else [run.source]
         record = RunRecord(
-            experiment=experiment,
+            experiment=run.experiment or stage.line,
             name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),
             stage=stage.name,
             params={

@@ -23,7 +23,6 @@ from pathlib import Path
 from filelock import FileLock
 from mlflow import MlflowClient, entities
 from mlflow.exceptions import MlflowException
-from mlflow.protos.databricks_pb2 import RESOURCE_ALREADY_EXISTS, ErrorCode
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
@@ -126,17 +125,18 @@ def experiment_id(client: MlflowClient, name: str, note: str) -> str:
     Raises:
         TrackingError: The local store was begun in another folder, to which it would write the artifacts.
     """
+    artifacts = (_database().parent / "artifacts" / name).as_uri() if _is_local() else None
     existing = client.get_experiment_by_name(name)
     if existing is None:
         # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
         tags = {"mlflow.experimentKind": "custom_model_development", _NOTE: note}
         try:
-            return str(client.create_experiment(name, _artifacts(name) if _is_local() else None, tags))
-        except MlflowException as error:
+            return str(client.create_experiment(name, artifacts, tags))
+        except MlflowException:  # another process may have made it at the same moment
             existing = client.get_experiment_by_name(name)
-            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or existing is None:
+            if existing is None:
                 raise
-    if _is_local() and existing.artifact_location != _artifacts(name):
+    if artifacts and existing.artifact_location != artifacts:
         raise TrackingError(f"it was begun in another folder: its artifacts are in {existing.artifact_location}")
     if existing.tags.get(_NOTE) != note:
         client.set_experiment_tag(existing.experiment_id, _NOTE, note)
@@ -149,10 +149,6 @@ def _is_local() -> bool:
 
 def _database() -> Path:
     return project_folder() / "mlruns" / "mlflow.db"
-
-
-def _artifacts(experiment: str) -> str:
-    return (_database().parent / "artifacts" / experiment).as_uri()
 
 
 def _context_file(record: RunRecord) -> Path:
