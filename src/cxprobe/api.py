@@ -366,7 +366,8 @@ class LanguageModel(Encoder):
         table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
         clustered = _with_clusters(table).assign(scheme=scheme)
-        comparison = Comparison(table, *_estimates(rate_by(clustered, "accuracy", [_ALL]), "accuracy"))
+        [accuracy] = _estimates(rate_by(clustered, "accuracy", [_ALL]), "accuracy")
+        comparison = Comparison(table, accuracy)
         if not {"order", f"{CLUSTER}frame"} <= {*table.columns}:
             return comparison
         orders = both_orders(clustered, [_ALL])
