@@ -9,7 +9,6 @@ from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
-from cxprobe.errors import DataError
 from cxprobe.exports.formats import ANSWER_COLUMNS, answers_of_lines, export_latex
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import read_json
@@ -171,11 +170,6 @@ def test_a_row_of_pairs_has_all_columns_and_a_construction_whose_cells_are_unbal
     assert set(zip(answers["line"], answers["model"], answers["weights"], strict=True)) == {("pairs", RULE, "none")}
     decides = answers.groupby("construction")["decides"].all().to_dict()
     assert decides == dict.fromkeys(PAIRS, True) | {UNBALANCED: False}
-
-
-def test_a_line_that_has_not_been_judged_is_named(made_params):
-    with pytest.raises(DataError, match=r"data/judge_scenarios/.*is missing; run `dvc repro`"):
-        answers_of_lines(made_params, ["scenarios"])
 
 
 def test_rates_as_latex_have_their_interval_and_n(made_params, tmp_path, monkeypatch):
