@@ -118,10 +118,8 @@ def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked(read):
     assert found["clusters"].tolist() == [["frame=f"], ["frame=g"]] * 2
 
 
-@pytest.fixture
-def judged():
-    """Judged answers to two questions by two scores."""
-    return pd.DataFrame(
+def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_other(read):
+    judged = pd.DataFrame(
         {
             "model": "mini-clm",
             "id": ["i/plain/0/none/direct", "j/plain/0/none/direct"] * 2,
@@ -137,9 +135,6 @@ def judged():
             "cluster_premise": ["x", "y"] * 2,
         }
     )
-
-
-def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_other(read, judged):
     values = {"i": [3.0, 1.0, 2.0], "j": [0.0, 5.0, 4.0]}
     scores = pd.DataFrame(
         [

@@ -32,12 +32,6 @@ def test_the_page_in_git_is_what_the_data_say(monkeypatch):
     assert kept == make_page(), "the data have changed; `cxprobe check` writes the page anew"
 
 
-def test_every_construction_is_on_the_page(folder):
-    page = make_page()
-    assert "## Toy order\n" in page
-    assert "No rate is recorded: no blind model ran" in page
-
-
 def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
     rows = "first-mentioned,toy,real,0.75,0.5,0.9,24\nshorter,toy,pseudo,0.5,0.4,0.6,12\nmlm,toy,real,1,1,1,24\n"
     write_results(folder, "report_pairs", PAIRS + rows)

@@ -34,7 +34,6 @@ from cxprobe.report.findings import (
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams
 from cxprobe.report.tables import with_blanks
-from cxprobe.report.words import interval
 from cxprobe.run.stage import Stage
 from cxprobe.site.pages import findings_of, render_pages, runs_in_mlflow
 from cxprobe.stats import Estimate
@@ -42,10 +41,6 @@ from cxprobe.stats import Estimate
 PARAMS = ROOT / "params.yaml"
 ORDERS = ("both", "both_low", "both_high", "both_n", "margin", "margin_low", "margin_high")
 INTERVAL = re.compile(r"\d+\u00a0% \[[\d.]+,\u00a0[\d.]+\]")
-
-
-def test_a_limit_beside_chance_does_not_read_as_chance():
-    assert interval(Estimate(0.6, 0.504, 0.954, 100)) == "[50.4,\u00a095]"
 
 
 def finding(value=0.7, low=0.6, high=0.8, **changes) -> Finding:

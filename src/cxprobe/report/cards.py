@@ -105,8 +105,8 @@ def _words(text: str) -> list[str]:
 def _words_of(items: pd.DataFrame, most: int | None) -> pd.DataFrame:
     """Return label, word, count and share of one data set's words."""
     labels = items["label"].unique()
-    words = items["text"].map(_words).map(set).explode().dropna()
-    counts = pd.crosstab(words, items["label"].loc[words.index]).reindex(columns=labels, fill_value=0)
+    long = items[["label"]].assign(word=items["text"].map(_words).map(set)).explode("word").dropna()
+    counts = pd.crosstab(long["word"], long["label"]).reindex(columns=labels, fill_value=0)
     shares = counts / items["label"].value_counts()  # as counts: (words, labels)
     unlike = (shares.max(axis=1) - shares.min(axis=1)).round(12)  # so that equal ones are equal
     ranked = sorted(counts.index, key=lambda word: (-unlike[word], -counts.loc[word].sum(), word))
