@@ -204,9 +204,17 @@ def measure_layer(
                     column = _KINDS.index(kind)
                     after = -_margins(answered[key], name)[..., column]  # (draws, test items)
                     changed = np.mean([is_changed(before[:, column], draw) for draw in after], axis=0)
-                    part = rows.assign(learnt=learnt, region=of.regions[number], intervention=intervention, labels=kind)
-                    part = part.assign(before=before[:, column], after=after.mean(axis=0), changed=changed)
-                    parts.append(part.assign(readable=at.readable if learnt == name else np.nan))
+                    part = rows.assign(
+                        learnt=learnt,
+                        region=of.regions[number],
+                        intervention=intervention,
+                        labels=kind,
+                        before=before[:, column],
+                        after=after.mean(axis=0),
+                        changed=changed,
+                        readable=at.readable if learnt == name else np.nan,
+                    )
+                    parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 

@@ -40,9 +40,9 @@ def card_table(
     limits = chances + (limit - 0.5) / 0.5 * (1 - chances)
     solved = ((cards["accuracy"] > limits) & (cards["low"] > chances)).astype(bool)
     says = []
-    for is_solved, row in zip(solved, cards.itertuples(), strict=True):
-        percent, interval = cell(row.accuracy, row.low, row.high).split(" ", 1)
-        says.append(f"{SOLVED} {row.model}: {percent} % {interval}" if is_solved else "")
+    for is_solved, row in zip(solved, cards.to_dict("records"), strict=True):
+        percent, interval = cell(row["accuracy"], row["low"], row["high"]).split(" ", 1)
+        says.append(f"{SOLVED} {row['model']}: {percent} % {interval}" if is_solved else "")
     return cards.assign(chance=chances, limit=limits, solved=solved, says=says)[CARD]
 
 

@@ -141,8 +141,7 @@ def _compared(
         for best in best_blind(rates, [], members)["model"]:
             yield BEST_BLIND, slug, best, tested.best_blind
     twins = [slug for slug in present if slug in known and known[slug].state in TWINS]
-    specs = {slug: member.spec for slug, member in known.items()}
-    checkpoints = {slug: (spec.name, spec.revision) for slug, spec in specs.items() if isinstance(spec, ModelSpec)}
+    checkpoints = {one.slug: (one.spec.name, one.spec.revision) for one in members if isinstance(one.spec, ModelSpec)}
     for slug, twin in product(real, twins):
         if slug in checkpoints and checkpoints[slug] == checkpoints.get(twin):
             yield TWIN, slug, twin, tested.twins

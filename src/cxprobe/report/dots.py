@@ -37,7 +37,7 @@ _TICKS: Mapping[str, Mapping[str, Any]] = {
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
 PANEL = 2.3  # the width of a panel, in inches
 # Fewest items -> the size of a mark, the width of its line and how dark both are.
-_MARKS = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
+_MARKS: Mapping[Any, tuple[float, float, float]] = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
 FIXED_PREFERENCE = "preference"  # the column that marks rates of models with a fixed preference
 HOLLOW = "hollow: a fixed preference"  # in legends
 _TITLE, _HEADING = 0.095, 0.085  # of a letter of a title and of a panel's title, in inches
@@ -178,7 +178,8 @@ def dots_of_run(table: pd.DataFrame, title: str, *, value: str = "accuracy", cha
         axes.axvline(chance, **_TICKS[CHANCE])
     _draw_scale(axes, "x")
     axes.set_ylim(len(table) - 0.5, -0.5)
-    axes.set_yticks(rows, [f"{readable(row.group.replace('.', ': '))} ({row.n:,})" for row in table.itertuples()])
+    labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
+    axes.set_yticks(rows, labels)
     axes.tick_params(labelsize=8)
     axes.set_xlabel(value, fontsize=8)
     axes.set_title(title, fontsize=9)
@@ -216,7 +217,7 @@ def curves(
     names = list(dict.fromkeys(table[panels]))
     kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
     is_scale = colours is not None and pd.api.types.is_numeric_dtype(table[colours])
-    palette: Sequence[Any] = OKABE_ITO
+    palette: Any = OKABE_ITO
     if is_scale:
         palette = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(kinds)))
     headings = [within(readable(str(name)), 2.2 / _HEADING) for name in names]

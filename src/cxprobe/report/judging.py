@@ -57,15 +57,14 @@ class Judging(Generic[T]):
         seeing = rates[rates["model"].isin(labels)].replace({"model": labels}).assign(added="")
         shown = pd.concat([seeing, best.assign(added=" (" + best["model"] + ")", model=BEST_BLIND)])
         shown = shown.dropna(subset="accuracy")
-        rates_in_words = [
-            in_full(Estimate(row.accuracy, row.low, row.high, int(row.n))).replace("\u00a0", " ") + row.added
-            for row in shown.itertuples()
+        shown["rate"] = [
+            in_full(Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))) + row["added"]
+            for row in shown.to_dict("records")
         ]
-        shown["rate"] = rates_in_words
         table = shown.pivot(index="model", columns="part", values="rate").fillna("-")
         table = table.loc[shown["model"].unique(), shown["part"].unique()].rename_axis(index=None, columns=None)
         wide = len(table.columns) > len(table)
-        print((table.T if wide else table).to_string(), flush=True)
+        print((table.T if wide else table).to_string().replace("\u00a0", " "), flush=True)
 
 
 def rates_of_runs(runs: Iterable[JudgedRun]) -> pd.DataFrame:
