@@ -223,8 +223,8 @@ def metrics_of_run(accuracy: pd.DataFrame, summary: pd.DataFrame, used: pd.DataF
         summary: Its rows of `sum_up`.
         used: Its row of `uses`.
     """
-    metrics: dict[str, float] = accuracy.iloc[0][["accuracy", "low", "high", "n"]].astype(float).to_dict()
-    metrics |= used.iloc[0][["readable", "used"]].astype(float).to_dict()
+    metrics = {name: float(accuracy[name].iloc[0]) for name in ("accuracy", "low", "high", "n")}
+    metrics |= {name: float(used[name].iloc[0]) for name in ("readable", "used")}
     for row in summary[summary["labels"] == TRUE].to_dict("records"):
         name = f"effect.{row['intervention']}"
         metrics |= {name: row["effect"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
