@@ -312,7 +312,7 @@ def answers_of_lines(params: Params, lines: Sequence[str] = tuple(LINES)) -> pd.
 def export_latex(_params: Params) -> Exported:
     """Return the rates of the report's first page as a table in LaTeX, in percent, with 95 % intervals and n."""
     overview = read_made_table(Path("results/report/tables/overview.csv"))
-    rated = overview[overview["accuracy"] != ""]
+    rated = overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
     numbers = 100 * rated[["accuracy", "low", "high"]].astype(float)
     shown = rated[["model", "construction", "question", "way"]].copy()
     shown["% [95 % interval]"] = [f"{row.accuracy:.0f} [{row.low:.0f}, {row.high:.0f}]" for row in numbers.itertuples()]

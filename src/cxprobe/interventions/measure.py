@@ -288,7 +288,7 @@ def find_exchanges(
             MEANS: [difference_of_means(vectors, labels)],
             PROBE: [along(probe[-1].coef_[0])],
             ERASE: [erase_label(vectors, labels)],
-            RANDOM: [along(rng.standard_normal(vectors.shape[1])) for _ in range(settings.draws)],
+            RANDOM: [along(rng.standard_normal(vectors.shape[1:])) for _ in range(settings.draws)],
         }
         found.append(FoundExchanges(exchanges, right.reshape(2, -1).mean(axis=0)))
     return found
