@@ -98,7 +98,8 @@ def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
 
 def _read(source: Source, model_class: Any, device: str) -> Any:
     """Return a model with the weights of its checkpoint, as they are or shuffled."""
-    spec, load = source.spec, source.spec.load or Load()
+    spec = source.spec
+    load = spec.load or Load()
     if load.quantization_config and getattr(source.config, "quantization_config", None):
         raise ModelError(f"{source} is a quantised checkpoint already; take its original, or leave out load")
     whole = {"device_map": {"": device}} if load.quantization_config else {}  # as long as no other map is given
@@ -115,7 +116,8 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
             ignore_mismatched_sizes=True,  # they are refused below, by name
             **options,
         )
-    if model_class is DebertaV2Masked and any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
+    is_v3 = any(key.startswith("mask_predictions.") for key in report["unexpected_keys"])
+    if model_class is DebertaV2Masked and is_v3:
         raise ModelError(
             f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
             "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
@@ -130,8 +132,8 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
 
 def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     """Return the fields that every `LoadedModel` has, in their order."""
-    spec, fingerprint = source.spec, source.origin
-    precision = source.rounding + spec.precision
+    spec = source.spec
+    fingerprint = source.origin
     if spec.load and spec.load.quantization_config:
         method = str(spec.load.quantization_config["quant_method"])
         with suppress(PackageNotFoundError):  # transformers has some methods itself
@@ -140,8 +142,9 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     if spec.weights != "trained":
         fingerprint = f"{spec.weights}, seed {spec.seed}, of {fingerprint}"
     if spec.weights == "random":
-        drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
-        fingerprint = f"{fingerprint}, drawn by {drawn_by}"
+        torch_version = torch.__version__.partition("+")[0]
+        fingerprint += f", drawn by torch {torch_version} and transformers {transformers.__version__}"
+    precision = source.rounding + spec.precision
     return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
 
 
@@ -152,14 +155,13 @@ def _draw(source: Source, model_class: Any) -> Any:
     sets: every machine with the same versions draws the same ones, up to rounding. Tied weights are tied. An encoder
     and a model with a head are drawn separately.
     """
-    config = source.refusing("the model that config.json describes")
-    with config, torch.random.fork_rng(devices=[]), torch.device("cpu"):
+    described = source.refusing("the model that config.json describes")
+    with described, torch.random.fork_rng(devices=[]), torch.device("cpu"):
         torch.default_generator.manual_seed(source.spec.seed or 0)  # params see to it that twins have one
         drawn = _build(model_class, source.config, torch.float32)
-    if source.spec.dtype == "float32":
-        return drawn
-    # Some tensors stay in float32 in some architectures (such as frequencies of positions), so each is built as it is.
-    with torch.random.fork_rng(devices=[]):
+        if source.spec.dtype == "float32":
+            return drawn
+        # Some tensors stay in float32 in some architectures (such as frequencies of positions).
         model = _build(model_class, source.config, getattr(torch, source.spec.dtype))
     model.load_state_dict(drawn.state_dict())
     return model
@@ -171,9 +173,10 @@ def _shuffle(model: Any, spec: ModelSpec) -> None:
     A tensor's permutation follows from the seed and its name in the encoder, so it is the same with and without a head
     and in every precision.
     """
+    prefix = f"{model.base_model_prefix}."
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            generator = generator_for(spec.seed or 0, "shuffled", name.removeprefix(f"{model.base_model_prefix}."))
+            generator = generator_for(spec.seed or 0, "shuffled", name.removeprefix(prefix))
             order = torch.from_numpy(generator.permutation(parameter.numel()))
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
 
