@@ -211,7 +211,7 @@ def estimate_rate(credits: Floats, clusters: Names) -> Estimate:
         clusters: Shape (n, k): the names of each item's clusters. The same name is the same cluster in every column.
 
     Raises:
-        DataError: There are no items, or not one row of clusters for each.
+        DataError: There are no items.
 
     Source:
         Korn & Graubard 1998 for the effective number of items and its degrees of freedom; Wilson 1927; Franco, Little,
@@ -220,10 +220,8 @@ def estimate_rate(credits: Floats, clusters: Names) -> Estimate:
         its coverage in simulations.
     """
     n = len(credits)
-    if n == 0 or clusters.ndim != 2 or n != len(clusters):
-        raise DataError(
-            f"an estimate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}"
-        )
+    if n == 0:
+        raise DataError("a rate of no items has no estimate; give one item or more")
     value, low, high = _estimates(credits, clusters, np.zeros(n, dtype=np.int64))
     return Estimate(float(value[0]), float(low[0]), float(high[0]), n)
 

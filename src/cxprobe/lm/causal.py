@@ -25,7 +25,7 @@ from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import fields_of_model, load_model
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of, token_budget_batches
-from cxprobe.lm.terms import Bos, Scheme
+from cxprobe.lm.terms import Bos
 from cxprobe.lm.texts import HowToScore, Texts, TokenScores, check_length, encode
 from cxprobe.run.record import ModelKind
 
@@ -70,11 +70,6 @@ class CausalLM(LoadedModel):
         """Yield what the model is asked to score the tokens of texts, a portion at a time."""
         for texts in portions:
             yield CausalQuestions(self, list(texts), how.token_budget)
-
-    def schemes(self, how: HowToScore) -> Sequence[Scheme]:
-        """Return the schemes in which it scores a text: one."""
-        del how
-        return ["causal"]
 
     @cached_property
     def ids_before(self) -> list[int]:

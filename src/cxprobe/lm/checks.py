@@ -131,7 +131,7 @@ def check_known(model: LoadedModel, texts: Sequence[str], place: str) -> float:
         lost = [word for word, ids in zip(words, tokenise(words)["input_ids"], strict=True) if unknown_id in ids]
         raise ModelError(
             f"'{model.name}': {share:.1%} of the tokens of {place} are unknown to its tokenizer, such as "
-            f"{', '.join(map(repr, lost[:5]))}, and at most {MOST_UNKNOWN:.0%} may be; its tokenizer is another model's, "
-            "or it is a model of another language: take another checkpoint"
+            f"{', '.join(map(repr, lost[:5]))}, and at most {MOST_UNKNOWN:.0%} may be; its tokenizer is another "
+            "model's, or it is a model of another language: take another checkpoint"
         )
     return share

@@ -44,10 +44,6 @@ class MaskedLM(LoadedModel):
                     part = slice(first, first + PORTION)
                     yield PllQuestions(self, encoded[part], starts[part], scheme, how.token_budget)
 
-    def schemes(self, how: HowToScore) -> Sequence[Scheme]:
-        """Return the schemes in which it scores a text."""
-        return how.schemes
-
     def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
         """Return text -> first token where the first token has no score: nowhere, since each token is masked."""
         del texts

@@ -13,7 +13,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
-from cxprobe.files.writing import digest
+from cxprobe.lm.folders import check_digest
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
@@ -161,11 +161,7 @@ def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
     path = Path(spec.name) / NGRAMS_FILE
     if not path.is_file():
         raise ModelError(f"{slug}: {path} does not exist; name a folder that has it (see models/README.md)")
-    actual = digest(path)
-    if spec.sha256 and actual != spec.sha256:
-        raise ModelError(
-            f"{slug}: {path} has SHA-256 {actual}, params say {spec.sha256}; take the right counts, or change sha256"
-        )
+    check_digest(slug, path, spec.sha256)
     return KneserNey.of(pa.parquet.read_table(path))
 
 
