@@ -53,7 +53,7 @@ class CandidateQuestions(MaskedQuestions):
         if unknown:
             raise DataError(
                 f"{len(unknown)} candidates are not one known token of this model's tokenizer: "
-                f"{'; '.join(unknown[:5])}; leave these items out (single_token_words tells which words can stay)"
+                f"{'; '.join(unknown[:5])}; leave these items out"
             )
         for text, of_text in copies.items():
             if len(of_text) > 1:
@@ -83,18 +83,6 @@ def candidate_log_probabilities(
     return answer(lambda: [CandidateQuestions(model, texts, candidates, token_budget)], lambda: model)
 
 
-def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list[str]:
-    """Return those words that are one known token of the model's tokenizer in a text's mask, in their order.
-
-    Args:
-        model: The model.
-        words: The words to try.
-        text: Contains "[MASK]" once.
-    """
-    encoded = encode_inputs(model, [_fill(text, word) for word in words])
-    return [word for word, one in zip(words, encoded, strict=True) if _only_token(model, text, word, one) is not None]
-
-
 def drop_items(model: MaskedLM, texts: pd.DataFrame, *, place: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Leave out the items of scenarios for which a candidate is not one token of a model's tokenizer.
 
@@ -113,8 +101,9 @@ def drop_items(model: MaskedLM, texts: pd.DataFrame, *, place: str) -> tuple[pd.
     """
     asked = texts[["item", "first", "second"]].drop_duplicates().set_index("item")
     words = sorted(set(asked.to_numpy().ravel()))
-    known = single_token_words(model, words, texts["text"].iloc[0])
-    unknown = [word for word in words if word not in known]
+    text = texts["text"].iloc[0]
+    encoded = encode_inputs(model, [_fill(text, word) for word in words])
+    unknown = [word for word, one in zip(words, encoded, strict=True) if _only_token(model, text, word, one) is None]
     items = [int((asked == word).any(axis=1).sum()) for word in unknown]
     dropped = pd.DataFrame({"word": unknown, "reason": "not one token", "items": items})
     kept = asked.index[~asked.isin(unknown).any(axis=1)]

@@ -193,12 +193,7 @@ class PllQuestions(MaskedQuestions):
     """
 
     def __init__(
-        self,
-        model: MaskedLM,
-        encoded: Sequence[Encoded],
-        starts: Sequence[int],
-        scheme: Scheme,
-        token_budget: int,
+        self, model: MaskedLM, encoded: Sequence[Encoded], starts: Sequence[int], scheme: Scheme, token_budget: int
     ) -> None:
         """Ask about all tokens.
 
