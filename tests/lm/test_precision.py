@@ -63,7 +63,7 @@ def test_the_difference_is_relative_to_the_size_of_what_is_expected():
     assert relative_difference(np.ones(2), np.zeros(2)) == np.inf
 
 
-@pytest.mark.parametrize("twin", [{}, {"weights": "random", "seed": 1}, {"weights": "shuffled", "seed": 1}])
+@pytest.mark.parametrize("twin", [{}, {"weights": "random", "seed": 1}])
 @pytest.mark.parametrize("kind", STAGES)
 def test_a_rounded_model_is_near_itself_in_float32_and_a_twin_near_the_same_draw(tmp_path, kind, twin):
     found = check(kind, tmp_path, LOOSE, **twin)

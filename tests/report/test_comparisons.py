@@ -26,7 +26,7 @@ MEMBERS = [
     checkpoint("small", "models/small"),
     checkpoint("large", "models/large"),
     checkpoint("small-random", "models/small", "random"),
-    checkpoint("small-shuffled", "models/small", "shuffled"),
+    checkpoint("small-redrawn", "models/small", "random"),
     checkpoint("orphan", "models/elsewhere", "random"),
     blind("shorter"),
     blind("first-mentioned"),
@@ -35,7 +35,7 @@ RATES = {
     "small": 0.7,
     "large": 0.9,
     "small-random": 0.5,
-    "small-shuffled": 0.5,
+    "small-redrawn": 0.5,
     "orphan": 0.5,
     "shorter": 0.4,
     "first-mentioned": 0.6,
@@ -79,7 +79,7 @@ def test_models_are_compared_with_each_other_with_the_best_of_the_blind_and_with
         ["best blind", "small", "first-mentioned"],
         ["best blind", "large", "first-mentioned"],
         ["twin", "small", "small-random"],
-        ["twin", "small", "small-shuffled"],
+        ["twin", "small", "small-redrawn"],
     ]
 
 

@@ -18,7 +18,6 @@ from cxprobe.lm.checks import check_report, check_trial, longest_input
 from cxprobe.lm.folders import check_digest, is_gguf, loaded_files, path_of
 from cxprobe.lm.gguf import dequantised
 from cxprobe.lm.params import Load, ModelSpec
-from cxprobe.seeding import generator_for
 
 
 class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -97,7 +96,7 @@ def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
 
 
 def _read(source: Source, model_class: Any, device: str) -> Any:
-    """Return a model with the weights of its checkpoint, as they are or shuffled."""
+    """Return a model with the weights of its checkpoint."""
     spec = source.spec
     load = spec.load or Load()
     if load.quantization_config and getattr(source.config, "quantization_config", None):
@@ -125,8 +124,6 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
     check_report(source, model, report)
     if load.device_map and any(key.startswith("pooler.") for key in report["missing_keys"]):
         model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
-    if spec.weights == "shuffled":
-        _shuffle(model, spec)
     return model
 
 
@@ -139,11 +136,9 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
         with suppress(PackageNotFoundError):  # transformers has some methods itself
             method = f"{method} {version(method)}"
         fingerprint = f"quantised by {method}, of {fingerprint}"
-    if spec.weights != "trained":
-        fingerprint = f"{spec.weights}, seed {spec.seed}, of {fingerprint}"
     if spec.weights == "random":
-        torch_version = torch.__version__.partition("+")[0]
-        fingerprint += f", drawn by torch {torch_version} and transformers {transformers.__version__}"
+        drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
+        fingerprint = f"random, seed {spec.seed}, of {fingerprint}, drawn by {drawn_by}"
     precision = source.rounding + spec.precision
     return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
 
@@ -165,20 +160,6 @@ def _draw(source: Source, model_class: Any) -> Any:
         model = _build(model_class, source.config, getattr(torch, source.spec.dtype))
     model.load_state_dict(drawn.state_dict())
     return model
-
-
-def _shuffle(model: Any, spec: ModelSpec) -> None:
-    """Permute the values within each tensor of weights; a tensor that two layers share is permuted once.
-
-    A tensor's permutation follows from the seed and its name in the encoder, so it is the same with and without a head
-    and in every precision.
-    """
-    prefix = f"{model.base_model_prefix}."
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            generator = generator_for(spec.seed or 0, "shuffled", name.removeprefix(prefix))
-            order = torch.from_numpy(generator.permutation(parameter.numel()))
-            parameter.copy_(parameter.flatten()[order].view_as(parameter))
 
 
 def is_masked(config: Any) -> bool:

@@ -69,9 +69,9 @@ class ModelSpec(Closed):
     such as <|endoftext|>. With nothing before it, the first token of a text has no score."""
     about: str = ""
     """What it is, in a few words for the first page of the report: its size, and what it was trained on."""
-    weights: Literal["trained", "random", "shuffled"] = "trained"
-    """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
-    own initialisation, or the trained values permuted within each tensor."""
+    weights: Literal["trained", "random"] = "trained"
+    """A twin has the same architecture and tokenizer, and random weights, drawn by the architecture's own
+    initialisation."""
     seed: NonNegativeInt | None = None
     """What a twin's weights are drawn with; null for trained weights."""
     load: Load | None = None
@@ -88,7 +88,7 @@ class ModelSpec(Closed):
     def _twins_are_plain(self) -> Self:
         if (self.weights == "trained") != (self.seed is None):
             raise ValueError(
-                f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
+                f"seed is {self.seed} and weights is {self.weights}; a twin (random) needs a seed, and a "
                 "trained model has none"
             )
         if self.weights != "trained" and self.load:
@@ -328,7 +328,7 @@ class Member:
 
     @property
     def state(self) -> WeightsState:
-        """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
+        """What its weights are: "trained", "random", or "none" for a blind model."""
         if self.is_asked:
             return "trained"
         return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"

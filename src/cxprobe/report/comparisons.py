@@ -13,7 +13,6 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Series, earlier_checkpoints
 from cxprobe.report.params import Families
-from cxprobe.run.record import TWINS
 from cxprobe.stats import PairedDifference, compare_shared, holm
 
 MODELS, BEST_BLIND, TWIN, NEIGHBOUR = "models", "best blind", "twin", "neighbour"
@@ -139,7 +138,7 @@ def _compared(
         shared = credits.loc[items[slug]["id"]]
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
         yield from ((BEST_BLIND, slug, best, tested.best_blind) for best in best_blind(rates, [], members)["model"])
-    twins = [slug for slug in present if slug in known and known[slug].state in TWINS]
+    twins = [slug for slug in present if slug in known and known[slug].state == "random"]
     for slug, twin in product(real, twins):
         specs = [known[name_of].spec for name_of in (slug, twin) if name_of in known]
         names = [(spec.name, spec.revision) for spec in specs if isinstance(spec, ModelSpec)]

@@ -14,7 +14,7 @@ from cxprobe.lm.params import Member, members_of
 from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.params import LineParams
 from cxprobe.report.words import in_full
-from cxprobe.run.record import TWINS, ModelFacts
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Stage
 from cxprobe.stats import Estimate, compare_shared
 
@@ -110,7 +110,7 @@ def compared_with_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
             twins = [
                 credits
                 for other, credits in others
-                if other.facts.name == run.facts.name and other.facts.state in TWINS and run.facts.state not in TWINS
+                if other.facts.name == run.facts.name and (other.facts.state, run.facts.state) == ("random", "trained")
             ]
             beside = dict[str, pd.DataFrame]()
             if blind:

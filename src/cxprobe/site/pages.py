@@ -320,7 +320,7 @@ def _facts(member: Member) -> dict[str, str]:
         case Llm() as spec:
             return {"asked in words": spec.name}
         case ModelSpec() as spec:
-            weights = {"trained": "as trained", "random": "drawn at random: a twin", "shuffled": "shuffled: a twin"}
+            weights = {"trained": "as trained", "random": "drawn at random: a twin"}
             known = {"revision": spec.revision, "SHA-256": spec.sha256}
             said = {name: value for name, value in known.items() if value}
             about = {"what it is": spec.about} if spec.about else {}
