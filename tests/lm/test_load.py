@@ -76,7 +76,7 @@ def test_a_model_that_does_not_come_to_lie_where_the_stage_computes_is_refused(t
 def test_what_transformers_says_of_a_quantisation_that_it_cannot_follow_is_passed_on(tmp_path):
     folder = save_sound(tmp_path, "gpt2")
     unknown = {"quantization_config": {"quant_method": "no-such-method"}}
-    with pytest.raises(ModelError, match=r"Unknown quantization type .*look whether models\.m\.load can be followed"):
+    with pytest.raises(ModelError, match=r"Unknown quantization type.*look whether models\.m\.load can be followed"):
         load_language_model("m", spec(folder, load=unknown))
     change(folder / "config.json", quantization_config={"quant_method": "gptq", "bits": 4})
     with pytest.raises(ModelError, match=r"is a quantised checkpoint already; take its original"):

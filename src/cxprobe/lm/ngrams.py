@@ -145,7 +145,8 @@ class KneserNey:
                 gram = words[first : last + 1]
                 probability = self.shares.get(gram, 0.0) + self.left.get(gram[:-1], 1.0) * probability
             probabilities.append(probability)
-        return np.log(np.array(probabilities))
+        logs: NDArray[np.float64] = np.log(probabilities)
+        return logs
 
 
 def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
