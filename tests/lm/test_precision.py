@@ -74,7 +74,7 @@ def test_a_rounded_model_is_near_itself_in_float32_and_a_twin_near_the_same_draw
 @pytest.mark.parametrize("kind", STAGES)
 def test_a_difference_above_the_limit_is_refused(tmp_path, kind):
     with pytest.raises(
-        ModelError, match=r"models\.tiny: in bfloat16 .* largest_difference \(1e-06\); set dtype: float32"
+        ModelError, match=r"models\.tiny: in bfloat16 .*largest_difference \(1e-06\); set dtype: float32"
     ):
         check(kind, tmp_path, Precision(items=8, largest_difference=1e-6))
 
