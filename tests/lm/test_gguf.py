@@ -17,6 +17,7 @@ from tiny_lms import byte_bpe, save_lm
 from transformers import AutoModelForCausalLM
 
 import cxprobe
+from cxprobe.errors import ModelError
 from cxprobe.lm.asking import replies_to
 from cxprobe.lm.embedding import load_encoder
 from cxprobe.lm.folders import PACKAGED, pin_faults
@@ -130,8 +131,8 @@ def test_a_pin_is_the_digest_of_the_file(tmp_path):
     path, _ = write_gguf(tmp_path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert load_language_model("tiny", spec(path, sha256=digest)).fingerprint == f"sha256 {digest}"
-    refused = refusal(load_language_model, path, sha256="0" * 64)
-    assert f"sha256 is {'0' * 64}, and the files of {path} have {digest}" in refused
+    with pytest.raises(ModelError, match=f"sha256 is 0{{64}}, and the files of {path} have {digest}"):
+        load_language_model("tiny", spec(path, sha256="0" * 64))
     [fault] = pin_faults({"tiny": spec(path), "pinned": spec(path, sha256=digest)})
     assert fault.startswith(f"models.tiny: sha256 is null, and the files of {path} have {digest}")
 
