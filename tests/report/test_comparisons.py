@@ -22,7 +22,7 @@ MEMBERS = [
     checkpoint("small", "models/small"),
     checkpoint("large", "models/large"),
     checkpoint("small-random", "models/small", "random"),
-    checkpoint("small-shuffled", "models/small", "shuffled"),
+    checkpoint("small-redrawn", "models/small", "random"),
     checkpoint("orphan", "models/elsewhere", "random"),
     *(Member(slug, Rule(kind="shorter"), "panel") for slug in ("shorter", "first-mentioned")),
 ]
@@ -60,7 +60,7 @@ def test_models_are_compared_with_each_other_with_the_best_of_the_blind_and_with
         ["best blind", "small", "first-mentioned"],
         ["best blind", "large", "first-mentioned"],
         ["twin", "small", "small-random"],
-        ["twin", "small", "small-shuffled"],
+        ["twin", "small", "small-redrawn"],
     ]
 
 

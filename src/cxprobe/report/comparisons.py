@@ -13,7 +13,6 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Series, earlier_checkpoints
 from cxprobe.report.params import Families
-from cxprobe.run.record import TWINS
 from cxprobe.stats import PairedDifference, compare_shared, holm
 
 MODELS, BEST_BLIND, TWIN, NEIGHBOUR = "models", "best blind", "twin", "neighbour"
@@ -140,7 +139,7 @@ def _compared(
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
         for best in best_blind(rates, [], members)["model"]:
             yield BEST_BLIND, slug, best, tested.best_blind
-    twins = [slug for slug in present if slug in known and known[slug].state in TWINS]
+    twins = [slug for slug in present if slug in known and known[slug].state == "random"]
     checkpoints = {one.slug: (one.spec.name, one.spec.revision) for one in members if isinstance(one.spec, ModelSpec)}
     for slug, twin in product(real, twins):
         if slug in checkpoints and checkpoints[slug] == checkpoints.get(twin):

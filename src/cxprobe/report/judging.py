@@ -14,7 +14,7 @@ from cxprobe.lm.params import Member, members_of
 from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.params import LineParams
 from cxprobe.report.words import in_full
-from cxprobe.run.record import TWINS, ModelFacts
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Stage
 from cxprobe.stats import Estimate, compare_shared
 
@@ -108,7 +108,8 @@ def compared_with_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
                 if other.facts.kind == "blind" and ids.isin(credits["id"]).all():
                     blind[other.model] = credits
                     rates[other.model] = credits.loc[is_shared, "accuracy"].mean()
-                if other.facts.name == run.facts.name and other.facts.state in TWINS and run.facts.state not in TWINS:
+                states = (other.facts.state, run.facts.state)
+                if other.facts.name == run.facts.name and states == ("random", "trained"):
                     twins.append(credits)
             if blind:
                 best = max(rates, key=rates.__getitem__)

@@ -28,7 +28,7 @@ RECORD = "record.json"
 _DIGEST = "digest"  # the key of a record's own digest
 _AGAIN = "`dvc checkout` brings it back, and `dvc repro` writes it anew where an older version of cxprobe wrote it"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
-_STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
+_STATES = ("none", "random", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
 _RECORDS = TypeAdapter(RunRecord)
 
 

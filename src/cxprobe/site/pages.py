@@ -321,7 +321,7 @@ def _facts(member: Member) -> dict[str, str]:
         case Llm() as spec:
             return {"asked in words": spec.name}
         case ModelSpec() as spec:
-            weights = {"trained": "as trained", "random": "drawn at random: a twin", "shuffled": "shuffled: a twin"}
+            weights = {"trained": "as trained", "random": "drawn at random: a twin"}
             rounded = "rounded in its GGUF file, de-quantised to " if is_gguf(spec.name) else ""
             facts = {
                 "what it is": spec.about,
