@@ -20,8 +20,3 @@ def test_places_are_drawn_in_order_and_none_twice(n, most, seed):
     assert places == sorted(set(places))
     assert len(places) == min(n, most)
     assert all(0 <= place < n for place in places)
-
-
-def test_every_place_is_drawn_equally_often():
-    drawn = [place for seed in range(500) for place in draw_places(10, 4, seed)]
-    assert all(150 <= drawn.count(place) <= 250 for place in range(10))

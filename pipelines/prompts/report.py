@@ -11,7 +11,6 @@ from cxprobe.lm.replies import REPLY
 from cxprobe.prompts.judge import RULE, compared_answers, prompt_accuracy, prompt_tables
 from cxprobe.prompts.params import PromptsStage
 from cxprobe.prompts.report import (
-    load_published_prompts,
     prompt_cards,
     prompt_figures,
     prompts_beside_published,
@@ -29,7 +28,7 @@ WHO, MOCK = ["model", "asked"], "mockllm/"
 
 def report_prompts(stage: Stage[PromptsStage]) -> Outcome:
     params, section = stage.params, stage.params.prompts
-    published = read_published_results(load_published_prompts(stage.use(PUBLISHED)), stage.use)
+    published = read_published_results(PUBLISHED, stage.use)
     members = members_of(params.models, section.models)
     mocks = [slug for slug in section.llms if params.llms[slug].name.startswith(MOCK)]
     score = section.judge.score

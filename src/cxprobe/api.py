@@ -68,8 +68,7 @@ from cxprobe.stats import (
     rate_by,
 )
 
-_DIGITS = "0123456789"  # cluster_ADJ1 and cluster_ADJ2 hold clusters of one kind
-_MANY = 500  # texts, from which on a progress bar says at once how many they are
+_ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 
 
 @dataclass(frozen=True)
@@ -103,10 +102,10 @@ class Comparison:
         clustered = _with_clusters(self.table)
         if UNIT in clustered and clustered[UNIT].ne("").all():
             return f"over {clustered[UNIT].nunique()} frames"
-        left_out = clusters_by(clustered.assign(all=""), ["all"])["left_out"].iloc[0].split(", ")
+        left_out = clusters_by(clustered, [_ALL])["left_out"].iloc[0].split(", ")
         names: dict[str, list[str]] = {}  # kind of cluster -> its names in all pairs
         for column in clustered.columns[clustered.columns.str.startswith(CLUSTER)]:
-            kind = column.removeprefix(CLUSTER).rstrip(_DIGITS)
+            kind = column.removeprefix(CLUSTER).rstrip("0123456789")  # ADJ1 and ADJ2 are clusters of one kind
             names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
         shared = [
             f"{kind} ({_counted(len(set(of_pairs)))})"
@@ -118,7 +117,7 @@ class Comparison:
     @property
     def reservation(self) -> str:
         """What to keep in mind about the interval: that it rests on few clusters, or "" if it does not."""
-        count = int(clusters_by(_with_clusters(self.table).assign(all=""), ["all"])["clusters"].iloc[0])
+        count = int(clusters_by(_with_clusters(self.table), [_ALL])["clusters"].iloc[0])
         if count >= FEWEST_WORDINGS:
             return ""
         return (
@@ -366,21 +365,18 @@ class LanguageModel(Encoder):
         margins = scored["margin"].to_numpy(dtype=np.float64)
         table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
-        clustered = _with_clusters(table).assign(of="all", scheme=scheme)
-        rates, margins_of = {"accuracy": rate_by(clustered, "accuracy", ["of"])}, pd.DataFrame()
-        if {"order", f"{CLUSTER}frame"} <= {*table.columns}:
-            orders = both_orders(clustered, ["of"])
-            rates["both"], margins_of = orders["both"], of_meaning(orders["margins"])
-        estimates = {
-            name: Estimate(row[name], row["low"], row["high"], int(row["n"]))
-            for name, found in rates.items()
-            for row in found.to_dict("records")
-        }
-        means = [
-            Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
-            for row in margins_of.to_dict("records")
-        ]
-        return Comparison(table, estimates["accuracy"], estimates.get("both"), *means)
+        clustered = _with_clusters(table).assign(scheme=scheme)
+        [accuracy] = _estimates(rate_by(clustered, "accuracy", [_ALL]), "accuracy")
+        comparison = Comparison(table, accuracy)
+        if not {"order", f"{CLUSTER}frame"} <= {*table.columns}:
+            return comparison
+        orders = both_orders(clustered, [_ALL])
+        for both in _estimates(orders["both"], "both"):
+            comparison = replace(comparison, both=both)
+        for row in of_meaning(orders["margins"]).to_dict("records"):
+            margin = Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
+            comparison = replace(comparison, margin=margin)
+        return comparison
 
     def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
@@ -545,7 +541,8 @@ def minimal_pairs(
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
-    people = load_people(_beside(constructions, PEOPLE_FILE))
+    beside = constructions.parent / PEOPLE_FILE
+    people = load_people(beside if beside.is_file() else carried_files() / PEOPLE_FILE)
     contents = {construction: load_pairs(construction, people, constructions)}
     cells = PerCell(meaning=per_cell, form=per_cell, control=per_cell)
     settings = MakePairs(per_cell=cells, pseudowords=pseudowords, format=format, examples=examples)
@@ -715,8 +712,17 @@ def probe(
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
-            how: dict[str, Any] = {"folds": folds, "jobs": jobs, "progress": progress, "faults": faults}
-            predicted = cross_validate(list(vectors), expected, of_part, regularisation, fitting, **how)
+            predicted = cross_validate(
+                list(vectors),
+                expected,
+                of_part,
+                regularisation,
+                fitting,
+                folds=folds,
+                jobs=jobs,
+                progress=progress,
+                faults=faults,
+            )
             unknown = Estimate(nan, nan, nan, len(texts))
             estimates = [
                 unknown if np.isnan(layer).any() else estimate_rate(credit(layer, expected), of_group[:, None])
@@ -766,8 +772,8 @@ def _listed(texts: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _bar(total: int, unit: str) -> Iterator[Callable[..., Any]]:
-    """Show a progress bar, in a terminal or a notebook: at once for much work, else if it takes two seconds."""
-    with tqdm(total=total, unit=f" {unit}", delay=0 if total > _MANY else 2, leave=False) as bar:
+    """Show a progress bar of work that takes two seconds or more, in a terminal or a notebook."""
+    with tqdm(total=total, unit=f" {unit}", delay=2, leave=False) as bar:
         yield lambda finished, **_: bar.update(finished)
 
 
@@ -822,9 +828,19 @@ def _pairs_to_compare(
 
 
 def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with clusters, those that it names or its items, and perhaps with units (`with_units`)."""
+    """Return a table with clusters, those that it names or its items, and perhaps with units (`with_units`).
+
+    The column `_ALL` makes all rows one group.
+    """
     named = any(column.startswith(CLUSTER) for column in table.columns)
-    return with_units(table if named else table.assign(**{f"{CLUSTER}item": table["item"]}))
+    clusters = {} if named else {f"{CLUSTER}item": table["item"]}
+    return with_units(table.assign(**clusters, **{_ALL: ""}))
+
+
+def _estimates(rates: pd.DataFrame, name: str) -> list[Estimate]:
+    """Return the rates of a table of `cxprobe.stats.rate_by`."""
+    rows = rates[[name, "low", "high", "n"]].to_numpy()
+    return [Estimate(rate, low, high, int(n)) for rate, low, high, n in rows.tolist()]
 
 
 def _counted(clusters: int) -> str:
@@ -833,11 +849,6 @@ def _counted(clusters: int) -> str:
 
 def _constructions(folder: str | Path | None) -> Path:
     return carried_files() / CONSTRUCTIONS_FOLDER if folder is None else Path(folder)
-
-
-def _beside(constructions: Path, file: Path) -> Path:
-    there = constructions.parent / file  # beside another folder there may be none
-    return there if there.is_file() else carried_files() / file
 
 
 def _check_file(constructions: Path, construction: str, file: str) -> None:
@@ -854,15 +865,15 @@ def _load(
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"
         device = "cuda" if torch.cuda.is_available() else other
-    carried = carried_models()
-    path = str(carried_files() / "models" / name) if name in carried and not Path(name).is_dir() else name
+    carried, is_folder = carried_models(), Path(name).is_dir()
+    path = str(carried_files() / "models" / name) if name in carried and not is_folder else name
     if name.startswith(("/", "./", "../", "~")):
         path = str(Path(name).expanduser())
         if not Path(path).is_dir() and not is_gguf(path):
             raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")
-    last = name.rstrip("/").rpartition("/")[2]  # messages call the model so
+    last = Path(name).name  # messages call the model so
     spec = ModelSpec(name=path, revision=revision, sha256=None, dtype=dtype)
-    if name in PACKAGED and not Path(name).is_dir():
+    if name in PACKAGED and not is_folder:
         spec = PACKAGED[name].model_copy(update={"dtype": dtype})
     try:
         return load_model(last, spec, device)

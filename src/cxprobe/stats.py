@@ -50,7 +50,7 @@ class Mean:
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[np.object_]
-LEVEL = 0.95
+LEVEL, POWER = 0.95, 0.8
 WORDINGS = f"{CLUSTER}wording:"  # how the names of these clusters begin, see clusters_of
 WIDEST = 0.5  # interval of a rate; what is wider is a smoke test
 FEWEST_WORDINGS = 6  # with fewer, no difference could be found: see PairedDifference.p
@@ -91,27 +91,8 @@ def _clusters_or_units(table: pd.DataFrame) -> Names:
     if UNIT not in table.columns:
         return clusters_of(table)
     named = table[UNIT].notna() & (table[UNIT] != "")
-    if named.all():
-        return clusters_of(table[[UNIT]].rename(columns={UNIT: f"{CLUSTER}{UNIT}"}))
     others = table.loc[:, table.columns.str.startswith(CLUSTER)].mask(named).dropna(axis=1, how="all")
     return clusters_of(others.assign(**{f"{CLUSTER}{UNIT}": table[UNIT].where(named)}))
-
-
-def unit_means(table: pd.DataFrame, columns: Sequence[str]) -> tuple[list[Floats], Names]:
-    """Return the means of columns over each unit, (units,) each, and the units' clusters, (units, ways), as `rate_by`.
-
-    Args:
-        table: The columns, those that begin with ``cluster_`` (at least one), and perhaps ``unit``.
-        columns: Numbers.
-
-    Raises:
-        DataError: No column begins with ``cluster_``.
-    """
-    clusters = _clusters_or_units(table)
-    units = _renumbered(clusters[:, -1]) if UNIT in table.columns else np.arange(len(table))  # (n,)
-    first = np.unique(units, return_index=True)[1]
-    means = table[[*columns]].groupby(units).mean()
-    return [means[column].to_numpy(dtype=np.float64) for column in columns], clusters[first]
 
 
 def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> pd.DataFrame:
@@ -230,7 +211,7 @@ def estimate_rate(credits: Floats, clusters: Names) -> Estimate:
         clusters: Shape (n, k): the names of each item's clusters. The same name is the same cluster in every column.
 
     Raises:
-        DataError: There are no items, or not one row of clusters for each.
+        DataError: There are no items.
 
     Source:
         Korn & Graubard 1998 for the effective number of items and its degrees of freedom; Wilson 1927; Franco, Little,
@@ -239,36 +220,17 @@ def estimate_rate(credits: Floats, clusters: Names) -> Estimate:
         its coverage in simulations.
     """
     n = len(credits)
-    if n == 0 or clusters.ndim != 2 or n != len(clusters):
-        raise DataError(
-            f"an estimate needs items with a row of clusters each; got {n} items, clusters {clusters.shape}"
-        )
+    if n == 0:
+        raise DataError("a rate of no items has no estimate; give one item or more")
     value, low, high = _estimates(credits, clusters, np.zeros(n, dtype=np.int64))
     return Estimate(float(value[0]), float(low[0]), float(high[0]), n)
 
 
-def estimate_difference(first: Floats, second: Floats, clusters: Names) -> Estimate:
-    """Estimate the difference of two rates of the same items, first less second.
+def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the difference of two rates with its interval for each group of items, all groups at once.
 
     An item whose first credit is larger by d counts as a credit of (1 + d) / 2, and the difference is twice the rate of
     these less 1, with the interval of `estimate_rate`. So it is not empty where all items agree.
-
-    Args:
-        first: Shape (n,): each item's credit in one way of asking.
-        second: Shape (n,): in the other.
-        clusters: Shape (n, k), see `estimate_rate`.
-
-    Raises:
-        DataError: The two do not have the same items, or see `estimate_rate`.
-    """
-    if first.shape != second.shape:
-        raise DataError(f"a difference needs the same items twice; got {first.shape} and {second.shape}")
-    rate = estimate_rate((1 + first - second) / 2, clusters)
-    return Estimate(float(np.mean(first - second)), 2 * rate.low - 1, 2 * rate.high - 1, rate.n)
-
-
-def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the difference of two rates with its interval for each group of items, all groups at once.
 
     Args:
         table: The columns ``first`` and ``second``, each item's credits in [0, 1]; columns that begin with
@@ -278,16 +240,16 @@ def difference_by(table: pd.DataFrame, first: str, second: str, by: Sequence[str
         by: The columns whose values make the groups.
 
     Returns:
-        One row per group, in the order of `rate_by`: the columns of ``by``; difference, low and high, in [-1, 1], the
-        numbers of `estimate_difference`; and n, the number of items.
+        One row per group, in the order of `rate_by`: the columns of ``by``; difference, low and high, in [-1, 1];
+        and n, the number of items.
 
     Raises:
         DataError: No column begins with ``cluster_``.
     """
     table, groups, keys = _grouped(table, by)
-    credits = (1 + (table[first] - table[second]).to_numpy(dtype=np.float64)) / 2  # (n,)
-    value, low, high = (2 * rate - 1 for rate in _estimates(credits, clusters_of(table), groups))
-    return keys.assign(difference=value, low=low, high=high, n=np.bincount(groups))
+    differences = (table[first] - table[second]).to_numpy(dtype=np.float64)  # (n,)
+    rate, low, high = _estimates((1 + differences) / 2, clusters_of(table), groups)
+    return keys.assign(difference=2 * rate - 1, low=2 * low - 1, high=2 * high - 1, n=np.bincount(groups))
 
 
 @dataclass(frozen=True)
@@ -323,17 +285,16 @@ class PairedDifference:
     step: float
     uneven: float
 
-    def detectable(self, power: float = 0.8, tests: int = 1) -> float:
-        """Return the smallest difference that these items would probably have shown, at a level of 5 %.
+    def detectable(self, tests: int = 1) -> float:
+        """Return the smallest difference that these items would have shown in 80 % of samples, at a level of 5 %.
 
         It is (c + t_power) standard errors, and at least what lets as many items differ with that probability as a
         permutation test needs to reach the level. c is the critical value of the test that finds less: Student's t, or
         the permutation test, whose critical value grows with the share of the items that single clusters have.
 
         Args:
-            power: The probability with which a difference of this size is found, in (0.5, 1).
             tests: How many comparisons are tested together. The level is 5 % divided by their number, as for the
-                smallest p value under Holm's correction, so that the power is at least the one that is asked for.
+                smallest p value under Holm's correction, so that the power is at least 80 %.
 
         Returns:
             A number in (0, 1]; NaN where even the largest difference would not be found so often, as where there
@@ -344,15 +305,15 @@ class PairedDifference:
         """
         level = (1 - LEVEL) / tests
         fewest = ceil(1 - log2(level))  # as many clusters that differ alike have a p value of at most the level
-        if self.groups < fewest:
-            return float("nan")
         z = ndtri(1 - level / 2)
-        if (rest := 1 - z**2 * self.uneven) <= 0:
-            return float("nan")
+        rest = 1 - z**2 * self.uneven
+        if self.groups < fewest or rest <= 0:
+            return nan
         # Of the permutation test: value ** 2 > z ** 2 * (error ** 2 + uneven * value ** 2).
         critical = max(stdtrit(self.freedom, 1 - level / 2), z / sqrt(rest))
-        enough = betaincinv(fewest, self.n - fewest + 1, power)  # so many of n items differ, or more
-        smallest = float(max((critical + stdtrit(self.freedom, power)) * self.error, enough * self.step))
+        by_error = (critical + stdtrit(self.freedom, POWER)) * self.error
+        enough = betaincinv(fewest, self.n - fewest + 1, POWER)  # so many of n items differ, or more
+        smallest = float(max(by_error, enough * self.step))
         return smallest if smallest <= 1 else nan
 
 
@@ -363,32 +324,32 @@ def compare_paired(first: Floats, second: Floats, clusters: Names) -> PairedDiff
         first: Shape (n,): each item's credit of one model, in [0, 1].
         second: Shape (n,): of the other.
         clusters: Shape (n, k), see `estimate_rate`.
-
-    Raises:
-        DataError: The two do not have the same items, or see `estimate_rate`.
     """
-    value = estimate_difference(first, second, clusters).value
-    n, everything = len(first), np.zeros(len(first), dtype=np.int64)
+    n = len(first)
+    everything = np.zeros(n, dtype=np.int64)  # one group
     codes, counts, _ = _ways(clusters, everything)
-    groups = int(counts.min())
     differences = first - second  # (n,)
+    value = float(np.mean(differences))
     parts = _variances((1 + differences) / 2, codes, everything)
     variance, freedom, unseen, worth = (float(numbers[0]) for numbers in parts)
     error = 2 * sqrt(variance + unseen / worth)
     half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
     low, high = value - half, value + half
-    p = 1.0 if value == 0 else 2 * float(stdtr(freedom, -abs(value) / error))
+    p = 1.0
     if value != 0:
-        p = max(p, *(_permutation_p(np.bincount(way, weights=differences).astype(np.float64)) for way in codes.T))
+        by_t = 2 * float(stdtr(freedom, -abs(value) / error))
+        p = max(by_t, *(_permutation_p(differences, way) for way in codes.T))
     if p >= 1 - LEVEL:
-        low, high = min(low, 0.0), max(high, 0.0)
+        low = min(low, 0.0)
+        high = max(high, 0.0)
+    low = max(-1.0, low)
+    high = min(1.0, high)
     sizes = np.abs(differences[differences != 0])
     step = float(sizes.mean()) if len(sizes) else 1.0
     few = [np.bincount(way) / n for way in codes.T[counts[0] <= MOST_PERMUTED]]  # (clusters,) each
     uneven = max((float(shares @ shares) for shares in few), default=0.0)
-    return PairedDifference(
-        value, error, max(-1.0, low), min(1.0, high), n, groups, freedom, p if groups > 1 else nan, step, uneven
-    )
+    groups = int(counts.min())
+    return PairedDifference(value, error, low, high, n, groups, freedom, p if groups > 1 else nan, step, uneven)
 
 
 def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, PairedDifference | None, float]:
@@ -396,7 +357,7 @@ def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, Pair
 
     Args:
         first: The credits of one model: id, which no two rows share; accuracy, in [0, 1]; the columns that begin with
-            ``cluster_``, and perhaps ``unit``.
+            ``cluster_``, and perhaps ``unit``, whose rows are compared by their mean.
         second: id and accuracy of the other.
 
     Returns:
@@ -406,18 +367,24 @@ def compare_shared(first: pd.DataFrame, second: pd.DataFrame) -> tuple[int, Pair
     shared = first.merge(second[["id", "accuracy"]].rename(columns={"accuracy": "second"}), on="id")
     if shared.empty:
         return 0, None, nan
-    (one, other), clusters = unit_means(shared, ["accuracy", "second"])  # (units,) each, (units, ways)
-    return len(shared), compare_paired(one, other, clusters), float(other.mean())
+    clusters = _clusters_or_units(shared)
+    units = _renumbered(clusters[:, -1]) if UNIT in shared.columns else np.arange(len(shared))  # (n,)
+    means = shared[["accuracy", "second"]].groupby(units).mean()
+    one, other = (means[column].to_numpy(dtype=np.float64) for column in means)  # (units,) each
+    first_of_unit = np.unique(units, return_index=True)[1]
+    return len(shared), compare_paired(one, other, clusters[first_of_unit]), float(other.mean())
 
 
-def _permutation_p(sums: Floats) -> float:
-    """Return the two-sided p value of a sum over clusters, (clusters,), among those with other signs, in (0, 1].
+def _permutation_p(differences: Floats, codes: Ints) -> float:
+    """Return the two-sided p value of a sum over clusters among those with other signs, in (0, 1].
 
     If two models do not differ, exchanging their answers to all items of a cluster changes nothing but a sign. All
     2 to the power of m exchanges of m clusters that differ are counted up to `EXACT`, and `EXCHANGES` drawn ones above.
     For more than `MOST_PERMUTED` the test adds nothing to Student's t and is not made: 0.
     """
-    sizes = np.sort(np.abs(sums[np.abs(sums) > 1e-9]))  # (m,); sorted, so that the order of clusters does not count
+    sums = np.bincount(codes, weights=differences)  # (clusters,)
+    sizes = np.abs(sums)
+    sizes = np.sort(sizes[sizes > 1e-9])  # (m,); sorted, so that the order of clusters does not count
     if len(sizes) > MOST_PERMUTED:
         return 0.0
     totals = _exchanges(len(sizes)) @ sizes  # (exchanges,)
@@ -453,8 +420,11 @@ def differs_from_published(rate: Estimate, published: float, n: int | None, roun
     """
     if np.isnan(published):
         return False
-    ends = (published, published) if n is None else _wilson(np.array(published), np.array(n))
-    difference = difference_of_samples(rate, Estimate(published, float(ends[0]), float(ends[1]), n or 0))
+    other = Estimate(published, published, published, 0)
+    if n is not None:
+        low, high = _wilson(np.array(published), np.array(n))
+        other = Estimate(published, float(low), float(high), n)
+    difference = difference_of_samples(rate, other)
     return not difference.low - rounding <= 0 <= difference.high + rounding
 
 
@@ -465,9 +435,9 @@ def difference_of_samples(first: Estimate, second: Estimate) -> Estimate:
         Newcombe 1998 (Interval estimation for the difference between independent proportions), method 10.
     """
     value = first.value - second.value
-    low = value - sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
-    high = value + sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
-    return Estimate(value, low, high, first.n)
+    below = sqrt((first.value - first.low) ** 2 + (second.high - second.value) ** 2)
+    above = sqrt((first.high - first.value) ** 2 + (second.value - second.low) ** 2)
+    return Estimate(value, value - below, value + above, first.n)
 
 
 def holm(p: Sequence[float] | Floats) -> Floats:
@@ -503,10 +473,13 @@ def _grouped(table: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Ints
 def _wilson(rate: Floats, n: Floats) -> tuple[Floats, Floats]:
     """Return the ends of Wilson's 95 % score interval of rates of n items each."""
     z = ndtri((1 + LEVEL) / 2)
-    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    scale = 1 + z**2 / n
+    centre = (rate + z**2 / (2 * n)) / scale
+    half = z / scale * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    low = np.maximum(0.0, centre - half)
+    high = np.minimum(1.0, centre + half)
     # Rounding must not push the rate itself out of its interval when it is 0 or 1.
-    return np.minimum(rate, np.maximum(0.0, centre - half)), np.maximum(rate, np.minimum(1.0, centre + half))
+    return np.minimum(rate, low), np.maximum(rate, high)
 
 
 def _estimates(credits: Floats, clusters: Names, groups: Ints) -> tuple[Floats, Floats, Floats]:
@@ -516,7 +489,8 @@ def _estimates(credits: Floats, clusters: Names, groups: Ints) -> tuple[Floats, 
     codes, _, _ = _ways(clusters, groups)
     variance, freedom, unseen, worth = _variances(credits, codes, groups)
     quantile = (1 + LEVEL) / 2
-    correction = (stdtrit(freedom, quantile) / stdtrit(np.maximum(n - 1, 1), quantile)) ** 2
+    of_items = np.maximum(n - 1, 1)
+    correction = (stdtrit(freedom, quantile) / stdtrit(of_items, quantile)) ** 2
     effective = (rate * (1 - rate) + unseen) / (variance * correction + unseen / worth)
     low, high = _wilson(rate, np.maximum(effective, 1.0))
     return rate, low, high
@@ -550,7 +524,8 @@ def _variances(credits: Floats, codes: Ints, groups: Ints) -> tuple[Floats, Floa
         of freedom from the spread of the squared residuals. The unseen is ours.
     """
     n, columns = np.bincount(groups), codes.shape[1]
-    residuals = credits - (np.bincount(groups, weights=credits) / n)[groups]
+    means = np.bincount(groups, weights=credits) / n
+    residuals = credits - means[groups]
     together, _, _ = _squares(residuals, codes, groups, n)
     ways = [_squares(residuals, codes[:, [way]], groups, n) for way in range(columns)]
     each, evenness, deviations = (np.stack(numbers, axis=1) for numbers in zip(*ways, strict=True))  # (groups, ways)
@@ -579,11 +554,13 @@ def _squares(residuals: Floats, codes: Ints, groups: Ints, n: Ints) -> tuple[Flo
     sums = np.bincount(codes.ravel(), weights=np.repeat(residuals, codes.shape[1]))
     squares = np.where(np.abs(sums) > _ROUNDING * of_group, sums**2, 0.0)
     corrected = squares / np.maximum(1 - shares, 1 / of_group)
-    summed = (corrected, sizes**2, squares, squares**2)
-    total, sizes_squared, second, fourth = (
-        np.bincount(group_of, weights=numbers, minlength=len(n)).astype(np.float64) for numbers in summed
-    )
-    return total, sizes_squared / n**2, np.divide(second**2, fourth, out=np.zeros(len(n)), where=fourth > 0)
+
+    def summed(numbers: Floats | Ints) -> Floats:
+        return np.bincount(group_of, weights=numbers, minlength=len(n)).astype(np.float64)
+
+    second, fourth = summed(squares), summed(squares**2)
+    deviating = np.divide(second**2, fourth, out=np.zeros(len(n)), where=fourth > 0)
+    return summed(corrected), summed(sizes**2) / n**2, deviating
 
 
 def _ways(clusters: Names, groups: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:
@@ -617,11 +594,9 @@ def _ways(clusters: Names, groups: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]
 
 
 def _count_clusters(codes: Ints, groups: Ints) -> Ints:
-    """Return how many clusters each group has, (groups,); codes, (n,), that differ from group to group."""
-    numbers = _renumbered(codes)
-    group_of = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
-    group_of[numbers] = groups
-    return np.bincount(group_of)
+    """Return how many clusters each group has, (groups,); codes, (n,), differ from group to group."""
+    first = np.unique(codes, return_index=True)[1]
+    return np.bincount(groups[first])
 
 
 def _renumbered(names: Names | Ints) -> Ints:

@@ -9,7 +9,7 @@ from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import DataError
 from cxprobe.pairs.frames import load_pairs
 from cxprobe.pairs.make import build_pairs
-from cxprobe.pairs.params import MakePairs
+from cxprobe.pairs.params import MakePairs, PerCell
 
 
 @pytest.fixture(autouse=True)
@@ -20,9 +20,8 @@ def elsewhere(tmp_path, monkeypatch):
 def test_pairs_are_those_of_the_stage():
     people = load_people(ROOT / PEOPLE_FILE)
     content = load_pairs("let-alone", people, ROOT / "constructions")
-    per_cell = {"meaning": 3, "form": 3, "control": 1}
-    values = {"per_cell": per_cell, "pseudowords": None, "format": "paper", "examples": 0}
-    settings = MakePairs.model_validate(values)
+    cells = PerCell(meaning=3, form=3, control=1)
+    settings = MakePairs(per_cell=cells, pseudowords=None, format="paper", examples=0)
     expected = build_pairs("let-alone", {"let-alone": content}, people, settings, 7).pairs
     pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", per_cell=3, seed=7), expected)
 

@@ -10,7 +10,7 @@ from toy_files import write_toy_files
 from typer.testing import CliRunner
 from whole_project import change
 
-from conftest import ROOT, project_environment, write_toy_construction
+from conftest import ROOT, project_environment
 from cxprobe.cli import app
 from cxprobe.project.params import schema_text
 from cxprobe.project.presets import preset_text
@@ -46,14 +46,6 @@ def replace(file, old, new):
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
-
-
-def add_construction(folder):
-    """Write a second toy construction, "other", with premises of its own."""
-    write_toy_construction(folder / "others")
-    (folder / "others" / "toy").rename(folder / "constructions" / "other")
-    for old, new in (("V: drew", "V: kept"), ("V: fed", "V: kept"), ("V: slept", "V: cooked")):
-        replace(folder / "constructions" / "other" / "items.yaml", old, new)
 
 
 def check():
@@ -105,6 +97,7 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
         *(f"constructions/toy/{name}" for name in ("pattern.yaml", "scenarios.yaml")),
         *("lexicon/people.yaml", "params.yaml", "prompts/reasoning.yaml"),
     ]
+    assert not (folder / "params.schema.json").exists()  # nothing is written where there is a fault
 
 
 def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder):
@@ -115,18 +108,12 @@ def test_items_that_can_be_read_and_do_not_hold_are_told_with_their_lines(folder
     replace(toy / "items.yaml", "{R1} is taller than", "{R1} is older than")
     code, lines = check()
     assert code == 2
-    where = "constructions/toy/"
-    assert [line.partition(";")[0] for line in lines] == [
-        f"{where}items.yaml, line 22: other_facts: '{{R1}} is older than {{R2}} and {{R2:their}} dog.' says the same "
-        "as facts, so that a test changes nothing",
-        *(
-            f"{where}pairs.yaml, line {line}: 'his' agrees with women or with men only, and the people are both"
-            for line in (9, 14)
-        ),
-        f"{where}scenarios.yaml, line 21: 'the {{ADJ1}} {{NOUN2}} is not {{ADJ2}} and is [MASK] .' shows the "
-        "candidates unequally often ({ADJ2}: 1, {ANT2}: 0",
-        "lexicon/people.yaml, line 6: 'the queen' would be called 'he', since people of the type job get the pronouns "
-        "masculine",
+    toy = "constructions/toy"
+    assert [line.partition(":")[0] for line in lines] == [
+        f"{toy}/items.yaml, line 22",
+        *(f"{toy}/pairs.yaml, line 9", f"{toy}/pairs.yaml, line 14"),
+        f"{toy}/scenarios.yaml, line 21",
+        "lexicon/people.yaml, line 6",
         "5 faults",
     ]
 
@@ -140,20 +127,10 @@ def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert "mining.tagger: there is no folder spacy, which" in check()[1][1]
 
 
-def test_what_is_taken_out_of_a_grid_is_told_in_one_line_wherever_else_it_is_named(folder):
-    add_construction(folder)
-
-    def take_out(params):
-        params["pairs"]["probe"]["constructions"] = ["toy", "other"]
-        params["pairs"]["constructions"] = ["let-alone"]
-
-    change(folder, take_out)
-    told = "pairs.probe.constructions: pairs.constructions does not have toy, other; take out here what"
-    assert [line for line in check()[1] if told in line]
-
-
 def test_all_constructions_are_checked_whatever_the_grid_names(folder):
-    add_construction(folder)
+    shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "other")
+    for old, new in (("V: drew", "V: kept"), ("V: fed", "V: kept"), ("V: slept", "V: cooked")):
+        replace(folder / "constructions" / "other" / "items.yaml", old, new)
     replace(folder / "constructions" / "other" / "scenarios.yaml", "base: S1", "base: S9")
     (folder / "constructions" / "empty").mkdir()
     assert check() == (
@@ -187,11 +164,11 @@ def test_all_files_to_import_are_told_at_once(folder):
         params["prompts"]["make"]["shots"][1]["sources"] = ["data/benchmarks/shots.csv"]
 
     change(folder, ask)
-    absent = [
-        f"data/benchmarks/{file}: there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
-        for file in ("one.tsv", "shots.csv")
+    code, lines = check()
+    assert code == 2
+    assert [line.split(";")[0] for line in lines[:-1]] == [
+        f"data/benchmarks/{file}: there is no such file" for file in ("one.tsv", "shots.csv", "two.tsv")
     ]
-    assert check() == (2, [*absent, absent[0].replace("one", "two"), "3 faults"])
 
 
 def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
@@ -212,9 +189,3 @@ def test_the_schema_and_the_page_of_constructions_are_written_where_they_changed
     assert (folder / "params.schema.json").read_text() == schema_text()
     assert "## Toy order" in (folder / "constructions/README.md").read_text()
     assert "written anew" not in CliRunner().invoke(app, ["check"]).output
-
-
-def test_nothing_is_written_where_there_is_a_fault(folder):
-    change(folder, lambda params: params["compute"].update(jobs=0))
-    assert check()[0] == 2
-    assert not (folder / "params.schema.json").exists()

@@ -128,14 +128,8 @@ def test_what_cannot_become_a_project_is_refused_before_anything_is_written(tmp_
 
 def test_it_says_the_next_commands_and_nothing_of_other_programs(made, monkeypatch):
     folder, output = made
-    lines = output.splitlines()
-    assert lines[0].startswith(f"{folder} is a project with the preset pairs, for cxprobe ")
-    assert [line.split("#")[0].strip() for line in lines if line.startswith("    ")] == [
-        f"cd {folder}",
-        "cxprobe check",
-        "git add --all && git commit --message 'Begin the project'",
-        "dvc repro",
-    ]
+    assert output.startswith(f"{folder} is a project with the preset pairs, for cxprobe ")
+    assert f"\n    cd {folder}\n    cxprobe check " in output
     assert "Initialized" not in output
     monkeypatch.chdir(folder)
     code, output = call("check")

@@ -85,7 +85,6 @@ def test_the_version_is_the_installed_one():
     [
         (["chek"], "Did you mean 'check'"),
         (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
-        (["rate", "tyo"], "did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
         (["init", "study", "--preset", "embeded"], "there is no preset 'embeded'; did you mean 'embedded'?"),
     ],

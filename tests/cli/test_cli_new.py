@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from ruamel.yaml import YAML
 from toy_files import write_toy_files
@@ -13,8 +12,6 @@ import cxprobe
 from conftest import change_params
 from cxprobe.cli import app
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.engine import SLOTS
-from cxprobe.files.tables import write_table
 from cxprobe.lm.folders import digest_of
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
@@ -69,7 +66,6 @@ def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_e
     [
         (["My Own"], "it may have small letters, digits and hyphens, and begins with a letter or digit; take 'my-own'"),
         (["../toy"], "take 'toy'"),
-        (["ä"], "cannot be the name of a construction"),
         ([""], "cannot be the name of a construction"),
         (["toy"], "constructions/toy exists already; take another name, or remove it first"),
         (["all"], "is the name of the runs over all constructions"),
@@ -80,17 +76,6 @@ def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, 
     code, output = call("construction", *words)
     assert (code, said in output) == (2, True), output
     assert sorted(folder.rglob("*")) == before
-
-
-def mine(folder, *sentences):
-    """Write mined sentences of the toy, each with a verb."""
-    slots = [
-        [{"slot": "verb", "start": text.index(verb), "end": text.index(verb) + len(verb), "word": verb, "tag": "VB"}]
-        for text, verb in sentences
-    ]
-    texts = [text for text, _ in sentences]
-    table = pd.DataFrame({"id": [f"mined-{n}" for n in range(len(texts))], "text": texts, "tags": "NN", "slots": slots})
-    write_table(table, folder / "data/mine_sentences/toys/toy/sentences.parquet", {"slots": SLOTS})
 
 
 def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):

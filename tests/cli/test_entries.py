@@ -27,7 +27,7 @@ def spec(name: str = "some/model", revision: str | None = "1a2b3c") -> ModelSpec
     [("123", "some/model", "123456"), ("1e4", "12", "0x12"), ("on", "a: b", "null"), ("ok", "- x", "1_000")],
 )
 def test_names_that_yaml_would_read_as_something_else_are_quoted(slug, name, revision):
-    entry = YAML(typ="safe").load(entry_of(slug, spec(name, revision)))
+    entry = YAML(typ="safe").load(entry_of(slug, spec(name, revision), ""))
     assert ModelSpec.model_validate(entry[slug]) == spec(name, revision)
 
 
@@ -41,13 +41,13 @@ def test_names_that_yaml_would_read_as_something_else_are_quoted(slug, name, rev
 )
 def test_a_slug_that_is_taken_or_is_no_name_is_refused(file, slug, said):
     with pytest.raises(ProjectError) as fault:
-        require_free(slug, file)
+        require_free(slug)
     assert said in str(fault.value)
 
 
 def test_a_model_of_the_hub_is_to_be_pinned():
-    assert "# pin the commit" in entry_of("new", describe_model("new", "some/model", None, "bfloat16"))
-    assert "# pin" not in entry_of("new", describe_model("new", "some/model", "1a2b3c", "bfloat16"))
+    assert "# pin the commit" in entry_of("new", describe_model("new", "some/model", None, "bfloat16"), "")
+    assert "# pin" not in entry_of("new", describe_model("new", "some/model", "1a2b3c", "bfloat16"), "")
 
 
 def test_what_is_loaded_from_a_folder_is_hashed(tmp_path, tiny_bert, monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from exported_project import MEANING, PAIRS, RULE
+from exported_project import MEANING, PAIRS
 from whole_project import BENCHMARK, change
 
 from conftest import change_params
@@ -63,11 +63,8 @@ def test_pairs_count_each_text_once_and_the_second_sentences_alone(folder):
 
 def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
     every = asked("score_pairs")
-
-    def ask_less(params):
-        params["pairs"]["models"]["mini-clm"] = {"meaning": 1, "form": 1, "control": 1}
-
-    change_params(folder, folder / "params.yaml", ask_less)
+    one_each = {"meaning": 1, "form": 1, "control": 1}
+    change(folder, lambda params: params["pairs"]["models"].update({"mini-clm": one_each}))
     fewer = asked("score_pairs")
     assert fewer["mini-clm"].texts < every["mini-clm"].texts
     assert fewer["along"] == every["along"]
@@ -77,7 +74,6 @@ def test_a_series_is_asked_once_a_checkpoint_and_blind_models_are_not_counted(fo
     rows = asked("score_pairs")
     assert rows["along"].texts == 2 * rows["mini-clm"].texts
     assert set(rows) == {"mini-clm", "along"}
-    assert RULE not in rows
 
 
 def test_requests_are_the_questions_and_replies_at_most_as_long_as_allowed(folder):
@@ -92,17 +88,14 @@ def test_sentences_and_scenarios_are_counted_as_they_were_made(folder):
     recognition = Path("data/make_recognition/comparative-correlative")
     sentences = [pd.read_parquet(path)["text"] for path in recognition.glob("*/sentences.parquet")]
     assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique()
-    change_params(folder, folder / "params.yaml", mark_too)
+    own = "comparative-correlative"
+    change(folder, lambda params: params["recognition"]["constructions"][own].append("marked"))
     mined = pd.read_parquet(recognition / "mined" / "sentences.parquet")
     (recognition / "marked").mkdir()
     mined.assign(start=0, end=3).to_parquet(recognition / "marked" / "sentences.parquet")
     assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique() + mined["text"].nunique()
     texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet")["text"]
     assert asked("score_scenarios")["mini-mlm"].texts == texts.nunique()
-
-
-def mark_too(params: dict) -> None:
-    params["recognition"]["constructions"]["comparative-correlative"].append("marked")
 
 
 def test_a_line_is_counted_alone_and_the_others_are_named_with_the_stage_to_run(folder, capsys):

@@ -14,8 +14,8 @@ from cxprobe.constructions.people import load_people
 from cxprobe.lines import LINES
 from cxprobe.pairs.frames import PairsFile, load_pairs
 from cxprobe.pairs.line import ConstructionPairs
-from cxprobe.prompts.items import FRAME_TESTS, load_items
-from cxprobe.prompts.line import NOTHING_FOLLOWS, TESTS_OF_REASONING
+from cxprobe.prompts.items import TESTS_OF_REASONING, load_items
+from cxprobe.prompts.line import NOTHING_FOLLOWS
 from cxprobe.report.inputs import ConstructionFiles
 from cxprobe.scenarios.rules import load_scenarios
 from cxprobe.site.constructions import BLIND_RATE, page_of
@@ -100,7 +100,7 @@ def test_a_premise_has_all_hypotheses_and_other_readings_and_the_look_alikes_hav
 def test_every_test_of_reasoning_is_shown_with_its_answer(toy):
     told = [one for one in examples(toy, "prompts") if one.kind.startswith("multiple choice")]
     assert [one.kind for one in told] == [
-        f"multiple choice, {test}: {TESTS_OF_REASONING[test]}" for test in FRAME_TESTS
+        f"multiple choice, {test}: {TESTS_OF_REASONING[test]}" for test in TESTS_OF_REASONING
     ]
     base = "The older you are, the calmer you are. Ann is older than Bob and his dog. Of Ann and Bob, who is calmer?"
     assert told[0][1:] == (base, "Ann", f"Bob, {NOTHING_FOLLOWS}")

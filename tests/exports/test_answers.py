@@ -9,7 +9,6 @@ from exported_project import FORM, MEANING, PAIRS, RULE, UNBALANCED
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
-from cxprobe.errors import DataError
 from cxprobe.exports.formats import ANSWER_COLUMNS, answers_of_lines, export_latex
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import read_json
@@ -119,10 +118,8 @@ def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked(read):
     assert found["clusters"].tolist() == [["frame=f"], ["frame=g"]] * 2
 
 
-@pytest.fixture
-def judged():
-    """Judged answers to two questions by two scores."""
-    return pd.DataFrame(
+def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_other(read):
+    judged = pd.DataFrame(
         {
             "model": "mini-clm",
             "id": ["i/plain/0/none/direct", "j/plain/0/none/direct"] * 2,
@@ -138,9 +135,6 @@ def judged():
             "cluster_premise": ["x", "y"] * 2,
         }
     )
-
-
-def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_other(read, judged):
     values = {"i": [3.0, 1.0, 2.0], "j": [0.0, 5.0, 4.0]}
     scores = pd.DataFrame(
         [
@@ -171,11 +165,6 @@ def test_a_row_of_pairs_has_all_columns_and_a_construction_whose_cells_are_unbal
     assert set(zip(answers["line"], answers["model"], answers["weights"], strict=True)) == {("pairs", RULE, "none")}
     decides = answers.groupby("construction")["decides"].all().to_dict()
     assert decides == dict.fromkeys(PAIRS, True) | {UNBALANCED: False}
-
-
-def test_a_line_that_has_not_been_judged_is_named(made_params):
-    with pytest.raises(DataError, match=r"data/evaluate_scenarios/.*is missing; run `dvc repro`"):
-        answers_of_lines(made_params, ["scenarios"])
 
 
 def test_rates_as_latex_have_their_interval_and_n(made_params, tmp_path, monkeypatch):

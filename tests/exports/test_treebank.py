@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 from conftest import ROOT, change_params, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.corpora.conllu import read_conllu
-from cxprobe.exports.formats import camel_case
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import PersonLabel, write_labels
@@ -71,13 +70,8 @@ def test_labelled_sentences_are_a_treebank_with_the_construction_where_it_is(fol
         ("mined-3", "We called him a fool.", "letters"),
     ]
     assert [word.cxn for word in one.words] == [(), ("Toy",), (), (), ()]
-    assert [word.elements for word in one.words] == [
-        (),
-        ("2:Toy.Verb",),
-        ("2:Toy.Recipient",),
-        ("2:Toy.MainTheme",),
-        (),
-    ]
+    elements = ["2:Toy.Verb", "2:Toy.Recipient", "2:Toy.MainTheme"]
+    assert [word.elements for word in one.words] == [(), *((element,) for element in elements), ()]
     assert [word.form for word in two.words if word.elements] == ["told", "us", "story"]
     assert [(word.lemma, word.xpos, word.head, word.deprel, word.space) for word in one.words[:2]] == [
         ("she", "PRP", 2, "nsubj", True),
@@ -102,18 +96,3 @@ def test_words_that_another_pipeline_had_are_refused(folder):
     assert code == 2
     assert "mined-1: was mined with other words than mining.parser has now" in output
     assert not (folder / "out.conllu").exists()
-
-
-def test_a_project_that_has_not_mined_is_told_to(folder):
-    MINED.unlink()
-    code, output = export()
-    assert code == 2
-    assert str(DATA / "mine_sentences") in output
-    assert "dvc repro" in output
-
-
-@pytest.mark.parametrize(
-    ("name", "written"), [("let-alone", "LetAlone"), ("half-1", "Half1"), ("direct object", "DirectObject")]
-)
-def test_names_are_written_as_in_ucxn(name, written):
-    assert camel_case(name) == written

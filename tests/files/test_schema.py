@@ -33,17 +33,14 @@ class Outer(Closed):
     [
         ({"first": 1, "inner": [{}]}, []),
         (
-            {"first": "x", "inner": [], "frist": 2},
+            {"first": "x", "inner": [{}, {"numbers": {"four": 4}}], "frist": 2},
             [
                 "first: 'x' is not allowed: input should be a valid integer",
+                "inner[1].numbers.four: four has more than three letters",
                 "frist: unknown key; did you mean 'first'? (allowed: first, inner)",
             ],
         ),
         ({"first": 1}, ["inner: missing; nothing is assumed in its place, so give it a value"]),
-        (
-            {"first": 1, "inner": [{}, {"numbers": {"four": 4}}]},
-            ["inner[1].numbers.four: four has more than three letters"],
-        ),
         (
             {"first": 1, "inner": [{"numbers": {"a": 1, "b": 2, "c": 3}}]},
             ["inner[0]: numbers.a: 1 is odd", "inner[0]: numbers.c: 3 is odd"],

@@ -6,17 +6,10 @@ import pandas as pd
 import pytest
 
 from cxprobe.errors import DataError
+from cxprobe.files import writing
 from cxprobe.files.arrays import read_features, write_features
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.files.writing import (
-    project_folder,
-    read_json,
-    remove_left_behind,
-    replacing,
-    significant,
-    this_machine,
-    write_json,
-)
+from cxprobe.files.writing import read_json, replacing, significant, write_json
 from cxprobe.lm.language_models import read_model_facts, write_model_facts
 from cxprobe.run.record import ModelFacts
 
@@ -60,17 +53,19 @@ def test_processes_that_write_one_file_at_once_leave_a_whole_one(tmp_path):
 def test_only_what_dead_processes_of_this_machine_have_left_is_removed(tmp_path):
     dead = 2**22 + 1  # no process has this number
     (tmp_path / "in").mkdir()
-    left, links = (tmp_path / "in" / f"{name}.{this_machine()}-{dead}.partial" for name in ("a.csv", "earlier-1"))
-    alive, elsewhere = f"a.csv.{this_machine()}-{os.getpid()}.partial", f"a.csv.elsewhere_1-{dead}.partial"
+    left, links = (
+        tmp_path / "in" / f"{name}.{writing.this_machine()}-{dead}.partial" for name in ("a.csv", "earlier-1")
+    )
+    alive, elsewhere = f"a.csv.{writing.this_machine()}-{os.getpid()}.partial", f"a.csv.elsewhere_1-{dead}.partial"
     for path in (left, tmp_path / alive, tmp_path / elsewhere, tmp_path / "b.partial", tmp_path / "c.csv"):
         path.write_text("half")
     links.mkdir()
     (links / "link").symlink_to(tmp_path / "c.csv")
-    remove_left_behind(tmp_path)
+    writing.remove_left_behind(tmp_path)
     assert not left.exists()
     assert not links.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive, elsewhere, "b.partial", "c.csv", "in"])
-    remove_left_behind(tmp_path / "no such folder")
+    writing.remove_left_behind(tmp_path / "no such folder")
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
@@ -95,13 +90,8 @@ def test_a_number_is_rounded_to_six_significant_digits_and_negative_zero_is_zero
 def test_json_has_rounded_numbers_and_exact_whole_ones_and_refuses_what_is_none(tmp_path):
     content = {"rate": 2 / 3, "n": 12_345_678, "ça": {"steps": [(0, 1 / 3)]}, "numpy": np.float32(0.1), "on": True}
     write_json(content, tmp_path / "m.json")
-    assert read_json(tmp_path / "m.json") == {
-        "rate": 0.666667,
-        "n": 12_345_678,
-        "ça": {"steps": [[0, 0.333333]]},
-        "numpy": 0.1,
-        "on": True,
-    }
+    expected = {"rate": 0.666667, "ça": {"steps": [[0, 0.333333]]}, "numpy": 0.1}
+    assert read_json(tmp_path / "m.json") == content | expected
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json({"a": float("nan")}, tmp_path / "n.json")
 
@@ -142,7 +132,7 @@ def test_answers_without_the_facts_about_their_model_say_what_writes_them(tmp_pa
 def test_the_project_is_the_working_directory_or_the_one_that_dvc_has_copied_there(tmp_path, monkeypatch, workspace):
     (tmp_path / workspace).mkdir(parents=True, exist_ok=True)
     monkeypatch.chdir(tmp_path / workspace)
-    assert project_folder() == tmp_path
+    assert writing.project_folder() == tmp_path
 
 
 def test_vectors_that_are_written_in_blocks_carry_their_ids(tmp_path):
@@ -157,11 +147,7 @@ def test_vectors_that_are_written_in_blocks_carry_their_ids(tmp_path):
 
 @pytest.mark.parametrize(
     ("ids", "message"),
-    [
-        (["a", "b", "c"], "vectors of 2 sentences, expected 3"),
-        (["a", "a"], "2 rows for 1 sentences"),
-        ([], "0 rows for 0"),
-    ],
+    [(["a", "b", "c"], "vectors of 2 sentences, expected 3"), (["a", "a"], "2 rows for 1 sentences"), ([], "0 rows")],
 )
 def test_vectors_without_a_sentence_of_their_own_are_refused(tmp_path, ids, message):
     with pytest.raises(DataError, match=message):

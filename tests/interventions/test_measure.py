@@ -47,10 +47,8 @@ LABELLED = LabelledSentences(
 def trained(steps: int) -> CausalLM:
     """Return a GPT-2 that has seen so many batches of sentences whose verb agrees with the first noun."""
     torch.manual_seed(0)
-    tokenizer, rng = (
-        byte_bpe({"eos": "<|endoftext|>", "pad": "<|endoftext|>"}, WORDS, adds=False),
-        np.random.default_rng(0),
-    )
+    rng = np.random.default_rng(0)
+    tokenizer = byte_bpe({"eos": "<|endoftext|>", "pad": "<|endoftext|>"}, WORDS, adds=False)
     config = GPT2Config(
         vocab_size=len(tokenizer), n_embd=32, n_layer=LAYERS, n_head=2, n_positions=16, initializer_range=0.2
     )
@@ -115,11 +113,6 @@ def knowing() -> pd.DataFrame:
     return effects_in(trained(150))
 
 
-@pytest.fixture(scope="module")
-def knows_nothing() -> pd.DataFrame:
-    return effects_in(trained(0))
-
-
 def of_answers(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["labels"] == "true"].set_index("intervention")
 
@@ -153,24 +146,23 @@ def test_what_number_decides_breaks_and_what_is_broken_is_the_loss_of_the_word_t
     assert table.loc["erase", "broken"] > 0.2 > abs(table.loc["random", "broken"])  # the last words are verbs
 
 
-def test_what_is_used_is_readable_and_expected(knowing, knows_nothing):
-    [row], [nothing] = (uses(table).to_dict("records") for table in (knowing, knows_nothing))
+def test_what_is_used_is_readable_and_expected(knowing):
+    [row], [nothing] = (uses(table).to_dict("records") for table in (knowing, effects_in(trained(0))))
     assert row["readable"] > 0.9
     assert row["expected"] > 0.9
     assert row["used_low"] > row["random_high"] + 1
     assert abs(nothing["used"]) < 0.5
 
 
-def test_directions_follow_from_the_seed(knowing):
+def test_directions_follow_from_the_seed():
     lm = trained(20)
     again = [effects_in(lm, 16, 16, steps=5) for _ in range(2)]
     pd.testing.assert_frame_equal(*again)
 
 
-def test_too_few_items_are_refused(knowing):
-    lm = trained(0)
+def test_too_few_items_are_refused():
     same = [row | {"do": row["does"]} for row in LABELLED.groups["verbs"]]
     labelled = LABELLED._replace(groups={**LABELLED.groups, "verbs": same})
     items = draw_base_and_source("toy", labelled, People(pronouns={}, types={}), {"test": 8, "train": 8}, 1)
     with pytest.raises(DataError, match="0 of 8 items are left in the part 'test'"):
-        prompt_items(lm, items, 1, "toy")
+        prompt_items(trained(0), items, 1, "toy")

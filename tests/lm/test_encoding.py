@@ -3,12 +3,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
-from tokenizers.models import Unigram
-from tokenizers.pre_tokenizers import Metaspace
-from transformers import PreTrainedTokenizerFast
+from tiny_lms import tokenizer_of
 
-from conftest import save_tiny_gpt2
 from cxprobe.errors import DataError
 from cxprobe.lm.embedding import load_encoder, tokenise
 from cxprobe.lm.params import ModelSpec
@@ -21,19 +17,9 @@ def encoder(tiny_bert):
 
 
 @pytest.fixture(scope="module")
-def sentence_pieces(encoder):
-    unigram = Tokenizer(Unigram([("<unk>", 0.0), ("▁the", -1.0), ("▁old", -1.0), ("▁", -9.0), ("er", -2.0)], unk_id=0))
-    unigram.pre_tokenizer = Metaspace()
-    return replace(encoder, tokenizer=PreTrainedTokenizerFast(tokenizer_object=unigram, unk_token="<unk>"))
-
-
-@pytest.fixture(scope="module")
-def encoders(encoder, sentence_pieces, tmp_path_factory):
-    """A word-piece, a sentence-piece and a byte-level tokenizer."""
-    folder = tmp_path_factory.mktemp("gpt2")
-    save_tiny_gpt2(folder)
-    gpt2 = load_encoder("gpt2", ModelSpec(name=str(folder), revision=None, sha256=None, dtype="float32"))
-    return encoder, sentence_pieces, gpt2
+def encoders(encoder):
+    """A word-piece, a byte-level and a sentence-piece tokenizer."""
+    return [replace(encoder, tokenizer=tokenizer_of(kind)) for kind in ("bert", "roberta", "deberta-v2")]
 
 
 def overlaps(text, tokenizer, span) -> list[bool]:

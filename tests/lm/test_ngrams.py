@@ -67,7 +67,7 @@ def test_the_file_of_counts_must_be_there_and_be_the_right_one(tmp_path):
     with pytest.raises(ModelError, match=r"models.x: .*ngrams.parquet does not exist"):
         load_ngrams("models.x", spec)
     carried = NgramModel(kind="ngrams", name="models/mini-ngrams", sha256="0" * 64)
-    with pytest.raises(ModelError, match=r"models.x: .* has SHA-256 [0-9a-f]{64}, params say 000"):
+    with pytest.raises(ModelError, match=r"models.x: sha256 is 0{64}, and the files of .* have [0-9a-f]{64}"):
         load_ngrams("models.x", carried)
 
 

@@ -63,7 +63,7 @@ def test_the_difference_is_relative_to_the_size_of_what_is_expected():
     assert relative_difference(np.ones(2), np.zeros(2)) == np.inf
 
 
-@pytest.mark.parametrize("twin", [{}, {"weights": "random", "seed": 1}, {"weights": "shuffled", "seed": 1}])
+@pytest.mark.parametrize("twin", [{}, {"weights": "random", "seed": 1}])
 @pytest.mark.parametrize("kind", STAGES)
 def test_a_rounded_model_is_near_itself_in_float32_and_a_twin_near_the_same_draw(tmp_path, kind, twin):
     found = check(kind, tmp_path, LOOSE, **twin)
@@ -72,13 +72,11 @@ def test_a_rounded_model_is_near_itself_in_float32_and_a_twin_near_the_same_draw
 
 
 @pytest.mark.parametrize("kind", STAGES)
-def test_a_difference_above_the_limit_is_refused_with_what_to_do(tmp_path, kind):
-    with pytest.raises(ModelError) as raised:
+def test_a_difference_above_the_limit_is_refused(tmp_path, kind):
+    with pytest.raises(
+        ModelError, match=r"models\.tiny: in bfloat16 .*largest_difference \(1e-06\); set dtype: float32"
+    ):
         check(kind, tmp_path, Precision(items=8, largest_difference=1e-6))
-    message = str(raised.value)
-    assert message.startswith("models.tiny: in bfloat16 the difference of the raw answers from float32 is 0.0")
-    assert "more than compute.precision.largest_difference (1e-06)" in message
-    assert "set models.tiny.dtype: float32 and leave out quantization_config, or raise the limit" in message
 
 
 class Fake:

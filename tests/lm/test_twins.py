@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+import transformers
 from model_folders import drop_weights, spec
 from tiny_lms import CAUSAL, MASKED, save_lm
 
@@ -16,8 +17,8 @@ pytestmark = pytest.mark.pipeline
 UNABLE = ("deberta", "bfloat16")  # its attention multiplies by numbers in float32 (transformers 5.23)
 
 
-def twin(folder, weights, seed=1, **changes):
-    return load_language_model("twin", spec(folder, weights=weights, seed=seed, **changes)).model
+def twin(folder, seed=1, **changes):
+    return load_language_model("twin", spec(folder, weights="random", seed=seed, **changes)).model
 
 
 def tensors(model) -> dict[str, torch.Tensor]:
@@ -30,12 +31,11 @@ def same(first, second) -> bool:
 
 
 @pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
-@pytest.mark.parametrize("weights", ["random", "shuffled"])
-def test_a_twin_is_the_same_for_one_seed_and_another_for_another_seed(tmp_path, kind, weights):
+def test_a_twin_is_the_same_for_one_seed_and_another_for_another_seed(tmp_path, kind):
     save_lm(tmp_path, kind)
-    one = twin(tmp_path, weights)
-    assert same(one, twin(tmp_path, weights))
-    assert not same(one, twin(tmp_path, weights, seed=2))
+    one = twin(tmp_path)
+    assert same(one, twin(tmp_path))
+    assert not same(one, twin(tmp_path, seed=2))
     assert not same(one, load_language_model("tiny", spec(tmp_path)).model)
     assert not one.training
 
@@ -44,11 +44,10 @@ def test_a_twin_is_the_same_for_one_seed_and_another_for_another_seed(tmp_path, 
     ("kind", "dtype"),
     [(kind, dtype) for kind in (*MASKED, *CAUSAL) for dtype in ("float32", "bfloat16") if (kind, dtype) != UNABLE],
 )
-@pytest.mark.parametrize("weights", ["random", "shuffled"])
-def test_a_twin_has_the_tensors_of_its_model_in_their_shapes_and_precisions(tmp_path, kind, weights, dtype):
+def test_a_twin_has_the_tensors_of_its_model_in_their_shapes_and_precisions(tmp_path, kind, dtype):
     save_lm(tmp_path, kind)
     trained = load_language_model("tiny", spec(tmp_path, dtype=dtype)).model
-    found = twin(tmp_path, weights, dtype=dtype)
+    found = twin(tmp_path, dtype=dtype)
     assert type(found).__mro__[:2] == type(trained).__mro__[:2]
     assert [(name, value.shape, value.dtype) for name, value in found.state_dict().items()] == [
         (name, value.shape, value.dtype) for name, value in trained.state_dict().items()
@@ -61,7 +60,7 @@ def test_a_twin_has_the_tensors_of_its_model_in_their_shapes_and_precisions(tmp_
 @pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
 def test_a_random_twin_is_drawn_by_the_rules_of_its_architecture(tmp_path, kind):
     save_lm(tmp_path, kind)  # with initializer_range 0.3
-    drawn = twin(tmp_path, "random")
+    drawn = twin(tmp_path)
     embeddings = drawn.get_input_embeddings().weight.detach()
     assert 0.25 < float(embeddings.std()) < 0.35
     assert abs(float(embeddings.mean())) < 0.03
@@ -70,54 +69,30 @@ def test_a_random_twin_is_drawn_by_the_rules_of_its_architecture(tmp_path, kind)
     assert all(torch.equal(value, torch.ones_like(value)) for value in norms)
 
 
-def test_a_random_twin_reads_no_weights_and_a_shuffled_one_needs_all_of_them(tmp_path):
+def test_a_twin_reads_no_weights(tmp_path):
     save_lm(tmp_path, "llama")
-    expected = twin(tmp_path, "random")
+    expected = twin(tmp_path)
     drop_weights(tmp_path, "lm_head")
-    assert same(twin(tmp_path, "random"), expected)
-    with pytest.raises(ModelError, match="would be random: lm_head"):
-        twin(tmp_path, "shuffled")
+    assert same(twin(tmp_path), expected)
 
 
-@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
-def test_a_shuffled_twin_has_the_values_of_every_tensor_at_other_places(tmp_path, kind):
-    save_lm(tmp_path, kind)
-    trained, shuffled = tensors(load_language_model("tiny", spec(tmp_path)).model), tensors(twin(tmp_path, "shuffled"))
-    assert trained.keys() == shuffled.keys()
-    for name, value in trained.items():
-        assert torch.equal(shuffled[name].flatten().sort().values, value.flatten().sort().values), name
-        if len(value.unique()) > 16:  # norms and biases have one value, which can be nowhere else
-            stayed = (shuffled[name] == value).float().mean()
-            assert stayed < 0.2, name
-
-
-def test_an_encoder_is_shuffled_as_the_same_encoder_below_a_head(tmp_path):
-    save_lm(tmp_path, "bert")
-    encoder = load_encoder("twin", spec(tmp_path, weights="shuffled", seed=1)).model
-    below = twin(tmp_path, "shuffled").base_model
-    assert same(encoder.encoder, below.encoder)
-    assert same(encoder.embeddings, below.embeddings)
-
-
-@pytest.mark.parametrize("weights", ["random", "shuffled"])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
     ("kind", "first", "second"),
     [("bert", "cls.predictions.decoder", "bert.embeddings.word_embeddings"), ("gpt2", "lm_head", "transformer.wte")],
 )
-def test_tied_weights_of_a_twin_are_one_tensor(tmp_path, weights, dtype, kind, first, second):
+def test_tied_weights_of_a_twin_are_one_tensor(tmp_path, dtype, kind, first, second):
     save_lm(tmp_path, kind)
-    found = twin(tmp_path, weights, dtype=dtype)
+    found = twin(tmp_path, dtype=dtype)
     assert found.get_submodule(first).weight is found.get_submodule(second).weight
     untied = load_language_model("tiny", spec(tmp_path)).facts.parameters
     assert sum(value.numel() for value in found.parameters()) == untied
 
 
 @pytest.mark.parametrize("kind", [kind for kind in (*MASKED, *CAUSAL) if kind != UNABLE[0]])
-@pytest.mark.parametrize("weights", ["random", "shuffled"])
-def test_a_twin_in_another_precision_has_the_same_weights_rounded(tmp_path, kind, weights):
+def test_a_twin_in_another_precision_has_the_same_weights_rounded(tmp_path, kind):
     save_lm(tmp_path, kind)
-    whole, rounded = (tensors(twin(tmp_path, weights, dtype=dtype)) for dtype in ("float32", "bfloat16"))
+    whole, rounded = (tensors(twin(tmp_path, dtype=dtype)) for dtype in ("float32", "bfloat16"))
     assert all(torch.equal(value, whole[name].to(value.dtype)) for name, value in rounded.items())
 
 
@@ -125,23 +100,20 @@ def test_what_a_twin_is_drawn_with_is_nobody_elses_chance(tmp_path):
     save_lm(tmp_path, "bert")
     torch.manual_seed(5)
     expected = torch.rand(3)
-    twin(tmp_path, "random")
+    twin(tmp_path)
     torch.manual_seed(5)
-    twin(tmp_path, "random", dtype="bfloat16")
+    twin(tmp_path, dtype="bfloat16")
     assert torch.equal(torch.rand(3), expected)
 
 
-@pytest.mark.parametrize("weights", ["random", "shuffled"])
 @pytest.mark.parametrize("load", [load_encoder, load_masked_lm])
-def test_a_twin_says_what_it_is_in_its_fingerprint_and_its_facts(tmp_path, weights, load):
+def test_a_twin_says_what_it_is_in_its_fingerprint_and_its_facts(tmp_path, load):
     save_lm(tmp_path, "bert")
     trained = load("tiny", spec(tmp_path))
-    found, other = (load("twin", spec(tmp_path, weights=weights, seed=seed)) for seed in (7, 8))
-    # Other versions draw other weights.
-    versions = f", drawn by torch {torch.__version__.partition('+')[0]} and transformers "
-    expected = f"{weights}, seed 7, of {trained.fingerprint}{versions if weights == 'random' else ''}"
-    assert found.fingerprint.startswith(expected)
+    found, other = (load("twin", spec(tmp_path, weights="random", seed=seed)) for seed in (7, 8))
+    versions = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
+    assert found.fingerprint == f"random, seed 7, of {trained.fingerprint}, drawn by {versions}"
     assert found.fingerprint != other.fingerprint  # answers are stored under it
-    assert found.facts == replace(trained.facts, state=weights, weights=found.fingerprint)
+    assert found.facts == replace(trained.facts, state="random", weights=found.fingerprint)
     with pytest.raises(ModelError, match="sha256 is 0000"):
-        twin(tmp_path, weights, sha256="0" * 64)
+        twin(tmp_path, sha256="0" * 64)

@@ -1,21 +1,12 @@
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-)
+from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM
 
 from conftest import tiny_tokenizer
 from pretraining.segments import cut_segments
 from pretraining.settings import Training
-from pretraining.training import (
-    IGNORED,
-    Batches,
-    LanguageModelling,
-)
+from pretraining.training import IGNORED, Batches, LanguageModelling
 
 TOKENIZER = tiny_tokenizer()
 SETTINGS = {

@@ -43,9 +43,8 @@ def test_agreement_is_what_brute_force_finds(given_answers):
         credits.append(0.0 if "B" not in modes else 1.0 if modes == {"B"} else 0.5)
     frames = np.array([[f"f{item % 3}"] for item in range(len(given_answers))], dtype=object)
     expected = estimate_rate(np.array(credits), frames)
-    assert [found[name] for name in ("accuracy", "low", "high")] == pytest.approx(
-        [expected.value, expected.low, expected.high]
-    )
+    rates = [found[name] for name in ("accuracy", "low", "high")]
+    assert rates == pytest.approx([expected.value, expected.low, expected.high])
     assert (found["n"], found["ties"]) == (len(given_answers), credits.count(0.5))
     assert (found["raters"], found["ratings"]) == (max(map(len, given_answers)), sum(map(len, given_answers)))
     if len({answer for own in given_answers if len(own) > 1 for answer in own}) > 1:
@@ -73,15 +72,11 @@ def test_nobody_has_judged_is_no_rate_of_zero(tmp_path, monkeypatch):
 
 
 def groups_of(number: int, sentences: int = 1) -> tuple[SentenceGroup, ...]:
-    return tuple(
-        SentenceGroup(
-            "sequence",
-            f"NN {name}",
-            f"NN {name}",
-            tuple(MinedSentence(f"{name}-{n}", "a", "url") for n in range(sentences)),
-        )
-        for name in range(number)
-    )
+    groups = []
+    for name in range(number):
+        own = tuple(MinedSentence(f"{name}-{n}", "a", "url") for n in range(sentences))
+        groups.append(SentenceGroup("sequence", f"NN {name}", f"NN {name}", own))
+    return tuple(groups)
 
 
 def label_of(group: SentenceGroup, is_positive: bool, who: str = "Ann"):

@@ -12,40 +12,20 @@ NEITHER = "There is not enough information to tell."
 
 def pair(number: int, context: str = "Ann baked Eve a cake.", **groups: str) -> Pair:
     gap = " " if context else ""
-    return Pair(
-        id=f"toy-{number}",
-        item="toy-item",
-        context=context,
-        good=f"{gap}The cook is Ann.",
-        bad=f"{gap}The cook is Eve.",
-        groups={"construction": "toy", "variant": "A", **groups},
-        clusters={"frame": "toy 3", "noun1": "Ann"},
-    )
+    texts = (context, f"{gap}The cook is Ann.", f"{gap}The cook is Eve.")
+    groups = {"construction": "toy", "variant": "A", **groups}
+    return Pair(f"toy-{number}", "toy-item", *texts, groups, {"frame": "toy 3", "noun1": "Ann"})
 
 
 def reasoning(number: int = 0, **changes) -> Reasoning:
-    known = Reasoning(
-        id=f"base-toy-{number}",
-        text="Ann is older.",
-        question="Who is calmer?",
-        a="the cook",
-        b="Bob",
-        gold="A",
-        construction="toy",
-        test="base",
-        frame_id="toy-1",
-        answerable=True,
-    )
-    return replace(known, **changes)
+    texts = ("Ann is older.", "Who is calmer?", "the cook", "Bob")
+    return replace(Reasoning(f"base-toy-{number}", *texts, "A", "toy", "base", "toy-1", True), **changes)
 
 
 def test_a_pair_is_shown_as_two_whole_texts_of_which_the_good_one_is_right():
     for number in range(20):
         (one,) = items_of_pairs([pair(number, sentence="rival")])
-        assert set(one.options.values()) == {
-            "Ann baked Eve a cake. The cook is Ann.",
-            "Ann baked Eve a cake. The cook is Eve.",
-        }
+        assert set(one.options.values()) == {f"Ann baked Eve a cake. The cook is {name}." for name in ("Ann", "Eve")}
         assert one.options[one.gold].endswith("Ann.")
         assert (one.kind, one.id, one.frame, one.text) == ("pairs", f"toy-{number}", "toy 3", "")
 
@@ -65,13 +45,13 @@ def test_a_pair_without_a_context_or_a_frame_is_an_item_too():
 
 
 def test_an_inference_is_asked_in_plain_words():
-    known = Inference("i", "Ann sang {x}.", "Ann was heard.", "neutral", "toy", "templatic", "p", "heard", "asserted")
+    known = Inference("Ann sang {x}.", "Ann was heard.", "neutral", "toy", "templatic", "heard", "asserted")
     (one,) = items_of_inferences([known])
     assert one.text == "Suppose this is true: Ann sang {x}."
     assert one.question == "What about this statement: Ann was heard."
     assert list(one.options) == ["entailment", "neutral", "contradiction"]
     assert not [shown for shown in one.options.values() if "neutral" in shown or "entail" in shown]
-    assert (one.gold, one.frame) == ("neutral", "p")
+    assert (one.gold, one.frame) == ("neutral", known.premise_id)
 
 
 @pytest.mark.parametrize(("gold", "right"), [("A", "The cook"), ("B", "Bob"), ("C", NEITHER)])

@@ -29,15 +29,6 @@ def test_the_order_is_shuffled_by_the_seed_and_by_nothing_else():
     assert [group.tags for group in group_sentences(mined(3), 1)] == fewer
 
 
-def test_labelling_goes_on_where_it_stopped(tmp_path):
-    first = session(tmp_path)
-    say(first, "p", "n")
-    assert (first.position, len(first.left)) == (2, 2)
-    again = session(tmp_path)
-    assert (again.position, again.left) == (2, first.left)
-    assert len(session(tmp_path, who="Bo").left) == 4
-
-
 def test_a_label_of_a_single_sentence_leaves_the_sequence_to_be_labelled(tmp_path):
     start = session(tmp_path)
     assert "sentence 2 is negative" in say(start, "2n")
@@ -94,10 +85,9 @@ def test_a_file_that_somebody_has_damaged_is_told_and_left_as_it_is(tmp_path):
 
 
 def test_what_is_shown_has_marked_words_and_own_labels_and_those_of_others_only_to_who_decides(tmp_path):
-    start = session(
-        tmp_path, [label("sentence", mined()["id"][0], "negative", "Ann"), label("sequence", "x", "unclear", "Bo")]
-    )
-    position = next(n for n, group in enumerate(start.groups) if group.sentences[0].id == mined()["id"][0])
+    known = label("sentence", mined()["id"][0], "negative", "Ann")
+    start = session(tmp_path, [known, label("sequence", "x", "unclear", "Bo")])
+    position = next(n for n, group in enumerate(start.groups) if group.sentences[0].id == known.target)
     say(start, *["s"] * position, "p", *["b"] * ((start.position - position) % 4))
     start.position = position
     lines = list(lines_of(start, lambda _: [(0, 3)]))

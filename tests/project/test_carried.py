@@ -16,19 +16,10 @@ STAYS = (
     ".dvc/.gitignore",  # DVC writes it
     "constructions/README.md",
     "docs/",
-    "models/.gitignore",
-    "models/README.md",
-    "models/lessons.yaml",
-    "models/params.yaml",
-    "models/parser/.gitignore",
-    "models/parser/config.cfg",
-    "models/parser/train.sh",
-    "models/pretraining/",
-    "models/sources.yaml",
-    "models/tagger/.gitignore",
-    "models/tagger/config.cfg",
-    "models/tagger/orth_variants.json",
-    "models/words.yaml",
+    *(f"models/{name}" for name in (".gitignore", "README.md", "pretraining/")),
+    *(f"models/{name}.yaml" for name in ("lessons", "params", "sources", "words")),
+    *(f"models/parser/{name}" for name in (".gitignore", "config.cfg", "train.sh")),
+    *(f"models/tagger/{name}" for name in (".gitignore", "config.cfg", "orth_variants.json")),
     "results/",
 )
 

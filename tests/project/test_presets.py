@@ -66,11 +66,6 @@ def test_a_preset_may_begin_with_others_and_empty_their_mappings(presets):
     assert (content["seed"], content["pairs"]["models"], content["models"]) == (2, ["one"], {})
 
 
-def test_an_unknown_preset_is_refused_with_those_that_there_are(presets):
-    with pytest.raises(ParamsError, match=r"no preset 'smal'; did you mean 'small'\? \(allowed: large, small\)"):
-        preset_text("smal", presets)
-
-
 @pytest.mark.parametrize("name", preset_names(PRESETS))
 def test_every_preset_gives_a_whole_params_file(tmp_path, name):
     (tmp_path / "params.yaml").write_text(preset_text(name, PRESETS))

@@ -47,13 +47,10 @@ def test_a_line_of_work_may_be_empty(tmp_path):
 
 def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
     def add(params):
-        models = params["models"]
+        models, checkpoints = params["models"], params["models"]["tiny-clm"]["checkpoints"].values()
         models["later"] = models["mini-clm"] | {"name": ""}
-        models["curve"] = models["tiny-clm"] | {"checkpoints": dict(models["tiny-clm"]["checkpoints"])}
-        models["curve"]["checkpoints"] = {
-            f"new-{number}": checkpoint | ({"name": ""} if number else {})
-            for number, checkpoint in enumerate(models["tiny-clm"]["checkpoints"].values())
-        }
+        new = {f"new-{number}": one | ({"name": ""} if number else {}) for number, one in enumerate(checkpoints)}
+        models["curve"] = models["tiny-clm"] | {"checkpoints": new}
 
     def name(params):
         add(params)
@@ -61,13 +58,9 @@ def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
         params["pairs"]["probed"] = {}
 
     assert empty_names(load_changed(tmp_path, add).models, ["later", "mini-clm"]) == ["models.later.name"]
-    end = "; write a Hugging Face name or a folder, or take it out"
-    assert sorted(faults_of(tmp_path, name)) == [
-        *(
-            f"models.curve.checkpoints.new-{number}.name: is empty, and pairs.models.curve names 'curve'{end}"
-            for number in (1, 2)
-        ),
-        f"models.later.name: is empty, and pairs.models.later names 'later'{end}",
+    assert [fault.partition(" names ")[0] for fault in sorted(faults_of(tmp_path, name))] == [
+        *(f"models.curve.checkpoints.new-{n}.name: is empty, and pairs.models.curve" for n in (1, 2)),
+        "models.later.name: is empty, and pairs.models.later",
     ]
 
 
@@ -110,45 +103,27 @@ def put(values: dict[str, object]):
     [
         ({"recognition/make/generated/test_per_label": 999}, "per_label: 60 is too few, since"),
         ({"recognition/make/balanced/train_per_label": 61}, "per_label: 60 is too few, since"),
-        (
-            {"recognition/models": ["minilm"]},
-            "recognition: models: earlier versions had lists",
-        ),
-        (
-            {"pairs/fewer": {"mini": {"meaning": 1}}},
-            "pairs: fewer: earlier versions had lists",
-        ),
+        ({"recognition/models": ["minilm"]}, "recognition: models: earlier versions had lists"),
         ({"recognition/models": {}}, "recognition.models: must not be empty, since constructions is"),
         (
             {"recognition/models/mini-mlm": {"let-alone": ["mined"]}},
             "recognition.models.mini-mlm: recognition.constructions does not have let-alone mined; take out here",
         ),
-        ({"recognition/constructions": {}}, "recognition.constructions: must not be empty, since models"),
-        ({"prompts/constructions": []}, "prompts.constructions: must not be empty, since models or llms"),
         ({"prompts/llms": {}, "prompts/models": {}}, "prompts.models and llms: must not be empty"),
         ({"mining/constructions": {}}, "recognition.constructions (mined): mining.constructions does not have causati"),
-        ({f"recognition/constructions/{CC}": ["found"]}, f"recognition.constructions.{CC}[0]: 'found'"),
         ({f"recognition/constructions/{CC}": []}, f"recognition.constructions.{CC}: [] is not"),
         ({"recognition/probe/controls/folds": None}, "control_task: true needs folds"),
         ({"corpora/documentation/kind": "files"}, "corpora.documentation.kind: unknown key"),
         ({"mining/engine/kind": "grid"}, "mining.engine"),
         ({"mining/watched": ["let-alone"]}, "mining.watched: corpora does not have let-alone"),
-        ({"corpora/c4": unpinned()}, "names no revision"),
         ({"corpora/documentation": unpinned() | {"folder": "texts"}}, "mining.watched: must name documentation, since"),
         ({"models/bad.slug": MINILM}, "models.bad.slug: 'bad.slug' is not allowed"),
-        ({"models": None}, "models: None is not allowed: input should be a valid dictionary"),
         ({"models/shorter": MINILM}, "the name is taken by models.shorter"),
-        ({"models/tiny-clm/axis": "age"}, "models.tiny-clm.axis: 'age' is not allowed"),
         ({"pairs/models": {"blind-scenarios": {}}}, "copier cannot be asked here; pairs asks unigrams"),
-        ({"prompts/make/inference_prompts": ["paper-2"] * 2}, "inference_prompts: 'paper-2' is listed"),
         ({"prompts/make/chain_of_thought": [True, True]}, "chain_of_thought: True is listed"),
         (
             {"prompts/make/shots": [shots("templatic", "challenge"), shots("challenge", "templatic")]},
             "shots has 1 of ['challenge', 'templatic'] more",
-        ),
-        (
-            {"prompts/llms": {"mokc": {}}},
-            "prompts.llms.mokc: 'mokc' is not in llms; did you mean 'mock'?",
         ),
         (
             {"llms/mini-clm": MOCK, "pairs/llms": {"mini-clm": {}}},
@@ -156,14 +131,14 @@ def put(values: dict[str, object]):
         ),
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
         ({"pairs/probe": None}, "pairs.probe: is null, and pairs.probed names models"),
-        (
-            {"pairs/probed": {"minilm": {}}},
-            "pairs.probed: pairs.models does not have minilm; take out here what is not to",
-        ),
-        ({"pairs/ask/pairs_per_construction": 0}, "pairs.ask.pairs_per_construction: 0 is not allowed"),
+        ({"pairs/probed": {"minilm": {}}}, "pairs.probed: pairs.models does not have minilm; take out here what is"),
         ({"pairs/judge/score": "pmi", "pairs/judge/scores": ["sum"]}, "score: 'pmi' is not in pairs.judge"),
         ({"prompts/judge/scores": ["sum"]}, "'pmi' is not in"),
         ({"compute/precision/items": 0}, "compute.precision.items: 0 is not allowed"),
+        (
+            {"report/tested/models": [["mini-mlm", "tiny-clm-step-002511"], ["mini-mlm", "mini-clmm"]]},
+            "report.tested.models[1]: 'mini-clmm' is not in models or llms; did you mean 'mini-clm'",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path, values, message):
@@ -176,11 +151,7 @@ def test_what_contradicts_itself_is_refused(tmp_path, values, message):
     [
         ("seed", True),
         ("scenarios/make/share", True),
-        ("prompts/make/premises", True),
-        ("recognition/probe/C", True),
-        ("report/limit", True),
         ("recognition/probe/standardise", "off"),
-        ("recognition/probe/standardise", "f"),
         ("recognition/probe/standardise", 1),
         ("mining/most_words", "200"),
         ("mining/most_words", 200.0),
@@ -201,11 +172,3 @@ def test_the_schema_that_is_kept_is_up_to_date_and_describes_every_key():
         for key, value in model.get("properties", {}).items()
         if "description" not in value and "description" not in model and "$ref" not in value
     ] == []
-
-
-def test_a_pair_of_models_that_is_tested_names_models_there_are(tmp_path):
-    def named(content):
-        content["report"]["tested"]["models"] = [["mini-mlm", "tiny-clm-step-002511"], ["mini-mlm", "mini-clmm"]]
-
-    [fault] = faults_of(tmp_path, named)
-    assert fault.startswith("report.tested.models[1]: 'mini-clmm' is not in models or llms; did you mean 'mini-clm'")

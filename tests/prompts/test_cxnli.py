@@ -72,21 +72,11 @@ def test_inferences_are_read_in_all_the_shapes_that_the_release_has(tmp_path, ol
     [
         ("1 (neutral)", "3 (maybe)", "line 10: relation '3 (maybe)' is unknown (allowed: 0 (entailment)"),
         ("0 (entailment)", "0 (neutral)", "line 4: relation '0 (neutral)' is unknown"),
-        (
-            ",1,relation,0 (entailment)\n",
-            "",
-            "line 2: expected the rows premise, hypothesis, relation, found premise, hyp",
-        ),
-        (
-            ",3,relation,1 (neutral)\n",
-            "",
-            "line 8: expected the rows premise, hypothesis, relation, found premise, hyp",
-        ),
-        (",3,hypothesis", ",3,title", "line 8: expected the rows"),
+        (",1,relation,0 (entailment)\n", "", "line 2: expected the rows premise, hypothesis, relation, found premise"),
+        (",3,relation,1 (neutral)\n", "", "line 8: expected the rows"),
         ("odd,1,", ",1,", "line 2: no construction has been named yet"),
         ("P/H/R", "Row", "line 1: the column P/H/R is not there once"),
         ("A dog barked.", "A dog, barked.", "line 8: 5 cells in 1 lines"),
-        ("A dog barked.", '"A dog\nbarked."', "line 8: 4 cells in 2 lines"),
         ("A dog barked.", '"A dog barked.', "line 10: "),
     ],
 )
@@ -129,10 +119,8 @@ def test_whatever_a_csv_writer_wrote_is_read_again(tmp_path_factory, items):
         writer = csv.writer(file)
         writer.writerow(COLUMNS.split(","))
         for number, (premise, hypothesis, gold) in enumerate(items, start=1):
-            relation = f"{RELATIONS.index(gold)} ({gold})"
-            writer.writerow(["odd", number, "premise", premise])
-            writer.writerow(["", number, "hypothesis", hypothesis])
-            writer.writerow(["", number, "relation", relation])
+            parts = {"premise": premise, "hypothesis": hypothesis, "relation": f"{RELATIONS.index(gold)} ({gold})"}
+            writer.writerows(["odd", number, *part] for part in parts.items())
     assert [(item.premise, item.hypothesis, item.gold) for item in read_inference_file(path, "official")] == items
 
 
@@ -157,11 +145,9 @@ def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("Target", "Goal", "line 1: the column Target is not there once; found ex num, type"),
         ("\tRecency Bias", "\tName", "line 3: Type is 'Name' (allowed: Base, Recency Bias"),
         ("information\tA", "information\tD", "line 2: Target is 'D' (allowed: A, B, C)"),
         ("\tnot enough information", "\tboth", "line 2: option C 'both' does not say that there is not enough"),
-        ("a note", "a\tnote", "line 2: 10 cells in 1 lines, but a row is a line of 9 cells"),
         ("1\tRecency Bias", "1\tBase", "line 3: item 1 has its test Base already"),
     ],
 )
@@ -232,9 +218,5 @@ def test_the_file_for_prompts_is_refused_alone_and_chooses_among_the_rows_of_the
     (prompts,) = (release / "QA_constructional_reasoning").glob("*_prompt_test.tsv")
     with pytest.raises(DataError, match="a file is about one construction"):
         read_reasoning_file(prompts, "official", "toy")
-    whole, share = [*CHOICES][:2], [*CHOICES][2:]
-    found = [len(read_reasoning_file(release / name, "official", "toy", rows=prompts)) for name in whole]
+    found = [len(read_reasoning_file(release / name, "official", "toy", rows=prompts)) for name in [*CHOICES][:2]]
     assert found == [40, 35]
-    for name in share:
-        path = release / whole["way_manner" in name]
-        assert len(read_reasoning_file(path, "official", "toy", rows=release / name)) == CHOICES[name]

@@ -43,13 +43,13 @@ def test_a_template_is_asked_about_each_premise_whose_reading_or_itself_has_a_re
         ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
         ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
         ("OBJ: {they: the cats}", "OJB: {they: the cats}", "premises[0].slots: slot OJB is not in slots"),
-        ("{SBJ} {V} {OBJ}.", "{SBJ} {V} {OJB}.", "premises[0]: nothing fills the slot 'OJB'"),
+
         ("OBJ: {they: the cats}", "OBJ: the cats", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
-        ("V: drew", "V: saw", "premises[0], done: the verb 'saw' is a form of see or of saw"),
+
         ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
         ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
         ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "nothing fills the slot 'R5'"),
-        ("{SBJ} did not", "{SBJ:VBZ} did not", "has the form 'VBZ'"),
+
     ],
 )  # fmt: skip
 def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
@@ -140,13 +140,3 @@ def test_a_challenge_has_another_label_than_the_construction_would(name):
     for premise in asked.challenge:
         as_asserted = next(iter(asked.readings.values()))
         assert all(gold != as_asserted.get(of) for of, gold in premise.gold.items()), premise.text
-
-
-def test_the_tests_of_a_frame_agree_with_each_other():
-    for name in NAMES:
-        frames: dict[str, dict[str, object]] = {}
-        for item in REASONINGS[name]:
-            frames.setdefault(item.frame_id, {})[item.test] = answer_of(item)
-        for answers in frames.values():
-            assert answers["base"] == answers["recency"] != answers["name"]
-            assert answers.get("vocabulary", answers["name"]) == answers["name"]

@@ -14,19 +14,16 @@ def findings_of(low: float, difference_low: float, *control_lows: float) -> list
     how = {"model": "clm", "asked": "pmi", "shots": 0, "chain_of_thought": False, "chance": 1 / 3, "n": 30}
     asked = [("toy", "templatic", low)]
     asked += [(f"plain-{number}", "templatic-control", end) for number, end in enumerate(control_lows)]
-    rows = [
-        how
-        | {"construction": name, "set": of, "control": name != "toy", "accuracy": end + 0.1}
-        | {"low": end, "high": end + 0.2}
-        for name, of, end in asked
-    ]
+    rows = []
+    for name, of, end in asked:
+        row = {"construction": name, "set": of, "control": name != "toy"}
+        rows.append(how | row | {"accuracy": end + 0.1, "low": end, "high": end + 0.2})
     compared = {"compares": "best blind", "first": "clm", "construction": "toy", "set": "templatic"}
     compared |= {"difference": difference_low + 0.1, "low": difference_low, "p_holm": float("nan")}
     tables = {"report_prompts/tables/comparisons": pd.DataFrame([compared])}
     params = SimpleNamespace(section=lambda _: SimpleNamespace(judge=SimpleNamespace(score="pmi")))
-    inputs = SimpleNamespace(
-        table=lambda path: tables.get(path, pd.DataFrame(rows)), stage=SimpleNamespace(params=params)
-    )
+    stage = SimpleNamespace(params=params)
+    inputs = SimpleNamespace(table=lambda path: tables.get(path, pd.DataFrame(rows)), stage=stage)
     models = SimpleNamespace(best=lambda _: None, question=lambda *_: "meaning")
     return list(PromptsLine().findings(inputs, models))
 

@@ -9,7 +9,7 @@ from reasoning_tables import PLAIN
 
 from conftest import ITEMS, ROOT, write_toy_construction
 from cxprobe.errors import PromptError
-from cxprobe.prompts.items import RELATIONS, Reasoning, load_items, make_inference, render_inferences, render_reasonings
+from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, load_items, render_inferences, render_reasonings
 from cxprobe.prompts.make import (
     Material,
     build_choices,
@@ -28,20 +28,14 @@ PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts"), load_prompts(Reasoni
 CONTINUATIONS = load_continuations(ROOT / "prompts")
 NO_SHOTS = {"number": 0, "sources": [], "of_the_construction": True}
 SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction": True}]
-VARIATION = {
-    "inference_prompts": ["paper-1", "paper-3"],
-    "number": 1,
-    "sources": ["templatic"],
-    "reasoning_prompts": ["paper-4"],
-    "reasoning_sets": ["reasoning"],
-}
+VARIATION = {"inference_prompts": ["paper-1", "paper-3"], "number": 1, "sources": ["templatic"]}
+VARIATION |= {"reasoning_prompts": ["paper-4"], "reasoning_sets": ["reasoning"]}
 
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory):
     folder = tmp_path_factory.mktemp("constructions")
-    (folder / "toy").mkdir()
-    (folder / "toy" / "items.yaml").write_text(ITEMS)
+    write_toy_construction(folder)
     items = load_items("toy", folder)
     inferences = render_inferences(items, "toy")
     sets = {of: [item for item in inferences if item.set == of] for of in ("templatic", "challenge")}
@@ -49,20 +43,10 @@ def material(tmp_path_factory):
 
 
 def settings(**changes):
-    plain = {
-        "sets": ["templatic", "challenge", "reasoning"],
-        "files": {},
-        "premises": None,
-        "control_premises": None,
-        "inference_prompts": ["paper-2"],
-        "reasoning_prompts": ["paper-2"],
-        "chain_of_thought": [False],
-        "option_orders": "paper",
-        "shots": [NO_SHOTS],
-        "variation": None,
-        "wording": "own",
-        "continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1},
-    }
+    plain = {"sets": ["templatic", "challenge", "reasoning"], "files": {}, "premises": None, "control_premises": None}
+    plain |= {"inference_prompts": ["paper-2"], "reasoning_prompts": ["paper-2"], "chain_of_thought": [False]}
+    plain |= {"option_orders": "paper", "shots": [NO_SHOTS], "variation": None, "wording": "own"}
+    plain |= {"continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1}}
     return MakePrompts.model_validate(plain | changes)
 
 
@@ -80,14 +64,10 @@ def test_every_item_is_asked_with_every_prompt_and_either_way(material):
     assert len(table) == 7 * 2 * 2 + 8 * 1 * 2
     assert table["id"].is_unique
     assert table["question"].is_unique
-    assert not table["control"].any()
     assert table.groupby("kind")["gold"].agg(set).to_dict() == {"inference": set("012"), "reasoning": set("ABC")}
     assert (table["answerable"] == (table["gold"] != "C")).all()
     clusters = table.groupby("set")["cluster_premise"].nunique().to_dict()
     assert clusters == {"templatic": 2, "challenge": 1, "reasoning": 1}
-    inferences, reasoning = (table[table["kind"] == kind] for kind in ("inference", "reasoning"))
-    assert (inferences["cluster_wording"] == "toy " + inferences["template"]).all()
-    assert (reasoning["cluster_wording"] == reasoning["item"]).all()
     templatic = questions(material, premises=1).query("set == 'templatic'")
     assert (templatic["cluster_premise"].nunique(), set(templatic["gold"])) == (1, set("012"))
 
@@ -147,15 +127,9 @@ def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_i
     [
         ({"shots": [SHOTS[1] | {"sources": []}]}, "number is 1 and sources has 0; give both"),
         ({"shots": [NO_SHOTS, NO_SHOTS]}, "shots has 0 of .* more than once"),
-        (
-            {"files": {"mine": "mine.tsv"}},
-            "'mine.tsv' is not below data/benchmarks/, where DVC sees that it has changed",
-        ),
+        ({"files": {"mine": "mine.tsv"}}, "'mine.tsv' is not below data/benchmarks/"),
         ({"variation": VARIATION, "inference_prompts": ["paper-1"]}, "inference_prompts: 'paper-1' is asked in every"),
-        (
-            {"variation": VARIATION | {"reasoning_sets": ["reasonig"]}},
-            "'reasonig' is no set .* did you mean 'reasoning'",
-        ),
+        ({"variation": VARIATION | {"reasoning_sets": ["reasonig"]}}, "'reasonig' is no set .* mean 'reasoning'"),
         ({"files": {"templatic": "data/benchmarks/mine.tsv"}}, "the name of a set of the project's own"),
     ],
 )
@@ -168,13 +142,13 @@ def test_settings_that_contradict_each_other_are_refused(changes, message):
 
 # Three hypotheses to a premise, as in the release; four premises to each of two constructions.
 FULL = [
-    make_inference(f"Premise {n} of {name}.", f"Hypothesis {gold}.", gold, name, "full")
+    Inference(f"Premise {n} of {name}.", f"Hypothesis {gold}.", gold, name, "full")
     for name in ("odd", "even")
     for n in range(4)
     for gold in RELATIONS
 ]
 # One hypothesis to a premise, as in a challenge set.
-SINGLE = [make_inference(f"Single {n}.", "It was.", gold, "odd", "single") for n, gold in enumerate(RELATIONS * 2)]
+SINGLE = [Inference(f"Single {n}.", "It was.", gold, "odd", "single") for n, gold in enumerate(RELATIONS * 2)]
 
 
 def test_each_source_gives_an_example_of_each_relation_a_shot_by_a_draw_that_follows_from_the_seed():
@@ -188,8 +162,8 @@ def test_each_source_gives_an_example_of_each_relation_a_shot_by_a_draw_that_fol
         (name, gold): 2 for name in ("full", "single") for gold in RELATIONS
     }
     assert choose_examples([FULL], "odd", 2, seed=1) == choose_examples([FULL[::-1]], "odd", 2, seed=1)
-    drawn = [[example.gold for example in choose_examples([FULL], None, 1, seed=seed)] for seed in range(8)]
-    assert any(golds != drawn[0] for golds in drawn)  # the relations are shown in a drawn order
+    drawn = {tuple(example.gold for example in choose_examples([FULL], None, 1, seed=seed)) for seed in range(8)}
+    assert len(drawn) > 1  # the relations are shown in a drawn order
     with pytest.raises(PromptError, match="3 examples of each relation were asked for of odd, but a source has 2 of"):
         choose_examples([SINGLE], "odd", 3, seed=1)
     with pytest.raises(PromptError, match=r"0 of entailment.* or let them be of any construction \(of_the_construct"):
@@ -230,9 +204,9 @@ def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_p
 
 
 def test_every_item_has_one_row_whether_it_is_asked_about_or_not():
-    seen = make_inference("It rained.", "It was wet.", "entailment", "toy", "templatic", "wet")
-    other = make_inference("It rained.", "It was dry.", "contradiction", "toy", "templatic", "dry")
-    loose = make_inference("It rained.", "Ann slept.", "neutral", "toy", "file")
+    seen = Inference("It rained.", "It was wet.", "entailment", "toy", "templatic", "wet")
+    other = Inference("It rained.", "It was dry.", "contradiction", "toy", "templatic", "dry")
+    loose = Inference("It rained.", "Ann slept.", "neutral", "toy", "file")
     story = Reasoning("base-f", "Ann and Bob ran.", "Who ran?", "Ann", "Bob", "B", "toy", "base", "f", True)
     made = Material({"templatic": [seen, other, seen], "file": [loose]}, [story], {})
     table = item_table(made, pd.DataFrame({"item": [seen.id, seen.id, story.id]})).set_index("id")
@@ -254,11 +228,7 @@ other,4,premise,It rained.
 ,4,hypothesis,The street was wet.
 ,4,relation,0 (entailment)
 """
-OFFICIAL = {
-    "format": "reasoning",
-    "constructions": {"toy": "data/benchmarks/toy.tsv"},
-    "rows": None,
-}
+OFFICIAL = {"format": "reasoning", "constructions": {"toy": "data/benchmarks/toy.tsv"}, "rows": None}
 FILES = {"free-form": "data/benchmarks/free.csv", "official": OFFICIAL}
 
 
@@ -292,10 +262,8 @@ def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder)
 
 
 def test_the_files_that_are_read_are_those_of_the_construction(folder):
-    files = {
-        "official": OFFICIAL | {"rows": "data/benchmarks/chosen.tsv"},
-        "elsewhere": OFFICIAL | {"constructions": {"other": "data/benchmarks/o.tsv"}},
-    }
+    elsewhere = OFFICIAL | {"constructions": {"other": "data/benchmarks/o.tsv"}}
+    files = {"official": OFFICIAL | {"rows": "data/benchmarks/chosen.tsv"}, "elsewhere": elsewhere}
     paths = [str(path) for path in material_files("toy", settings(files=files))]
     assert paths == ["constructions/toy/items.yaml", "data/benchmarks/toy.tsv", "data/benchmarks/chosen.tsv"]
     unknown = settings(files={"official": OFFICIAL | {"constructions": {"toi": "data/benchmarks/toy.tsv"}}})
@@ -328,12 +296,7 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
 
     def asked(**parts):
         make = settings(variation=VARIATION, **settings_of_run)
-        params = {
-            "models": {},
-            "llms": {"one": parts, "other": {}},
-            "constructions": ["toy"],
-            "make": make,
-        }
+        params = {"models": {}, "llms": {"one": parts, "other": {}}, "constructions": ["toy"], "make": make}
         score = {"scheme": "pll", "token_budget": 1}
         section = PromptsParams(**params, score=score, judge={"reader": "stated", "score": "sum", "scores": ["sum"]})
         pd.testing.assert_frame_equal(questions_for(table, "other", section), table)
@@ -343,9 +306,5 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
     assert set(asked(sets=["templatic"])["kind"]) == {"inference"}
     assert asked(shots=[1]).groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
     assert not asked(chain_of_thought=[False])["chain_of_thought"].any()
-    for parts, message in (
-        ({"sets": ["templatik"]}, "llms.one.sets: 'templatik' is in neither .* did you mean 'templatic'"),
-        ({"shots": [2]}, "llms.one.shots: no entry of make.shots has 2"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            asked(**parts)
+    with pytest.raises(ValueError, match=r"llms\.one\.sets: 'templatik' is in neither"):
+        asked(sets=["templatik"])

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from cxprobe.lm.params import Member, ModelSpec, Rule
-from cxprobe.prompts.judge import prompt_accuracy, spread_over_prompts
+from cxprobe.prompts.judge import prompt_accuracy
 from cxprobe.prompts.report import (
     BEST,
     MEAN,
     ONLY,
     best_and_mean,
-    load_published_prompts,
     prompt_cards,
     prompt_figures,
     read_published_results,
@@ -23,9 +22,7 @@ from cxprobe.prompts.report import (
 )
 
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
-PUBLISHED = read_published_results(
-    load_published_prompts(ROOT / "published" / "prompts.yaml"), lambda path: ROOT / path
-)
+PUBLISHED = read_published_results(ROOT / "published" / "prompts.yaml", lambda path: ROOT / path)
 MEMBERS = [
     Member("one", ModelSpec(name="m", revision=None, sha256=None, dtype="float32"), "one"),
     Member("two", ModelSpec(name="m", revision=None, sha256=None, dtype="float32", weights="random", seed=1), "two"),
@@ -48,11 +45,8 @@ def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_
     rates = inference.set_index([*SETTING, "model"])["accuracy"]
     assert rates["CxNLI", 3, "CxNLI", False, "gpt-4o-2024-05-13"] == 0.96
     assert rates["CxNLI", 1, "CxNLI+CxNLI-challenge", True, "gpt-3.5-turbo-0125"] == 0.6
-    assert set(inference["set"]) == {"CxNLI", "CxNLI-challenge", "CxNLI-freeform"}
     sources = set(reasoning.loc[reasoning["construction"] == "all", "source"])
     assert sources == {"Scivetti et al. 2025, Table 5", "Scivetti et al. 2025, Table 19"}
-    spread = spread_over_prompts(PUBLISHED.prompts, ["set", "model"]).set_index(["set", "model"])
-    assert spread.loc["CxNLI", "gpt-3.5-turbo-0125"][["prompts", "lowest", "highest"]].tolist() == [7, 0.67, 0.79]
     assert {f"paper-{n}" for n in range(1, 5)} < set(PUBLISHED.prompts["prompt"])
     assert set(inference["over_prompts"]) == set(PUBLISHED.reasoning["over_prompts"]) == {BEST}
     assert set(PUBLISHED.prompts["over_prompts"]) == {"one prompt"}
@@ -70,10 +64,9 @@ def test_what_ran_stands_above_what_is_published_in_the_same_setting_and_means_b
     assert len(table) == len(ours) + len(PUBLISHED.inference)
     first = table[(table["set"] == "CxNLI-challenge") & (table["shots"] == 0)].query("~chain_of_thought")
     assert first["model"].tolist()[:3] == ["one", "two", "gpt-3.5-turbo-0125"]
-    assert first["accuracy"].tolist()[1:3] == ["50.0 (40.0 to 60.0)", "26.0"]
-    assert first[["n", "items", "source"]].to_numpy().tolist()[1:3] == [
-        ["20", "challenge", "this run"],
-        ["", "the paper's", "Scivetti et al. 2025, Table 4"],
+    assert first[["accuracy", "n", "items", "source"]].to_numpy().tolist()[1:3] == [
+        ["50.0 (40.0 to 60.0)", "20", "challenge", "this run"],
+        ["26.0", "", "the paper's", "Scivetti et al. 2025, Table 4"],
     ]
     assert first["over_prompts"].tolist() == [BEST] * (len(first) - 2) + [MEAN] * 2
     assert table["set"].iloc[0] == "CxNLI-challenge"
@@ -123,11 +116,8 @@ def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_t
     blind = judged[:1].assign(model="words", asked="rule", prompt="none", credit=1.0)
     by_prompt = prompt_accuracy(judged, ["model", "asked", *SETTING, "prompt"])
     tables = tables_of_figures(pd.concat([judged, blind]), by_prompt)
-    best = tables["best_by_construction"]
-    assert best[["prompt", "shots", "construction", "accuracy"]].to_numpy().tolist() == [
-        ["p", 3, "x", 1.0],
-        ["p", 3, "y", 0.75],
-    ]
+    best = tables["best_by_construction"][["prompt", "shots", "construction", "accuracy"]]
+    assert best.to_numpy().tolist() == [["p", 3, "x", 1.0], ["p", 3, "y", 0.75]]
     tests = tables["tests_by_prompt"]
     assert tests[["set", "prompt", "accuracy"]].to_numpy().tolist() == [["a", "p", 1.0], ["a", "q", 0.0]]
 

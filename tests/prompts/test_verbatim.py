@@ -6,7 +6,7 @@ import pytest
 
 from cxprobe.errors import PromptError
 from cxprobe.lines import LINES
-from cxprobe.prompts.items import Reasoning, make_inference
+from cxprobe.prompts.items import Inference, Reasoning
 from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, ask_item, load_prompts
 
 INFERENCE = '''
@@ -40,7 +40,7 @@ prompts = [
 "Output A, B, or C. If it is not clear, output C. Explain Step by step before A, B, or C in the end. Question: {}",
 ]
 '''
-ITEM = make_inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
+ITEM = Inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
 RIDDLE = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
 
 
@@ -67,15 +67,11 @@ def test_the_prompts_of_a_release_are_read_with_rephrasings_and_chains_of_though
 ):
     inference, reasoning = imported(REASONING, INFERENCE)
     assert not (tmp_path / "it was run").exists()
-    assert {name: prompt.rephrases for name, prompt in inference.prompts.items()} == {
-        "paper-1": None,
-        "paper-2": None,
-        "paper-3": None,
-        "paper-4": None,
-        "paper-3-rephrased-1": "paper-3",
-    }
+    names = ["paper-1", "paper-2", "paper-3", "paper-4"]
+    rephrased = dict.fromkeys(names) | {"paper-3-rephrased-1": "paper-3"}
+    assert {name: prompt.rephrases for name, prompt in inference.prompts.items()} == rephrased
     assert [name for name, prompt in inference.prompts.items() if prompt.reasoned] == ["paper-3"]
-    assert list(reasoning.prompts) == ["paper-1", "paper-2", "paper-3", "paper-4", "paper-4-rephrased-1"]
+    assert list(reasoning.prompts) == [*names, "paper-4-rephrased-1"]
     assert [prompt.unsure for prompt in reasoning.prompts.values()] == [False, False, True, True, True]
     asked = ask_item(ITEM, "paper-3", inference, reasoning, chain_of_thought=True)
     assert asked == (
@@ -87,10 +83,6 @@ def test_the_prompts_of_a_release_are_read_with_rephrasings_and_chains_of_though
         "Output A, B, or C. If it is not clear, output B.\n\nQuestion: Ann is old. Who is old?\n\nOption A: Ann\n"
         "Option B: Not enough information\nOption C: Bob"
     )
-    reasoned = ask_item(RIDDLE, "paper-4", inference, reasoning, chain_of_thought=True)
-    assert reasoned.startswith(
-        "Output A, B, or C. If it is not clear, output C. Explain Step by step before A, B, or C"
-    )
     with pytest.raises(PromptError, match="prompt 'paper-1' has no `reasoned`"):
         ask_item(ITEM, "paper-1", inference, reasoning, chain_of_thought=True)
 
@@ -101,7 +93,6 @@ def test_the_prompts_of_a_release_are_read_with_rephrasings_and_chains_of_though
         ([INFERENCE], "no file has prompts about reasoning"),
         ([REASONING, "prompts = ["], "1.py: prompts is no list of strings in Python"),
         ([REASONING, "prompts = [open('x')]"], "1.py: prompts is no list of strings in Python"),
-        ([REASONING, "prompts = [3]"], "1.py: prompts is no list of strings in Python"),
         ([REASONING, "texts = ['0 1 2']"], "1.py: 0 prompts about inference; expected 4 or more"),
     ],
 )

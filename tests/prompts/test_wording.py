@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import PromptError
-from cxprobe.prompts.items import Reasoning, make_inference
+from cxprobe.prompts.items import Inference, Reasoning
 from cxprobe.prompts.wording import (
     InferencePrompts,
     ReasoningPrompts,
@@ -42,8 +42,8 @@ CONTENT = {
         "reasoned": "Think, then a letter.",
     },
 }
-ITEM = make_inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
-SHOWN = make_inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
+ITEM = Inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
+SHOWN = Inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
 RIDDLE = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
 LOAD = {
     "inference": partial(load_prompts, InferencePrompts),
@@ -145,11 +145,9 @@ def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_
         ("inference.plain", "text", "{premise} So {hypothesis} ", "must not be empty or end in a space"),
         ("inference.plain", "answers", {"neutral": " No."}, "give entailment, neutral, contradiction"),
         ("inference.plain", "answers", PLAIN["answers"] | {"neutral": "May"}, "must begin with a space"),
-        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "two answers are the same"),
+        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "is listed more than once"),
         ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A may have no field but {a}"),
         ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists"),
-        ("reasoning.letters", "neither", None, "neither is the third option of a text that lists"),
-        ("reasoning.letters", "answers", {"A": " {b}", "B": " B", "C": " C"}, "answer A may have no field but {a}"),
     ],
 )
 def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, message):

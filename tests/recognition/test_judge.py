@@ -13,7 +13,7 @@ from cxprobe.recognition.judge import (
     judge_predictions,
     metrics_of,
 )
-from cxprobe.stats import estimate_difference
+from cxprobe.stats import estimate_rate
 
 FEATURES = ("length", "distance")
 LAYERS = 4
@@ -122,9 +122,9 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
     row = found.selectivity.set_index(["feature", "layer"]).loc[("length", 2)]
     real, control = np.repeat([1.0, 0.0], [9, 1]), np.repeat([1.0, 0.0], [6, 4])
     clusters = np.array([[f"t{number}", f"w{number}"] for number in range(10)], dtype=object)
-    expected = estimate_difference(real, control, clusters)
+    halved = estimate_rate((1 + real - control) / 2, clusters)
     assert row[["accuracy", "control", "n", "known"]].tolist() == [0.9, 0.6, 10, 0.9]
-    assert row[["selectivity", "low", "high"]].tolist() == pytest.approx([expected.value, expected.low, expected.high])
+    assert row[["selectivity", "low", "high"]].tolist() == pytest.approx([0.3, 2 * halved.low - 1, 2 * halved.high - 1])
     assert metrics_of(found)["selectivity"] == pytest.approx((0.3 + 0.2) / 2)
     assert curves_by_layer(found)["by_layer.selectivity"] == [(0, 0), (1, 0), (2, pytest.approx(0.25)), (3, 0)]
 

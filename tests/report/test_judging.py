@@ -48,25 +48,19 @@ def stage_of(line: str, **section: object) -> Stage:
     return Stage(f"judge_{line}", "", whole.params_of(line))
 
 
-def measured(line: str, *slugs: str) -> None:
-    """Write the folders of models that were measured, each with its facts but for the one without."""
-    step = "measure" if line == "recognition" else "score"
-    for slug in slugs:
-        folder = Path("data") / f"{step}_{line}" / slug
+def test_a_model_that_fails_is_in_neither_facts_nor_judged_and_the_others_are(line):
+    for slug in MODELS:
+        folder = Path("data") / f"score_{line}" / slug
         folder.mkdir(parents=True)
         if slug != "without-facts":
             write_json(asdict(ModelFacts("models/x", "masked", 1, "none")), folder / "model.json")
-
-
-def test_a_model_that_fails_is_in_neither_facts_nor_judged_and_the_others_are(line):
-    measured(line, *MODELS)
 
     def judge(member: Member, folder: Path) -> str | None:
         if member.slug == "refused":
             raise DataError(f"{folder}: no")
         return None if member.slug == "not-asked" else f"{member.slug} in {folder.name}"
 
-    judging = judge_members(stage_of(line), judge, "measure" if line == "recognition" else "score")
+    judging = judge_members(stage_of(line), judge)
     assert judging.judged == {"sound": "sound in sound"}
     assert set(judging.facts) == set(judging.members) == {"sound"}
     assert set(judging.faults) == {"other-state", "without-facts", "refused"}

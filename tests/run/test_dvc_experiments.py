@@ -40,26 +40,16 @@ def project(tmp_path):
     change_params(folder, ROOT / "params.yaml", shrink)
     for name, text in (content | {".gitignore": "mlruns\n__pycache__\n"}).items():
         (folder / name).write_text(text)
-    for command in (
-        ("git", "init", "--quiet"),
-        ("dvc", "init", "--quiet"),
-        ("dvc", "config", "core.analytics", "false"),
-    ):
-        run(folder, *command)
+    for command in ("git init --quiet", "dvc init --quiet", "dvc config core.analytics false"):
+        run(folder, *command.split())
     commit(folder)
     return folder
 
 
 def dvc(project, *arguments) -> None:
-    run(
-        project,
-        *("dvc", *arguments),
-        PYTHONPATH=os.pathsep.join(str(ROOT / path) for path in ("src", "tests", "tests/support")),
-        GIT_AUTHOR_NAME="t",
-        GIT_AUTHOR_EMAIL="t@example.org",
-        GIT_COMMITTER_NAME="t",
-        GIT_COMMITTER_EMAIL="t@example.org",
-    )
+    modules = os.pathsep.join(str(ROOT / path) for path in ("src", "tests", "tests/support"))
+    persons = {f"GIT_{who}_{what}": "t@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    run(project, "dvc", *arguments, PYTHONPATH=modules, **persons)
 
 
 def names_and_settings(project) -> set[tuple[str, str]]:
@@ -75,11 +65,8 @@ def names_and_settings(project) -> set[tuple[str, str]]:
 def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(project):
     dvc(project, "repro", "--quiet")
     dvc(project, "exp", "run", "--quiet", "--temp", "--name", "weak", "-S", "pairs.judge.score=sum")
+    names = ("mlm · toy", "mlm · all", "shorter (blind) · all")
     assert names_and_settings(project) == {
-        ("mlm · toy", "per_token"),
-        ("mlm · all", "per_token"),
-        ("shorter (blind) · all", "per_token"),
-        ("mlm · toy · weak", "sum"),
-        ("mlm · all · weak", "sum"),
-        ("shorter (blind) · all · weak", "sum"),
+        *((name, "per_token") for name in names),
+        *((f"{name} · weak", "sum") for name in names),
     }

@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from conftest import run
+from conftest import commit, run
 from cxprobe.run.provenance import begin, md5_of
 
 pytest_plugins = ["toy_stages"]
@@ -35,20 +35,11 @@ def test_a_folder_has_the_md5_that_dvc_has_noted_and_one_that_no_stage_has_writt
 
 def test_the_context_name_the_commit_and_whether_decisive_files_differ_from_it(workspace):
     assert (begin().commit, begin().dirty) == ("unknown", True)
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     run(workspace, "git", "init", "--quiet")
-    run(workspace, "git", "add", "--all")
-    run(workspace, "git", *identity, "commit", "--quiet", "-m", "a state")
-    commit = run(workspace, "git", "rev-parse", "HEAD").stdout.strip()
+    commit(workspace)
+    head = run(workspace, "git", "rev-parse", "HEAD").stdout.strip()
     (workspace / "notes.txt").write_text("nothing that numbers follow from")
-    assert (begin().commit, begin().dirty) == (commit, False)
+    assert (begin().commit, begin().dirty) == (head, False)
     (workspace / "src").mkdir()
     (workspace / "src" / "new.py").write_text("")
     assert begin().dirty
-
-
-def test_the_context_hold_all_that_must_not_be_in_a_record(workspace, monkeypatch):
-    monkeypatch.setenv("DVC_EXP_NAME", "wavy-hums")
-    known = begin()
-    assert known.dvc_experiment == "wavy-hums"
-    assert {"python", "platform", "host", "torch"} <= known.environment.keys()

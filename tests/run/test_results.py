@@ -36,15 +36,9 @@ def contents(folder: str) -> dict[str, bytes]:
 
 def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
     records = {record.name: record for record in written(judge_pairs)}
-    assert set(contents("results/judge_pairs")) == {
-        "headlines.json",
-        "metrics.json",
-        *(
-            f"runs/{model}/{construction}/own/{file}"
-            for model, construction in (("mlm", "toy"), ("mlm", "all"), ("shorter", "all"))
-            for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")
-        ),
-    }
+    runs = (f"runs/{run}/own" for run in ("mlm/toy", "mlm/all", "shorter/all"))
+    files = {f"{run}/{file}" for run in runs for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")}
+    assert set(contents("results/judge_pairs")) == {"headlines.json", "metrics.json", *files}
     assert read_json(Path("results/judge_pairs/metrics.json")) == {"mlm": {"accuracy": 0.666667, "n": 4}}
     toy = records["mlm · toy"]
     assert (toy.experiment, toy.dataset, toy.weights) == ("pairs", Dataset("input.txt", MD5, 4), "sha256 abc")

@@ -10,18 +10,6 @@ from cxprobe.cli import app
 from cxprobe.errors import DataError
 from cxprobe.site.constructions import make_page
 
-ONE_ANSWER = """\
-tests: meaning
-people: [N1, N2]
-switched: false
-slots: {verb: {gloss: a verb, content: false}}
-variants:
-  A:
-    context: "{N1} {verb} {N2} a song."
-    continuation: "The song {what}."
-    contrast: {what: {good: moved, bad: stayed}}
-frames: [{verb: gave}, {verb: sold}]
-"""
 PAIRS = "model,construction,words,accuracy,low,high,n\n"
 
 
@@ -43,12 +31,6 @@ def test_the_page_in_git_is_what_the_data_say(monkeypatch):
     monkeypatch.chdir(ROOT)
     kept = (ROOT / "constructions" / "README.md").read_text()
     assert kept == make_page(), "the data have changed; `cxprobe check` writes the page anew"
-
-
-def test_every_construction_is_on_the_page(folder):
-    page = make_page()
-    assert "## Toy order\n" in page
-    assert "No rate is recorded: no blind model ran" in page
 
 
 def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
@@ -74,8 +56,7 @@ def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["model,construction\nfirst-mentioned,toy\n", PAIRS + "first-mentioned,toy,real,much,0.5,0.9,24\n", "\0", "\xff"],
+    "text", ["model,construction\nshorter,toy\n", PAIRS + "shorter,toy,real,much,0,1,24\n", "\xff"]
 )
 def test_a_damaged_table_of_results_is_told(folder, text):
     write_results(folder, "report_pairs", "")
@@ -99,11 +80,4 @@ def test_blind_models_are_asked_about_new_items_before_any_run(folder):
     assert "hypothesis-only" in others
     assert not (folder / "data").exists() or not list((folder / "data").glob("*/*"))
     assert not (folder / "constructions" / "README.md").exists()
-
-
-def test_a_variant_that_no_rate_will_have_is_named_with_the_reason_and_an_unknown_construction_is_refused(folder):
-    path = folder / "constructions" / "toy" / "pairs.yaml"
-    path.write_text(ONE_ANSWER)
-    said = CliRunner().invoke(app, ["check", "--blind", "toy"]).output
-    assert "variant A in no rate, since 'moved' is right and 'stayed' is wrong in all" in said
     assert CliRunner().invoke(app, ["check", "--blind", "toyy"]).exit_code == 2

@@ -13,9 +13,9 @@ LOOSE = Precision(items=8, largest_difference=0.5)
 ALONE = Compute(accelerator="cpu", devices=1, num_nodes=1, strategy="auto", jobs=1, precision=LOOSE)
 
 
-def pll_token_scores(model, texts, *, scheme, token_budget, spans=None):
-    encoded = encode_inputs(model, texts)
-    return answer(lambda: [PllQuestions(model, encoded, scheme, token_budget, spans)], lambda: model)
+def pll_token_scores(model, texts, *, scheme, token_budget, starts=None):
+    encoded, starts = encode_inputs(model, texts), starts or [0] * len(texts)
+    return answer(lambda: [PllQuestions(model, encoded, starts, scheme, token_budget)], lambda: model)
 
 
 def causal_token_scores(model, texts, *, bos, token_budget):

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,7 @@ class _NotNeeded(MetaPathFinder):
     seconds for what no check uses.
     """
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:  # noqa: ARG002
+    def find_spec(self, name: str, *_: object) -> None:
         """Refuse the packages and what is in them; leave all others to the finders that follow."""
         if name.partition(".")[0] in ("sklearn", "spacy"):
             raise ModuleNotFoundError(f"{name} is not imported by `cxprobe check`", name=name)
@@ -50,7 +49,13 @@ def check(
     if pattern or treebank or cxn:
         if not (pattern and treebank and cxn):
             raise DataError("--pattern, --treebank and --cxn go together: a construction, a file, and its name there")
-        _compare_pattern(pattern, treebank, cxn, tags=tags, gold=gold)
+        from cxprobe.corpora.treebanks import pattern_on_treebanks
+        from cxprobe.project.folder import require_construction
+        from cxprobe.project.params import load_params
+
+        require_construction(pattern)
+        for line in pattern_on_treebanks(pattern, treebank, cxn, load_params().mining, tags=tags, gold=gold):
+            print(line)
         return
     if blind:
         _print_blind_rates(blind)
@@ -142,13 +147,13 @@ def _print_blind_rates(construction: str) -> None:
     """Print the rates of the blind models of params.yaml on a construction's items, best first."""
     import pandas as pd
 
-    from cxprobe.constructions.construction import load_construction
     from cxprobe.lines import LINES
+    from cxprobe.project.folder import require_construction
     from cxprobe.project.params import load_params
     from cxprobe.report.words import in_full
     from cxprobe.stats import Estimate
 
-    load_construction(construction)  # which says what a wrong name should be
+    require_construction(construction)
     params = load_params()
     of_lines = [line.blind_rates(construction, params) for line in LINES.values()]
     rates = pd.concat([pd.DataFrame({"items": []}), *of_lines])
@@ -159,13 +164,3 @@ def _print_blind_rates(construction: str) -> None:
         for row in table.sort_values("accuracy", ascending=False, kind="stable").to_dict("records"):
             rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
             print(f"  {row['model']}: {in_full(rate)}".replace("\u00a0", " "))
-
-
-def _compare_pattern(construction: str, files: list[Path], names: list[str], *, tags: bool, gold: bool) -> None:
-    from cxprobe.corpora.treebanks import pattern_on_treebanks
-    from cxprobe.project.folder import require_construction
-    from cxprobe.project.params import load_params
-
-    require_construction(construction)
-    for line in pattern_on_treebanks(construction, files, names, load_params().mining, tags=tags, gold=gold):
-        print(line)

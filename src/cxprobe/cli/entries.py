@@ -36,7 +36,8 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         ModelError: The folder has files that cannot be read.
     """
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
-    if not (name.startswith("package:") or (name and Path(name).exists()) or carried_folder(name)):
+    folder = carried_folder(name)
+    if not (folder or name.startswith("package:") or (name and Path(name).exists())):
         of_the_hub = OF_THE_HUB if is_gguf(name) else _HUB_NAME
         if not of_the_hub.fullmatch(name) or name.startswith("models/"):
             raise ProjectError(
@@ -46,7 +47,7 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         return spec
     if revision is not None:
         raise ProjectError(f"--revision {revision}: '{name}' is on this machine and has no revision; leave it out")
-    folder = carried_folder(name) or Path(path_of(f"models.{slug}", name))
+    folder = folder or Path(path_of(f"models.{slug}", name))
     if not (folder if is_gguf(name) else folder / "config.json").is_file():
         raise ProjectError(
             f"--name {name}: {folder} has no config.json, so it is not the folder of a model, and is no GGUF file; "
@@ -96,22 +97,22 @@ def carried_folder(name: str) -> Path | None:
     return folder if is_carried and not Path(name).exists() else None
 
 
-def require_free(slug: str, file: Path = PARAMS_FILE) -> None:
-    """Refuse a slug for a new model that is no name, or that a model of a parameter file has.
+def require_free(slug: str) -> None:
+    """Refuse a slug for a new model that is no name, or that a model of params.yaml has.
 
     Raises:
         ProjectError: It is taken, or is no name.
         ParamsError: The file cannot be read.
     """
     require_name("model", slug)
-    models = read_yaml(file, ParamsError).get("models") or {}
+    models = read_yaml(PARAMS_FILE, ParamsError).get("models") or {}
     owners = {name: f"models.{panel}.members" for panel, one in models.items() for name in one.get("members", ())}
     owners |= dict.fromkeys(models, "models")
     if slug in owners:
-        raise ProjectError(f"{file}: the name '{slug}' is taken, in {owners[slug]}; take another")
+        raise ProjectError(f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another")
 
 
-def entry_of(slug: str, spec: ModelSpec, why: str = "") -> str:
+def entry_of(slug: str, spec: ModelSpec, why: str) -> str:
     """Return the lines of an entry of the section models, without a margin; with ``why``, they say what ``bos`` is."""
     yaml: Any = YAML(typ="safe")
     yaml.default_flow_style = yaml.sort_base_mapping_type_on_output = False

@@ -7,14 +7,20 @@ import typer
 
 from cxprobe.errors import DataError
 
-Format = Literal["hf", "lm-eval", "csv", "latex", "conllu"]
-_ABOUT = "hf: a data set of the hub. lm-eval: tasks. csv: every answer. latex: the rates. conllu: mined sentences."
-_TARGET = "The folder (hf, lm-eval), which must be new or empty, or the file, which is replaced."
-
 
 def export(
-    written: Annotated[Format, typer.Argument(metavar="FORMAT", help=_ABOUT)],
-    target: Annotated[Path, typer.Argument(help=_TARGET)],
+    written: Annotated[
+        Literal["hf", "lm-eval", "csv", "latex", "conllu"],
+        typer.Argument(
+            metavar="FORMAT",
+            help="hf: a data set of the hub. lm-eval: tasks. csv: every answer. latex: the rates. conllu: mined "
+            "sentences.",
+        ),
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(help="The folder (hf, lm-eval), which must be new or empty, or the file, which is replaced."),
+    ],
     construction: Annotated[str, typer.Option(help="Whose mined sentences conllu writes.")] = "",
 ) -> None:
     """Give data, tasks and results to other tools.

@@ -1,11 +1,15 @@
 """The commands for a file of texts: ``cxprobe score`` and ``compare``."""
 
 import sys
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cxprobe.errors import DataError
+from cxprobe.lm.terms import Dtype, SchemeName
+
+if TYPE_CHECKING:
+    from cxprobe.stats import Estimate
 
 File = Annotated[
     str, typer.Argument(help="A .txt, or - for standard input (one sentence a line); a .tsv, .csv, .jsonl or .parquet.")
@@ -21,12 +25,10 @@ ModelName = Annotated[
 Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]
 Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
-Dtype = Annotated[
-    Literal["float32", "bfloat16", "float16"], typer.Option(help="The precision of weights and computation.")
-]
+Precision = Annotated[Dtype, typer.Option(help="The precision of weights and computation.")]
 Device = Annotated[str, typer.Option(help="auto, or as PyTorch names it: cpu, cuda, cuda:1, mps.")]
 SchemeOption = Annotated[
-    Literal["pll", "pll_word_l2r"],
+    SchemeName,
     typer.Option(help="How a masked model is asked: each token masked alone, or with the rest of its word."),
 ]
 BosOption = Annotated[
@@ -49,7 +51,7 @@ def score(
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
     revision: Revision = None,
-    dtype: Dtype = "float32",
+    dtype: Precision = "float32",
     device: Device = "auto",
 ) -> None:
     """Write how probable each sentence of a file is, or how surprising each of its words or tokens is, in bits.
@@ -91,7 +93,7 @@ def compare(
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
     revision: Revision = None,
-    dtype: Dtype = "float32",
+    dtype: Precision = "float32",
     device: Device = "auto",
 ) -> None:
     """Say in how many pairs of a file a model finds the right text more probable, with the 95 % interval."""
@@ -107,11 +109,10 @@ def compare(
             raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
     lm = load(model, revision=revision, dtype=dtype, device=device)
     result = lm.compare(pairs, score=score, scheme=scheme, bos=bos)
-    rate, stream = result.accuracy, sys.stderr if output == "-" else sys.stdout
-    interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
-    print(f"accuracy {rate.value:.3f} {interval}, n = {rate.n}, {result.clustering}", file=stream)
-    if (both := result.both) is not None:
-        print(f"right in both orders {both.value:.3f} [{both.low:.3f}, {both.high:.3f}], n = {both.n}", file=stream)
+    stream = sys.stderr if output == "-" else sys.stdout
+    print(f"accuracy {_with_interval(result.accuracy)}, {result.clustering}", file=stream)
+    if result.both is not None:
+        print(f"right in both orders {_with_interval(result.both)}", file=stream)
     if (mean := result.margin) is not None:
         ends, size = f"[{mean.low:+.3f}, {mean.high:+.3f}]", f"{mean.standardised:+.2f} standard deviations"
         print(f"mean margin over both orders {mean.value:+.3f} nats {ends}, {size}, {mean.n} frames", file=stream)
@@ -121,3 +122,7 @@ def compare(
         print(result.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
     if output is not None:
         write_table_as(result.table, output)
+
+
+def _with_interval(rate: "Estimate") -> str:
+    return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}], n = {rate.n}"

@@ -7,7 +7,7 @@ import typer
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(help="The folder; it must not exist, or be empty.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="The folder; it must not exist, or be empty.")],
     preset: Annotated[
         str,
         typer.Option(help="What params.yaml is to be, as `pairs`; the models that it names are copied."),
@@ -22,14 +22,18 @@ def init(
 
     if upgrade:
         upgrade_project(folder)
-        print(f"{folder} is now a project for {installed_version()}; params.yaml and constructions/ are as they were")
-        print("Files of earlier versions that this version no longer has stay")
-        print("Next: git diff, cxprobe check, dvc repro")
+        print(
+            f"{folder} is now a project for {installed_version()}; params.yaml and constructions/ are as they were\n"
+            "Files of earlier versions that this version no longer has stay\n"
+            "Next: git diff, cxprobe check, dvc repro"
+        )
         return
     create_project(folder, preset)
-    print(f"{folder} is a project with the preset {preset}, for {installed_version()}. Next:\n")
-    print(f"    cd {folder}")
-    print("    cxprobe check                # every fault of its files")
-    print("    git add --all && git commit --message 'Begin the project'")
-    print("    dvc repro\n")
-    print("README.md says what is where. `cxprobe new construction NAME` begins a construction.")
+    print(
+        f"{folder} is a project with the preset {preset}, for {installed_version()}. Next:\n\n"
+        f"    cd {folder}\n"
+        "    cxprobe check                # every fault of its files\n"
+        "    git add --all && git commit --message 'Begin the project'\n"
+        "    dvc repro\n\n"
+        "README.md says what is where. `cxprobe new construction NAME` begins a construction."
+    )

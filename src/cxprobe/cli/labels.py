@@ -4,7 +4,6 @@ import re
 import subprocess
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,13 +14,10 @@ from cxprobe.errors import DataError
 from cxprobe.project.folder import require_construction
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cxprobe.corpora.params import Mining
     from cxprobe.people.labels import PersonLabel
-    from cxprobe.people.mined import MinedSentence, SentenceGroup
+    from cxprobe.people.mined import MinedSentence
     from cxprobe.people.sessions import Places
-    from cxprobe.project.params import Params
 
 Who = Annotated[str, typer.Option(help="Your name in the file; by default the one that git knows.")]
 Export = Annotated[Path | None, typer.Option(help="Write a table to fill in, separated by tabs.")]
@@ -34,8 +30,10 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     It goes on where you stopped. Who is called "NAME (decides)" decides what others label differently.
     """
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
+    from cxprobe.files.tables import read_table
+    from cxprobe.lines import LINES
     from cxprobe.people import labels as people
-    from cxprobe.people.estimates import alpha_of_labels
+    from cxprobe.people.estimates import alpha_of_labels, estimate_yield
     from cxprobe.people.mined import LABEL_COLUMNS, disputes, group_sentences, label_rows
     from cxprobe.people.sessions import Session, label_here
     from cxprobe.people.tables import changing, write_judgements
@@ -45,15 +43,29 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     person, today = _person(who), datetime.now().astimezone().date().isoformat()
     params = load_params()
     path = CONSTRUCTIONS_FOLDER / construction / people.LABELS_FILE
-    mined = _read_mined(params.mining.folder_of(construction) / "sentences.parquet")
+    sentences = params.mining.folder_of(construction) / "sentences.parquet"
+    if not sentences.is_file():
+        raise DataError(f"{sentences} does not exist; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
+    mined = read_table(sentences)
     groups = group_sentences(mined, params.seed)
+
+    def told(labels: "Sequence[PersonLabel]") -> str:
+        """Return in words how far labels suffice for a probe, and what they tell of the pattern."""
+        lines = [text for line in LINES.values() for text in line.labels_missing(construction, params, mined, labels)]
+        if known := estimate_yield(groups, labels):
+            rate, (expected, least, most) = known
+            lines += [
+                f"precision {rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}], n = {rate.n}, up to the first gap",
+                f"instances among all: {expected:.0f} [{least:.0f}, {most:.0f}] of {len(mined)} sentences",
+            ]
+        return "\n".join(lines)
+
     if import_:
         new = people.read_label_sheet(import_, person, today)
         with changing(path):
             people.write_labels(people.merge_labels(people.read_labels(path), new), path)
     shown = list(disputes(groups, people.read_labels(path))) if people.is_decision(person) else groups
     session = Session(shown, path, person, today)
-    told = partial(_told_by, construction, params, mined, groups)
     if export:
         write_judgements(LABEL_COLUMNS, label_rows(shown, session.given, person), export)
     elif shown and not import_:
@@ -64,27 +76,6 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     print(f"{twice} have labels of several people" + (f", Krippendorff's alpha {alpha:.3f}" if twice else ""))
     if open_ones := list(disputes(groups, labels)):
         print(f"{len(open_ones)} to decide: `cxprobe label {construction} --who 'NAME{people.DECIDES}'`")
-
-
-def _told_by(
-    construction: str,
-    params: "Params",
-    mined: "pd.DataFrame",
-    groups: "Sequence[SentenceGroup]",
-    labels: "Sequence[PersonLabel]",
-) -> str:
-    """Return in words how far labels suffice for a probe, and what they tell of the pattern."""
-    from cxprobe.lines import LINES
-    from cxprobe.people.estimates import estimate_yield
-
-    lines = [text for line in LINES.values() for text in line.labels_missing(construction, params, mined, labels)]
-    if known := estimate_yield(groups, labels):
-        rate, (expected, least, most) = known
-        lines += [
-            f"precision {rate.value:.2f} [{rate.low:.2f}, {rate.high:.2f}], n = {rate.n}, up to the first gap",
-            f"instances among all: {expected:.0f} [{least:.0f}, {most:.0f}] of {len(mined)} sentences",
-        ]
-    return "\n".join(lines)
 
 
 def _places_in(construction: str, mining: "Mining") -> "Places":
@@ -133,23 +124,12 @@ def rate(construction: ConstructionName, who: Who = "", export: Export = None, i
             write_judgements(people.Rating._fields, merged, path)
     table = human_agreement(load_ratings([construction]))
     header = ["kind", "items", "raters", "ratings", "majority right", "alpha"]
-    lines = [
-        [
-            *map(str, (row["kind"], row["n"], row["raters"], row["ratings"])),
-            f"{row['accuracy']:.1%} [{row['low']:.1%}, {row['high']:.1%}]",
-            f"{row['alpha']:.3f}",
-        ]
-        for row in table.to_dict("records")
-    ]
-    print_table([header, *lines], texts=1)
-
-
-def _read_mined(path: Path) -> "pd.DataFrame":
-    from cxprobe.files.tables import read_table
-
-    if not path.is_file():
-        raise DataError(f"{path} does not exist; `dvc repro mine_sentences` makes it, `dvc pull` fetches it")
-    return read_table(path)
+    lines = [header]
+    for row in table.to_dict("records"):
+        counts = [str(row[name]) for name in ("kind", "n", "raters", "ratings")]
+        rate = f"{row['accuracy']:.1%} [{row['low']:.1%}, {row['high']:.1%}]"
+        lines.append([*counts, rate, f"{row['alpha']:.3f}"])
+    print_table(lines, texts=1)
 
 
 def _person(who: str) -> str:

@@ -5,15 +5,14 @@ from typing import Annotated, Literal
 import typer
 
 from cxprobe.errors import ProjectError
-
-Kind = Literal["construction", "model"]
+from cxprobe.lm.terms import Dtype
 
 
 def new(
-    kind: Annotated[Kind, typer.Argument(help="What is begun.", show_default=False)],
+    kind: Annotated[Literal["construction", "model"], typer.Argument(help="What is begun.")],
     slug: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Its name: small letters, digits, hyphens.", show_default=False),
+        typer.Argument(metavar="NAME", help="Its name: small letters, digits, hyphens."),
     ],
     name: Annotated[
         str | None,
@@ -24,8 +23,7 @@ def new(
     ] = None,
     revision: Annotated[str | None, typer.Option(help="Of a model: branch, tag or (better) commit on the hub.")] = None,
     dtype: Annotated[
-        Literal["float32", "bfloat16", "float16"] | None,
-        typer.Option(help="Of a model: the precision that it runs in; by default float32."),
+        Dtype | None, typer.Option(help="Of a model: the precision that it runs in; by default float32.")
     ] = None,
 ) -> None:
     """Begin a construction or a model.
@@ -37,28 +35,18 @@ def new(
         for option, value in {"--name": name, "--revision": revision, "--dtype": dtype}.items():
             if value:
                 raise ProjectError(f"{option} is no option of `cxprobe new {kind}`; leave it out")
-        _begin_construction(slug)
-    elif name is None:
+        from cxprobe.cli.project import add_construction
+
+        folder = add_construction(slug)
+        files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+        print(f"{folder}/ has {', '.join(files)}")
+        print(
+            "Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, "
+            f"and\nadd '{slug}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new"
+        )
+        return
+    if name is None:
         raise ProjectError(f"--name: say what the model {slug} is, such as --name roberta-base")
-    else:
-        _print_model(slug, name, revision, dtype or "float32")
-
-
-def _begin_construction(name: str) -> None:
-    """Write commented files with an example, and say what is next."""
-    from cxprobe.cli.project import add_construction
-    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-
-    add_construction(name)
-    folder = CONSTRUCTIONS_FOLDER / name
-    files = ", ".join(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
-    print(f"{folder}/ has {files}")
-    print("Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, and")
-    print(f"add '{name}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new")
-
-
-def _print_model(slug: str, name: str, revision: str | None, dtype: Literal["float32", "bfloat16", "float16"]) -> None:
-    """Print the entry of a model, and copy one that cxprobe carries and the project does not have."""
     import shutil
     from textwrap import indent
 
@@ -66,7 +54,7 @@ def _print_model(slug: str, name: str, revision: str | None, dtype: Literal["flo
     from cxprobe.run.params import PARAMS_FILE
 
     require_free(slug)
-    entry = entry_of(slug, *with_document_start(slug, describe_model(slug, name, revision, dtype)))
+    entry = entry_of(slug, *with_document_start(slug, describe_model(slug, name, revision, dtype or "float32")))
     if carried := carried_folder(name):
         shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")

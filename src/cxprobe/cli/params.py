@@ -7,7 +7,7 @@ import typer
 
 
 def preset(
-    name: Annotated[str, typer.Argument(help="A file of presets/, as `pairs`.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A file of presets/, as `pairs`.")],
     only: Annotated[
         str, typer.Option(help="A figure or table of a paper's preset, as `figure-3`: params.yaml asks for no more.")
     ] = "",

@@ -45,11 +45,14 @@ def require_name(kind: str, name: str) -> None:
         )
 
 
-def add_construction(name: str) -> None:
+def add_construction(name: str) -> Path:
     """Write the files of a new construction, commented and with an example, into the project in the working directory.
 
     Args:
         name: The name of its folder.
+
+    Returns:
+        The folder.
 
     Raises:
         ProjectError: The name is not allowed, or is taken.
@@ -64,6 +67,7 @@ def add_construction(name: str) -> None:
     for file in sorted(_TEMPLATE.rglob("*.*")):
         text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", title)
         write_bytes(text.encode(), folder / file.relative_to(_TEMPLATE))
+    return folder
 
 
 def create_project(folder: Path, preset: str) -> None:

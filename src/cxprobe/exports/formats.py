@@ -79,10 +79,12 @@ def export_hub(params: Params) -> Exported:
                 for column, labels in about["labels"].items()
             }
             if "split" in table:  # the other columns of its sentences are features, of which constructions differ
-                splits = {split: table[table["split"] == split].drop(columns="split") for split in ("train", "test")}
+                parts = dict(list(table.groupby("split")))
+                splits = {
+                    str(split): parts[split].drop(columns="split") for split in ("train", "test") if split in parts
+                }
             else:
                 splits = {"test": table[list(about["columns"])]}
-            splits = {split: rows for split, rows in splits.items() if len(rows)}
             counts = [rows["construction"].value_counts() for rows in splits.values()]
             sizes = {name: [int(count.get(name, 0)) for count in counts] for name in names["construction"]}
             configurations[name] = about | {"labels": names, "splits": [*splits], "sizes": sizes}
@@ -122,6 +124,10 @@ def _parquet(table: pd.DataFrame, names: Mapping[str, Sequence[str]]) -> bytes:
 def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_out: Sequence[str]) -> str:
     """Return the data card: README.md with a YAML header."""
     rows = sum(sum(map(sum, about["sizes"].values())) for about in configurations.values())
+    configs = []
+    for name, about in configurations.items():
+        files = [{"split": split, "path": f"{name}/{split}.parquet"} for split in about["splits"]]
+        configs.append({"config_name": name, "data_files": files})
     header = DatasetCardData(
         pretty_name="cxprobe: constructions as probes of language models",
         language=["en"],
@@ -129,16 +135,10 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
         size_categories=[[name for least, name in _SIZES.items() if rows >= least][-1]],
         task_categories=list(dict.fromkeys(task for about in configurations.values() for task in about["tasks"])),
         tags=["linguistics", "construction-grammar", "probing", "minimal-pairs"],
-        configs=[
-            {
-                "config_name": name,
-                "data_files": [{"split": split, "path": f"{name}/{split}.parquet"} for split in about["splits"]],
-            }
-            for name, about in configurations.items()
-        ],
+        configs=configs,
     )
     settings = {line: params.params_of(line).of_line.make.model_dump(mode="json") for line in LINES}
-    files = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{RATINGS_FILE}"))
+    ratings = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{RATINGS_FILE}"))
     context = begin()
     text = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined).render(
         configurations=configurations,
@@ -147,7 +147,7 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
         changed=context.dirty,
         seed=params.seed,
         settings="".join(f"{line}.make: {json.dumps(make)}\n" for line, make in settings.items()),
-        rated=[path.parent.name for path in files if read_ratings(path)],
+        rated=[path.parent.name for path in ratings if read_ratings(path)],
         left_out=left_out,
     )
     return f"---\n{header.to_yaml()}\n---\n\n{text}\n"
@@ -313,12 +313,11 @@ def export_latex(_params: Params) -> Exported:
     """Return the rates of the report's first page as a table in LaTeX, in percent, with 95 % intervals and n."""
     overview = read_made_table(Path("results/report/tables/overview.csv"))
     rated = overview[pd.to_numeric(overview["accuracy"], errors="coerce").notna()]
-    numbers = rated[["accuracy", "low", "high"]].astype(float) * 100
-    rates = [f"{rate:.0f} [{low:.0f}, {high:.0f}]" for rate, low, high in numbers.itertuples(index=False)]
-    shown = rated[["model", "construction", "question", "way"]].assign(
-        rate=rates, n=rated["n"].astype(float).astype(int)
-    )
-    text = shown.rename(columns={"rate": "% [95 % interval]"}).to_latex(index=False, escape=True)
+    numbers = 100 * rated[["accuracy", "low", "high"]].astype(float)
+    shown = rated[["model", "construction", "question", "way"]].copy()
+    shown["% [95 % interval]"] = [f"{row.accuracy:.0f} [{row.low:.0f}, {row.high:.0f}]" for row in numbers.itertuples()]
+    shown["n"] = rated["n"].astype(float).astype(int)
+    text = shown.to_latex(index=False, escape=True)
     return Exported({"": text.encode()}, [f"{len(shown)} rates; \\input it, with the package booktabs"])
 
 

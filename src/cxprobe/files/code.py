@@ -21,14 +21,13 @@ def code_digest(path: Path) -> str:
     return _digest_and_imports(path, path.stat().st_mtime_ns)[0]
 
 
-def reached_modules(start: str | Path, within: str = "", without: Collection[str] = ()) -> dict[str, Path]:
+def reached_modules(start: Path, within: str = "", without: Collection[str] = ()) -> dict[str, Path]:
     """Return the modules of cxprobe that code imports, directly or indirectly.
 
     Imports inside functions count. Imports for type checkers (``if TYPE_CHECKING``) do not.
 
     Args:
-        start: The name of a module, such as "cxprobe.lm.masked", which is in the result; or the path of a script, which
-            is not.
+        start: The file with the code.
         within: A prefix; modules whose names do not begin with it are neither returned nor followed.
         without: Names of modules that are neither returned nor followed.
 
@@ -36,9 +35,7 @@ def reached_modules(start: str | Path, within: str = "", without: Collection[str
         Name -> file, sorted by name.
     """
     reached: dict[str, Path] = {}
-    waiting = [start] if isinstance(start, Path) else [_file_of(start)]
-    if isinstance(start, str):
-        reached[start] = waiting[0]
+    waiting = [start]
     while waiting:
         code = waiting.pop()
         for name in _digest_and_imports(code, code.stat().st_mtime_ns)[1]:
@@ -59,8 +56,8 @@ def computing_code(*modules: str) -> str:
     """
     files: dict[str, Path] = {}
     for module in modules:
-        package = f"{module.rpartition('.')[0]}."
-        files |= reached_modules(module, package)
+        files[module] = _file_of(module)
+        files |= reached_modules(files[module], f"{module.rpartition('.')[0]}.")
     digests = [f"{name} {code_digest(path)}" for name, path in sorted(files.items())]
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
@@ -79,6 +76,14 @@ def _imported_names(tree: ast.AST) -> Iterator[str]:
             yield from _imported_names(node)
 
 
+class _WithoutTexts(ast.NodeTransformer):
+    """Leaves out the statements that are strings."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        """Return a statement that is an expression, or None for a string."""
+        return None if isinstance(getattr(node.value, "value", None), str) else node
+
+
 @cache
 def _digest_and_imports(path: Path, _modified: int) -> tuple[str, tuple[str, ...]]:
     """Return the digest of a file and the names that it imports.
@@ -87,18 +92,9 @@ def _digest_and_imports(path: Path, _modified: int) -> tuple[str, tuple[str, ...
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = tuple(_imported_names(tree))
-    for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            statements = getattr(node, name, None)
-            if isinstance(statements, list):
-                setattr(node, name, [statement for statement in statements if not _is_text(statement)])
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names
+    return hashlib.sha256(ast.dump(_WithoutTexts().visit(tree)).encode()).hexdigest(), names
 
 
 def _file_of(module: str) -> Path:
     path = _PACKAGE.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str)

@@ -37,13 +37,11 @@ def write_table(
     Raises:
         DataError: A cell is empty, or a number is not finite.
     """
-    needed = table.drop(columns=[name for name in optional if name in table])
-    empty = [str(column) for column in needed.columns[needed.isna().any().to_numpy(bool)]]
-    numbers = table.select_dtypes("number")
-    finite = ~np.isinf(numbers.to_numpy(np.float64, na_value=np.nan)).any(axis=0)
-    infinite = [str(column) for column in numbers.columns[~finite]]
-    if empty or infinite:
-        raise DataError(f"{path}: empty cells in {empty}, infinite numbers in {infinite}; nothing was written")
+    empty = table.isna().any() & ~table.columns.isin([*optional])
+    infinite = table.select_dtypes("number").abs().eq(np.inf).any()
+    if empty.any() or infinite.any():
+        columns = f"empty cells in {[*table.columns[empty]]}, infinite numbers in {[*infinite.index[infinite]]}"
+        raise DataError(f"{path}: {columns}; nothing was written")
     if path.suffix == ".csv":
         written_rows = StringIO()
         writer = csv.writer(written_rows, lineterminator="\n")

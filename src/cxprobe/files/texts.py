@@ -1,7 +1,8 @@
 """Tables of texts in .txt, .tsv, .csv, .jsonl and .parquet; what is written is read back equal.
 
 A .tsv has no quoting, so that a quotation mark is a character like others; a cell with a tab or a line break is refused
-when it is written. In a .csv texts stand between double quotes.
+when it is written. In a .csv texts stand between double quotes. An empty line is no row; in a .tsv of one column it is
+one with an empty cell.
 """
 
 import csv
@@ -23,7 +24,6 @@ FORMATS = ("txt", "tsv", "csv", "jsonl", "parquet")
 TABLES = FORMATS[1:]
 STANDARD = "-"
 """The name that stands for standard input or output."""
-_NAMES = ("text", "sentence")
 
 
 def read_sentence_file(path: str, column: str | None = None) -> pd.DataFrame:
@@ -39,16 +39,14 @@ def read_sentence_file(path: str, column: str | None = None) -> pd.DataFrame:
     Raises:
         DataError: The file cannot be read, has no such column or no sentence, or a sentence is empty; with its row.
     """
-    table = read_texts(path, [] if column is None else [column])
-    if column is None:
-        usual = [name for name in _NAMES if name in table]
-        if len(usual) != 1:
-            raise DataError(
-                f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
-            )
-        column = usual[0]
-        require_texts(table, [column], path)
-    return table if column == "text" else table.rename(columns={"text": "text_before", column: "text"})
+    table = read_texts(path)
+    names = [column] if column else [name for name in ("text", "sentence") if name in table]
+    if len(names) != 1:
+        raise DataError(
+            f"{path}: the columns are {', '.join(table.columns)}; give --column with the one that has the sentences"
+        )
+    require_texts(table, names, path)
+    return table.rename(columns={"text": "text_before"} | {names[0]: "text"})
 
 
 def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
@@ -69,14 +67,15 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
         raise DataError(f"{path}: '{kind}' is no format of texts (allowed: .{', .'.join(FORMATS)})")
     try:
         table = _parsed(kind, path)
-    except (ValueError, OSError, RecursionError) as fault:  # pandas and pyarrow derive theirs from ValueError
+    except (ValueError, OSError, RecursionError, csv.Error) as fault:  # pyarrow derives its own from ValueError
         reason = " ".join(str(fault).split()) or type(fault).__name__
         raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
     if twice := table.columns[table.columns.duplicated()].tolist():
         raise DataError(f"{path}: the column {shown(twice[0])} is there twice; keep one, or rename the other")
     if table.empty:
-        below = " line below the header, which names the columns" if kind in ("tsv", "csv") else ""
-        raise DataError(f"{path}: there is no text in this {kind} file; write at least one{below}")
+        raise DataError(
+            f"{path}: there is no text in this {kind} file; write one at least, in a table below its header"
+        )
     require_texts(table, required, path)
     return table
 
@@ -105,23 +104,21 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     if kind == "jsonl":
         lines = enumerate(text.split("\n"), start=1)
         return pd.DataFrame([_object(line, number) for number, line in lines if line.strip()], dtype="str").fillna("")
-    # The parser in C fills up rows that are too short; this one leaves NaN there, and refuses quotes that stay open.
-    rows = pd.read_csv(
-        io.StringIO(text, newline=""),
-        sep="\t" if kind == "tsv" else ",",
-        quoting=csv.QUOTE_NONE if kind == "tsv" else csv.QUOTE_MINIMAL,
-        header=None,
-        dtype="str",
-        keep_default_na=False,
-        skip_blank_lines=False,
-        engine="python",
-    ).dropna(how="all")
-    if rows.empty:
-        return rows
-    short = rows.index[rows.isna().any(axis="columns")]
-    if len(short):
-        raise ValueError(f"row {short[0]} below the header has fewer than {rows.shape[1]} cells")
-    return rows.iloc[1:].set_axis(rows.iloc[0].tolist(), axis="columns").reset_index(drop=True)
+    content = io.StringIO(text, newline="")
+    if kind == "tsv":
+        reader = csv.reader(content, delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(content, strict=True)
+    header = next(reader, [])
+    empty = [""] if kind == "tsv" and len(header) == 1 else []
+    rows = []
+    for row in reader:
+        cells = row or empty
+        if len(cells) == len(header):
+            rows.append(cells)
+        elif cells:
+            raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}")
+    return pd.DataFrame(rows, columns=header, dtype="str")
 
 
 def _object(line: str, number: int) -> dict[str, str]:
@@ -188,9 +185,11 @@ def _text(table: pd.DataFrame, kind: str, path: str) -> str:
         return table.to_json(orient="records", lines=True, force_ascii=False, double_precision=15)
     if kind == "csv":
         return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    for name, cells in table.items():
-        for row, cell in enumerate([name, *cells]):
+    # Not by pandas, which refuses an empty cell of a single column without quotes.
+    rows = [table.columns, *table.astype(object).where(table.notna(), "").to_numpy()]
+    for number, row in enumerate(rows):
+        for name, cell in zip(table, row, strict=True):
             if re.search(r"[\0\t\r\n]", str(cell)):
-                what = f"row {row}: {name} is {shown(cell)}"
+                what = f"row {number}: {name} is {shown(cell)}"
                 raise DataError(f"{path}, {what}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl")
-    return table.to_csv(index=False, sep="\t", quoting=csv.QUOTE_NONE, lineterminator="\n")
+    return "".join("\t".join(map(str, row)) + "\n" for row in rows)

@@ -50,11 +50,6 @@ def difference_of_means(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
     return along(vectors[labels].mean(axis=0) - vectors[~labels].mean(axis=0))
 
 
-def random_direction(dimensions: int, rng: np.random.Generator) -> Exchange:
-    """Return the exchange along a direction that is drawn uniformly."""
-    return along(rng.standard_normal(dimensions))
-
-
 def erase_label(vectors: Matrix, labels: NDArray[np.bool_]) -> Exchange:
     """Return the smallest change of vectors after which no linear probe finds the label: LEACE.
 

@@ -83,23 +83,27 @@ def sum_up(effects: pd.DataFrame) -> pd.DataFrame:
         Arora et al. 2024, section 4, for the aggregation. Other published numbers take the maximum over single items.
     """
     items = _of_items(tried_on_itself(effects))
-    table = mean_by(items, "effect", FRAME_OF_ITEM, OF_INTERVENTION).rename(columns={"n": "frames"})
-    rates = rate_by(items, "changed", OF_INTERVENTION).rename(columns={"low": "changed_low", "high": "changed_high"})
+    table = _means(items).rename(columns={"n": "frames"})
+    rates = rate_by(items, "changed", OF_INTERVENTION).rename(columns=_ends_of("changed"))
     before = items.groupby(OF_INTERVENTION, sort=False)["before"].mean().reset_index()
-    table = table.drop(columns="standardised").merge(rates.drop(columns="ties")).merge(before)
-    neutral = _means(_of_items(effects[effects["construction"] == NEUTRAL])).drop(columns=["construction", "n"])
-    broken = neutral.drop(columns="labels").rename(columns={"effect": "broken"} | _ends_of("broken"))
-    table = table.merge(broken)
-    wide = items.pivot_table(index=[*OF_INTERVENTION[:4], "id", FRAME_OF_ITEM], columns="labels", values="effect")
-    selectivity = (wide[TRUE] - wide[CONTROL]).rename("selectivity").reset_index()
-    selective = _means(selectivity, "selectivity", OF_INTERVENTION[:4]).rename(columns=_ends_of("selectivity"))
-    table = table.merge(selective.drop(columns="n"))
-    order = {name: number for number, name in enumerate(INTERVENTIONS)}
-    return table.sort_values("intervention", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)
+    neutral = _means(_of_items(effects[effects["construction"] == NEUTRAL]))
+    broken = neutral.drop(columns=["construction", "labels", "n"])
+    broken = broken.rename(columns={"effect": "broken"} | _ends_of("broken"))
+    selective = _beyond_control(items, "selectivity", OF_INTERVENTION[:4]).drop(columns="n")
+    table = table.merge(rates.drop(columns="ties")).merge(before).merge(broken).merge(selective)
+    in_order = table["intervention"].map(INTERVENTIONS.index).argsort(kind="stable")
+    return table.iloc[in_order].reset_index(drop=True)
 
 
 def _means(items: pd.DataFrame, column: str = "effect", by: Sequence[str] = OF_INTERVENTION) -> pd.DataFrame:
     return mean_by(items, column, FRAME_OF_ITEM, by).drop(columns="standardised")
+
+
+def _beyond_control(effects: pd.DataFrame, name: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return by how much effects on answers are larger than on control words: ``name``, its low and high, and n."""
+    wide = effects.pivot_table(index=[*by, "id", FRAME_OF_ITEM], columns="labels", values="effect")
+    beyond = (wide[TRUE] - wide[CONTROL]).rename(name).reset_index()
+    return _means(beyond, name, by).rename(columns=_ends_of(name))
 
 
 def transfer(effects: pd.DataFrame) -> pd.DataFrame:
@@ -114,12 +118,10 @@ def transfer(effects: pd.DataFrame) -> pd.DataFrame:
         One row a model, construction that was learnt, construction that was asked, and intervention of `TRANSFERRED`:
         `OF_INTERVENTION`, effect, low, high and n, the number of frames.
     """
-    asked = (
-        effects["intervention"].isin(TRANSFERRED) & (effects["labels"] == TRUE) & (effects["construction"] != NEUTRAL)
-    )
-    of_region = effects.groupby(["model", "construction"], sort=False)["region"]
-    ends = (effects["region"] == of_region.transform("first")) | (effects["region"] == of_region.transform("last"))
-    return _means(_of_items(effects[asked & ends]))
+    regions = effects.groupby(["model", "construction"], sort=False)["region"]
+    is_end = (effects["region"] == regions.transform("first")) | (effects["region"] == regions.transform("last"))
+    is_asked = effects["intervention"].isin(TRANSFERRED) & (effects["construction"] != NEUTRAL)
+    return _means(_of_items(effects[is_end & is_asked & (effects["labels"] == TRUE)]))
 
 
 def differences(effects: pd.DataFrame) -> pd.DataFrame:
@@ -159,19 +161,16 @@ def uses(effects: pd.DataFrame) -> pd.DataFrame:
         likewise: the share of items whose answer changes; and expected, with low, high: how often the model prefers the
         right answer; n (items) and frames.
     """
-    by, of_item = [*OF_INTERVENTION[:4], *_PLACE], ["id", FRAME_OF_ITEM]
-    mine = tried_on_itself(effects)
-    wide = mine.pivot_table(index=[*by, *of_item], columns="labels", values="effect")
-    places = _means((wide[TRUE] - wide[CONTROL]).rename("used").reset_index(), "used", by)
-    answered = mine[mine["labels"] == TRUE]
-    shares = [rate_by(answered, name, by).rename(columns=_ends_of(name)) for name in ("changed", "readable")]
-    places = places.rename(columns=_ends_of("used") | {"n": "frames"})
-    for share in shares:
-        places = places.merge(share.drop(columns=["ties"]), how="left")
-    found = places[places["intervention"].isin(DIRECTIONS)]
-    best = found.loc[found.groupby(["model", "construction"], sort=False)["used"].idxmax()]
-    best = best.drop(columns="learnt")
     keys = ["model", "construction", *_PLACE]
+    by = [*OF_INTERVENTION[:4], *_PLACE]
+    mine = tried_on_itself(effects)
+    answered = mine[mine["labels"] == TRUE]
+    places = _beyond_control(mine, "used", by).rename(columns={"n": "frames"})
+    for name in ("changed", "readable"):
+        share = rate_by(answered, name, by).rename(columns=_ends_of(name))
+        places = places.merge(share.drop(columns="ties"), how="left")
+    found = places[places["intervention"].isin(DIRECTIONS)]
+    best = found.loc[found.groupby(["model", "construction"], sort=False)["used"].idxmax()].drop(columns="learnt")
     numbers = [f"{number}{end}" for number in ("used", "changed") for end in ("", "_low", "_high")]
     for name in (RANDOM, WHOLE):
         beside = places.loc[places["intervention"] == name, [*keys, *numbers]]
@@ -241,7 +240,7 @@ def series_by_layer(effects: pd.DataFrame) -> Mapping[str, list[tuple[int, float
     best = best_regions(mine[mine["labels"] == TRUE])
     means = best.groupby(["intervention", "layer"], sort=False)["effect"].mean().reset_index()
     return {
-        f"by_layer.{name}": list(zip(rows["layer"].astype(int), rows["effect"].astype(float), strict=True))
+        f"by_layer.{name}": list(rows[["layer", "effect"]].itertuples(index=False, name=None))
         for name, rows in means.groupby("intervention", sort=False)
     }
 

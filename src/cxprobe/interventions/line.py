@@ -230,11 +230,6 @@ class InterventionsLine(Line):
             title = "Effects of interventions beside published ones, which are about other items, in nats"
             yield published_table(table, title, _BESIDE, models)
 
-    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return no answers: a row would be about an exchange and not about an answer of the model."""
-        del params, judged
-        return pd.DataFrame(columns=["model"])
-
 
 def _faults_of_sentences(labelled: LabelledSentences) -> Iterator[Fault]:
     content, control = labelled.content, labelled.content.control

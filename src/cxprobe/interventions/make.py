@@ -18,15 +18,25 @@ def neutral_items(sentences: Sequence[str]) -> pd.DataFrame:
     Returns:
         One row a sentence, with the columns of `draw_base_and_source`; all are in the part `TEST`.
     """
-    rows = list[dict[str, object]]()
+    rows = []
     for number, base in enumerate(sentences):
-        row: dict[str, object] = {"id": f"neutral/{number}", "construction": NEUTRAL, "part": TEST, "sentence": base}
-        row |= {"tests": "", "control": "", "regions": [MIDDLE, LAST], FRAME_OF_ITEM: f"neutral {number}"}
+        row: dict[str, object] = {
+            "id": f"neutral/{number}",
+            "construction": NEUTRAL,
+            "part": TEST,
+            "sentence": base,
+            "tests": "",
+            "control": "",
+            "regions": [MIDDLE, LAST],
+            FRAME_OF_ITEM: f"neutral {number}",
+        }
         turned = {"base": base, "source": sentences[(number + 1) % len(sentences)]}
         for label, (side, sentence) in zip("ab" if number % 2 else "ba", turned.items(), strict=True):
             *words, answer = sentence.removesuffix(".").split()
-            before, middle = " ".join(words), " ".join(words[: (len(words) + 1) // 2])
-            row |= {side: label, f"{side}_before": before, f"{side}_answer": answer, f"{side}_after": "."}
+            before = " ".join(words)
+            middle = " ".join(words[: (len(words) + 1) // 2])
+            row[side] = label
+            row |= {f"{side}_before": before, f"{side}_answer": answer, f"{side}_after": "."}
             row[f"{side}_ends"] = [len(middle), len(before)]
         rows.append(row)
     return pd.DataFrame(rows)
@@ -58,30 +68,41 @@ def draw_base_and_source(
         names), cluster_frame, base and source (their labels), and of both sides before, answer, after, and ends (of
         each region the character after its last), as in base_before.
     """
-    content, rng = labelled.content, generator_for(seed, "interventions", name)
-    numbers = {group: len(rows) for group, rows in labelled.groups.items()}
-    numbers |= {slot: len(people.types[kind].nouns) for slot, kind in content.people.items()}
-    divided = {key: np.array_split(rng.permutation(number), len(sizes)) for key, number in numbers.items()}
-    rows, labels, sentences = list[dict[str, object]](), list(content.labels), list(content.sentences)
+    content = labelled.content
+    rng = generator_for(seed, "interventions", name)
+    groups = dict(labelled.groups)  # group of fillers, or slot of a person -> its rows
+    for slot, kind in content.people.items():
+        groups[slot] = [{slot: noun} for noun in people.types[kind].nouns]
+    divided = {group: np.array_split(rng.permutation(len(of)), len(sizes)) for group, of in groups.items()}
+    labels, sentences = list(content.labels), list(content.sentences)
     step = max(len(labelled.regions) - 1, 1) if regions == "ends" else 1
+    rows = []
     for position, (part, size) in enumerate(sizes.items()):
         frames = divided["frames"][position]
         for item in range(size):
-            drawn = {key: int(rng.choice(shares[position])) for key, shares in divided.items()}
+            drawn = {group: int(rng.choice(shares[position])) for group, shares in divided.items()}
             drawn["frames"] = int(frames[item % len(frames)])
-            values = {slot: words for group, of in labelled.groups.items() for slot, words in of[drawn[group]].items()}
-            values |= {slot: people.types[kind].nouns[drawn[slot]] for slot, kind in content.people.items()}
+            values = dict[str, str]()
+            for group, of in groups.items():
+                values |= of[drawn[group]]
             turn = item + item // len(frames)  # so that a frame is asked with either label
             sides = dict(zip(("base", "source"), labels if turn % 2 == 0 else labels[::-1], strict=True))
             sentence = sentences[(turn // 2) % len(sentences)]
-            row: dict[str, object] = {"id": f"{name}/{part}/{item}", "construction": name, "part": part}
-            row |= {"tests": content.tests, "control": content.control or ""}
-            row |= {"sentence": sentence, "regions": list(labelled.regions)[::step]}
-            row |= {FRAME_OF_ITEM: f"{name} {drawn['frames']}", **sides}
+            row: dict[str, object] = {
+                "id": f"{name}/{part}/{item}",
+                "construction": name,
+                "part": part,
+                "tests": content.tests,
+                "control": content.control or "",
+                "sentence": sentence,
+                "regions": list(labelled.regions)[::step],
+                FRAME_OF_ITEM: f"{name} {drawn['frames']}",
+                **sides,
+            }
             for side, label in sides.items():
                 filled = fill_labelled(content, content.sentences[sentence], label, values)
                 row |= {f"{side}_{field}": getattr(filled, field) for field in ("before", "answer", "after")}
-                ends = [region.end for region in filled.regions.values()][-len(labelled.regions) :]
-                row[f"{side}_ends"] = ends[::step]
+                ends = [region.end for region in filled.regions.values()]
+                row[f"{side}_ends"] = ends[-len(labelled.regions) :][::step]
             rows.append(row)
     return pd.DataFrame(rows)

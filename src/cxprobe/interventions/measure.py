@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import DataError
-from cxprobe.interventions.directions import (
-    Exchange,
-    Matrix,
-    along,
-    difference_of_means,
-    erase_label,
-    random_direction,
-)
+from cxprobe.interventions.directions import Exchange, Matrix, along, difference_of_means, erase_label
 from cxprobe.interventions.names import (
     CONTROL,
     DAS,
@@ -102,19 +95,18 @@ def prompt_items(model: LoadedModel, items: pd.DataFrame, seed: int, place: str)
     base, source, kept = list[SentenceTokens](), list[SentenceTokens](), list[int]()
     for number, row in enumerate(items.to_dict("records")):
         answers = (str(row["base_answer"]), str(row["source_answer"]))
-        both = [
-            tokens_of_sentence(
-                model, Sentence(row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"])
-            )
-            for side in ("base", "source")
-        ]
-        if both[0] is not None and both[1] is not None and both[0].targets == both[1].targets:
-            base.append(both[0])
-            source.append(both[1])
+        first = tokens_of_sentence(model, Sentence(row["base_before"], row["base_ends"], answers, row["base_after"]))
+        second = tokens_of_sentence(
+            model, Sentence(row["source_before"], row["source_ends"], answers, row["source_after"])
+        )
+        if first and second and first.targets == second.targets:
+            base.append(first)
+            source.append(second)
             kept.append(number)
     asked = items.iloc[kept].reset_index(drop=True)
     for part, total in items["part"].value_counts(sort=False).items():
-        if (left := int((asked["part"] == part).sum())) < _FEWEST:
+        left = (asked["part"] == part).sum()
+        if left < _FEWEST:
             raise DataError(
                 f"{place}: {left} of {total} items are left in the part '{part}', since one token does not tell the "
                 f"answers of the others apart in this model's tokenizer, and {_FEWEST} are needed; raise "
@@ -124,10 +116,10 @@ def prompt_items(model: LoadedModel, items: pd.DataFrame, seed: int, place: str)
     special = {*model.tokenizer.all_special_ids}
     words = sorted({int(token) for prompt in base for token in prompt.ids} - answers_of - special)
     drawn = generator_for(seed, "control words", str(items["construction"].iloc[0])).permutation(words)[:2].tolist()
-    control = dict(zip(sorted({*items["base"]}), drawn, strict=True))
+    control = dict(zip(sorted({*items["base"]}), drawn, strict=True))  # label -> its control word
     targets = [
-        [*prompt.targets, control[row["base"]], control[row["source"]]]
-        for prompt, row in zip(base, asked.to_dict("records"), strict=True)
+        [*prompt.targets, control[label], control[other]]
+        for prompt, label, other in zip(base, asked["base"], asked["source"], strict=True)
     ]
     return PromptedItems(asked, base, source, torch.tensor(targets), len(items) - len(kept))
 
@@ -203,7 +195,7 @@ def measure_layer(
         for learnt, by_region in found.items():
             tried = _tried_on(name, learnt)
             last = len(of.regions) - 1
-            places = range(len(by_region)) if learnt == name else sorted({0, last})
+            places = range(last + 1) if learnt == name else sorted({0, last})
             for number in places:
                 at = by_region[-1] if number == last else by_region[number]
                 exchanges = {key: at.exchanges[key] for _, _, key in tried}
@@ -212,9 +204,17 @@ def measure_layer(
                     column = _KINDS.index(kind)
                     after = -_margins(answered[key], name)[..., column]  # (draws, test items)
                     changed = np.mean([is_changed(before[:, column], draw) for draw in after], axis=0)
-                    part = rows.assign(learnt=learnt, region=of.regions[number], intervention=intervention, labels=kind)
-                    part = part.assign(before=before[:, column], after=after.mean(axis=0), changed=changed)
-                    parts.append(part.assign(readable=at.readable if learnt == name else np.nan))
+                    part = rows.assign(
+                        learnt=learnt,
+                        region=of.regions[number],
+                        intervention=intervention,
+                        labels=kind,
+                        before=before[:, column],
+                        after=after.mean(axis=0),
+                        changed=changed,
+                        readable=at.readable if learnt == name else np.nan,
+                    )
+                    parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -249,7 +249,8 @@ def answers_exchanged(
         for drawn in exchanges.values()
         for exchange in drawn
     ]
-    times, prompts = len(written), [asked.base[item] for item in test]
+    times = len(written)
+    prompts = [asked.base[item] for item in test]
     columns = torch.tensor([prompt.regions[region] for prompt in prompts]).repeat(times)
     vectors = torch.from_numpy(np.concatenate(written)).float()
     edits = Edits(read.output, torch.from_numpy(np.tile(test, times)), columns, vectors)
@@ -260,9 +261,9 @@ def answers_exchanged(
 
 def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budget: int) -> ReadLayer:
     """Return what a layer, from 1, makes of items; a batch has at most so many tokens."""
-    outputs = [block_output(model, side, layer - 1, token_budget) for side in (asked.base, asked.source)]
-    columns = [torch.tensor([prompt.regions for prompt in side]) for side in (asked.base, asked.source)]
-    return ReadLayer(outputs[0], outputs[0].at(columns[0]), outputs[1].at(columns[1]))
+    base, source = (block_output(model, side, layer - 1, token_budget) for side in (asked.base, asked.source))
+    columns, source_columns = (torch.tensor([prompt.regions for prompt in side]) for side in (asked.base, asked.source))
+    return ReadLayer(base, base.at(columns), source.at(source_columns))
 
 
 def find_exchanges(
@@ -287,7 +288,7 @@ def find_exchanges(
             MEANS: [difference_of_means(vectors, labels)],
             PROBE: [along(probe[-1].coef_[0])],
             ERASE: [erase_label(vectors, labels)],
-            RANDOM: [random_direction(vectors.shape[1], rng) for _ in range(settings.draws)],
+            RANDOM: [along(rng.standard_normal(vectors.shape[1:])) for _ in range(settings.draws)],
         }
         found.append(FoundExchanges(exchanges, right.reshape(2, -1).mean(axis=0)))
     return found

@@ -138,10 +138,9 @@ def load_labelled(name: str, people: People, constructions: Path = CONSTRUCTIONS
     for key, sentence in content.sentences.items():
         place = f"{path}: sentences.{key}"
         try:
-            filled = [fill_labelled(content, sentence, label, values) for label in content.labels]
+            first, second = (fill_labelled(content, sentence, label, values) for label in content.labels)
         except ValueError as fault:
             raise ConstructionError(f"{place}: {fault}") from None
-        first, second = filled
         if first.answer == second.answer:
             raise ConstructionError(
                 f"{place}: both labels have the answer {first.answer!r}; let the answer depend on the label"

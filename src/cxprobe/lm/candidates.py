@@ -1,7 +1,6 @@
 """Candidates: how probable words are at the mask of a text, and which words can be compared there."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
 from cxprobe.lm.answering import answer
-from cxprobe.lm.masked import PORTION, MaskedLM, MaskedQuestions
+from cxprobe.lm.masked import MaskedLM, MaskedQuestions
 from cxprobe.lm.store import Answers
 from cxprobe.lm.texts import Encoded, encode_inputs
 
@@ -43,31 +42,29 @@ class CandidateQuestions(MaskedQuestions):
         asked = [(text, word) for text, words in zip(texts, candidates, strict=True) for word in words]
         filled = [_fill(text, word) for text, word in asked]
         unknown: list[str] = []
-        copies: list[int] = []  # the number of the masked copy of each text and candidate
-        for start in range(0, len(filled), PORTION):
-            part = slice(start, start + PORTION)
-            for (text, word), encoded in zip(asked[part], encode_inputs(model, filled[part]), strict=True):
-                token = _only_token(model, text, word, encoded)
-                if token is None:
-                    unknown.append(f"{word!r} in {text!r}")
-                else:
-                    copies.append(self.ask(text, encoded.ids, np.array([token])))
+        copies: dict[str, set[bytes]] = {}  # text -> its masked copies
+        for (text, word), encoded in zip(asked, encode_inputs(model, filled), strict=True):
+            token = _only_token(model, text, word, encoded)
+            if token is None:
+                unknown.append(f"{word!r} in {text!r}")
+            else:
+                copy = self.ask(text, encoded.ids, np.array([token]))
+                copies.setdefault(text, set()).add(copy)
         if unknown:
             raise DataError(
                 f"{len(unknown)} candidates are not one known token of this model's tokenizer: "
-                f"{'; '.join(unknown[:5])}; leave these items out (single_token_words tells which words can stay)"
+                f"{'; '.join(unknown[:5])}; leave these items out"
             )
-        for text, copies_of_text in zip(texts, self._split(np.array(copies)), strict=False):
-            if len(set(copies_of_text.tolist())) > 1:
+        for text, of_text in copies.items():
+            if len(of_text) > 1:
                 raise DataError(f"{text!r}: its candidates change the tokens around them, and cannot be compared")
 
-    def _split(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
-        """Return an array of all candidates as one of each text."""
-        return np.split(numbers, np.cumsum(self._numbers, dtype=np.int64)[:-1])
-
-    def read(self, answers: Answers) -> Iterable[NDArray[np.float64]]:
+    def read(self, answers: Answers) -> list[NDArray[np.float64]]:
         """Return for each text shape (candidates,): natural logarithms, normalised over the whole vocabulary."""
-        return self._split(self.numbers(answers)) if self._numbers else []
+        if not self._numbers:
+            return []
+        ends = np.cumsum(self._numbers)
+        return np.split(self.numbers(answers), ends[:-1])
 
 
 def candidate_log_probabilities(
@@ -83,19 +80,7 @@ def candidate_log_probabilities(
     Raises:
         DataError: A number is not finite.
     """
-    return answer(lambda: [CandidateQuestions(model, texts, candidates, token_budget)], lambda: model) or []
-
-
-def single_token_words(model: MaskedLM, words: Sequence[str], text: str) -> list[str]:
-    """Return those words that are one known token of the model's tokenizer in a text's mask, in their order.
-
-    Args:
-        model: The model.
-        words: The words to try.
-        text: Contains "[MASK]" once.
-    """
-    encoded = encode_inputs(model, [_fill(text, word) for word in words])
-    return [word for word, one in zip(words, encoded, strict=True) if _only_token(model, text, word, one) is not None]
+    return answer(lambda: [CandidateQuestions(model, texts, candidates, token_budget)], lambda: model)
 
 
 def drop_items(model: MaskedLM, texts: pd.DataFrame, *, place: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -116,16 +101,18 @@ def drop_items(model: MaskedLM, texts: pd.DataFrame, *, place: str) -> tuple[pd.
     """
     asked = texts[["item", "first", "second"]].drop_duplicates().set_index("item")
     words = sorted(set(asked.to_numpy().ravel()))
-    unknown = sorted(set(words) - set(single_token_words(model, words, texts["text"].iloc[0])))
-    costs = [(word, "not one token", int((asked == word).any(axis=1).sum())) for word in unknown]
+    text = texts["text"].iloc[0]
+    encoded = encode_inputs(model, [_fill(text, word) for word in words])
+    unknown = [word for word, one in zip(words, encoded, strict=True) if _only_token(model, text, word, one) is None]
+    items = [int((asked == word).any(axis=1).sum()) for word in unknown]
+    dropped = pd.DataFrame({"word": unknown, "reason": "not one token", "items": items})
     kept = asked.index[~asked.isin(unknown).any(axis=1)]
     if kept.empty:
         raise DataError(
             f"{place}: in each of the {len(asked)} items a candidate is not one token of the model's tokenizer "
             f"({', '.join(unknown[:5])} ...); take other words in scenarios.yaml, or another model"
         )
-    usable = texts[texts["item"].isin(kept)].reset_index(drop=True)
-    return usable, pd.DataFrame(costs, columns=["word", "reason", "items"])
+    return texts[texts["item"].isin(kept)].reset_index(drop=True), dropped
 
 
 def _fill(text: str, word: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from inspect import signature
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -17,6 +17,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import suggest
@@ -24,7 +25,7 @@ from cxprobe.lm.language_models import LoadedModel
 from cxprobe.lm.loading import fields_of_model, load_model
 from cxprobe.lm.logits import head_at, log_probabilities
 from cxprobe.lm.store import Answers, Batch, key_of, token_budget_batches
-from cxprobe.lm.terms import Bos, Scheme
+from cxprobe.lm.terms import Bos
 from cxprobe.lm.texts import HowToScore, Texts, TokenScores, check_length, encode
 from cxprobe.run.record import ModelKind
 
@@ -70,11 +71,6 @@ class CausalLM(LoadedModel):
         for texts in portions:
             yield CausalQuestions(self, list(texts), how.token_budget)
 
-    def schemes(self, how: HowToScore) -> Sequence[Scheme]:
-        """Return the schemes in which it scores a text: one."""
-        del how
-        return ["causal"]
-
     @cached_property
     def ids_before(self) -> list[int]:
         """The ids that stand before every text.
@@ -86,18 +82,20 @@ class CausalLM(LoadedModel):
             return []
         if self.bos == "as_tokenizer":
             return ids_by_itself(self.tokenizer)
-        if self.bos != "add":
-            # A plain word would be a misspelt policy more often than a token that begins a document.
-            if str(self.bos).isidentifier() or self.bos not in self.tokenizer.get_vocab():
-                allowed = ["as_tokenizer", "add", "none", "one token of its vocabulary, such as <|endoftext|>"]
-                raise DataError(f"{self.name}: bos is {self.bos!r}{suggest(str(self.bos), allowed)}")
-            return [self.tokenizer.get_vocab()[self.bos]]
-        if self.tokenizer.bos_token_id is None:
-            raise DataError(
-                f"{self.name}: bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
-                "tokenizer_config.json, or take 'as_tokenizer', 'none' or a token by its text, such as <|endoftext|>"
-            )
-        return [self.tokenizer.bos_token_id]
+        if self.bos == "add":
+            if self.tokenizer.bos_token_id is None:
+                raise DataError(
+                    f"{self.name}: bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
+                    "tokenizer_config.json, or take 'as_tokenizer', 'none' or a token by its text, such as "
+                    "<|endoftext|>"
+                )
+            return [self.tokenizer.bos_token_id]
+        vocabulary = self.tokenizer.get_vocab()
+        # A plain word would be a misspelt policy more often than a token that begins a document.
+        if self.bos.isidentifier() or self.bos not in vocabulary:
+            allowed = ["as_tokenizer", "add", "none", "one token of its vocabulary, such as <|endoftext|>"]
+            raise DataError(f"{self.name}: bos is {self.bos!r}{suggest(self.bos, allowed)}")
+        return [vocabulary[self.bos]]
 
     def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
         """Return text -> first token where a text has nothing before it, so that this token has no score."""
@@ -178,8 +176,8 @@ class CausalQuestions:
             rows = [SharedRow([number], len(ids) - 1) for number, ids in enumerate(sequences)]
         batches = []
         for numbers in token_budget_batches([row.places for row in rows], self._token_budget):
-            texts = [rows[number].texts for number in numbers]
-            batches.append(Batch([keys[text] for row in texts for text in row], partial(self._compute, texts, keys)))
+            keys_of_rows = [[keys[text] for text in rows[number].texts] for number in numbers]
+            batches.append(Batch([*chain.from_iterable(keys_of_rows)], partial(self._compute, keys_of_rows)))
         return batches
 
     @property
@@ -189,32 +187,32 @@ class CausalQuestions:
         return self._model.reads_trees and max(map(len, self._ids.values())) <= window
 
     def _compute(
-        self, rows: Sequence[Sequence[int]], keys: Sequence[bytes], model: CausalLM, wanted: Collection[bytes]
+        self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]
     ) -> Iterator[Answers]:
         """Yield the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
-        asked = [[keys[text] for text in row if keys[text] in wanted] for row in rows]
+        asked = [[key for key in row if key in wanted] for row in keys_of_rows]
         trees = [Tree([self._ids[key] for key in row]) for row in asked if row]
-        lm, widest = model.model.eval(), max(len(tree.ids) for tree in trees)
-        input_ids = torch.zeros(len(trees), widest, dtype=torch.long)
-        for row, tree in enumerate(trees):
-            input_ids[row, : len(tree.ids)] = torch.tensor(tree.ids)
-        real = torch.arange(widest) < torch.tensor([len(tree.ids) for tree in trees]).unsqueeze(1)  # (rows, widest)
-        options = seen_by_each(trees, widest, lm.dtype) if self._shares else {}
+        lm = model.model.eval()
+        ids = [torch.tensor(tree.ids) for tree in trees]
+        input_ids = pad_sequence(ids, batch_first=True)  # (rows, widest)
+        real = pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in ids], batch_first=True)
+        options = seen_by_each(trees, input_ids.shape[1], lm.dtype) if self._shares else {}
         options = {name: tensor.to(lm.device) for name, tensor in options.items()}
         with torch.inference_mode(), head_at(lm, *real.nonzero(as_tuple=True)):
             logits = lm(input_ids=input_ids.to(lm.device), use_cache=False, **options).logits[0]  # (n, vocabulary)
         numbers = []
-        for of_row, tree in zip(logits.split([len(tree.ids) for tree in trees]), trees, strict=True):
-            followed = log_probabilities(of_row, *torch.tensor(tree.followed).T)
+        for of_row, tree in zip(logits.split([len(row) for row in ids]), trees, strict=True):
+            places, following = torch.tensor(tree.followed).T
+            followed = log_probabilities(of_row, places, following)
             numbers += [followed[steps] for steps in tree.steps]
-        yield dict(zip((key for row in asked for key in row), numbers, strict=True))
+        yield dict(zip(chain.from_iterable(asked), numbers, strict=True))
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
         for text, key in zip(self._encoded, self._keys, strict=True):
-            numbers, log_probs = answers[key], np.full(len(text.ids), np.nan)
-            scored = min(len(text.ids), len(numbers))  # the first has no score if nothing stands before it
-            log_probs[len(text.ids) - scored :] = numbers[len(numbers) - scored :]
+            # The first has no score if nothing stands before it.
+            numbers = [np.nan, *answers[key]]
+            log_probs = np.array(numbers[-len(text.ids) :], dtype=np.float64)
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
     def unread(self, records: Sequence[TokenScores]) -> Answers:
@@ -242,14 +240,15 @@ class Tree:
         followed: dict[tuple[int, int], int] = {}
         self.steps = []
         for text in texts:
-            place, ids = -1, text.tolist()
+            place = -1
             steps = []
-            for one, following in pairwise(ids):
+            for one, following in pairwise(text.tolist()):
                 place = places.setdefault((place, one), len(places))
                 steps.append(followed.setdefault((place, following), len(followed)))
             self.steps.append(steps)
         self.followed = [*followed]
-        self.ids, self.before = [one for _, one in places], [place for place, _ in places]
+        self.ids = [one for _, one in places]
+        self.before = [place for place, _ in places]
         self.depths: list[int] = []
         for place in self.before:
             self.depths.append(0 if place < 0 else self.depths[place] + 1)
@@ -296,7 +295,8 @@ def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[SharedRow]:
     """
     rows: list[SharedRow] = []
     last = np.array([], dtype=np.int32)
-    for number in sorted(range(len(sequences)), key=lambda number: sequences[number].tolist()):
+    in_order = sorted(range(len(sequences)), key=lambda number: sequences[number].tolist())
+    for number in in_order:
         ids = sequences[number][:-1]
         length = min(len(ids), len(last))
         different = np.flatnonzero(ids[:length] != last[:length])

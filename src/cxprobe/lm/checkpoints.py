@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from cxprobe.errors import CxprobeError, ModelError
+from cxprobe.errors import CxprobeError, ModelError, errors_behind
 from cxprobe.lm.params import ModelSpec
 
 
@@ -64,9 +64,7 @@ class Source:
         except BaseException as error:
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
-            first = error  # transformers says "Can't load" of whatever the hub's client met
-            while before := first.__cause__ or first.__context__:
-                first = before
+            *_, first = errors_behind(error)  # transformers says "Can't load" of whatever the hub's client met
             why = f" ({_reason_of(first)})" if first is not error else ""
             if self.is_local:
                 advice = advice or f"mend the file in {self.path}, or copy or download the whole folder again"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import nan
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from cxprobe.lm.language_models import LoadedModel
 
 # The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
 _MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
+# Share of tokens: far above what English with a few rare words gives, far below what another model's tokenizer gives.
+MOST_UNKNOWN = 0.2
 _TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
 
 
@@ -29,7 +32,8 @@ def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
         model: The model.
         report: Of transformers; "mismatched_keys" has of each weight the name, the stored shape and the model's.
     """
-    prefix, body = f"{model.base_model_prefix}.", dict(model.base_model.named_children())
+    prefix = f"{model.base_model_prefix}."
+    body = dict(model.base_model.named_children())
     shapes = [f"{name} is {list(stored)}, not {list(built)}" for name, stored, built in report["mismatched_keys"]]
     missing = [name for name in report["missing_keys"] if not name.removeprefix(prefix).startswith("pooler.")]
     unused = []
@@ -70,12 +74,15 @@ def check_trial(source: Source, model: Any) -> None:
     advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
     with source.refusing(f"cannot read a plain sentence in {spec.dtype}", advice), torch.inference_mode():
         answer = model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
-    finite = bool(answer.isfinite().all())
-    if not finite or bool((answer == answer[:, :1]).all()):
+    fault = ""
+    if not answer.isfinite().all():
+        fault = "NaN or infinite"
+    elif (answer == answer[:, :1]).all():
+        fault = "the same at every token"
+    if fault:
         raise ModelError(
-            f"{source}: what it answers to {_TRIAL!r} in {spec.dtype} is "
-            f"{'the same at every token' if finite else 'NaN or infinite'}, so its weights are damaged or do not fit "
-            "the precision; take float32, or copy or download it again, or take another checkpoint"
+            f"{source}: what it answers to {_TRIAL!r} in {spec.dtype} is {fault}, so its weights are damaged or do not "
+            "fit the precision; take float32, or copy or download it again, or take another checkpoint"
         )
 
 
@@ -95,7 +102,7 @@ def longest_input(source: Source) -> int:
     return longest
 
 
-def check_known(model: LoadedModel, texts: Sequence[str], place: str, limit: float = 0.2) -> float:
+def check_known(model: LoadedModel, texts: Sequence[str], place: str) -> float:
     """Refuse to measure texts of which a model's tokenizer does not know too much.
 
     A byte-level tokenizer knows everything.
@@ -104,28 +111,27 @@ def check_known(model: LoadedModel, texts: Sequence[str], place: str, limit: flo
         model: The model that is to read them.
         texts: All texts of a stage, or a sample; one that is given twice counts twice.
         place: What they are, for the message, such as "the sentences of a construction".
-        limit: The largest accepted share, 0 to 1. The default is far above what English with a few rare words gives,
-            and far below what a tokenizer of another model or a lost vocabulary gives.
 
     Returns:
         The share of unknown tokens, 0 to 1, special ones not counted; NaN if there is no token.
 
     Raises:
-        ModelError: The share is larger than the limit.
+        ModelError: The share is larger than `MOST_UNKNOWN`.
     """
-    unknown_id, tokens, unknown = model.tokenizer.unk_token_id, 0, 0
+    unknown_id = model.tokenizer.unk_token_id
+    tokens = unknown = 0
     tokenise = partial(model.tokenizer, add_special_tokens=False, verbose=False)
     for start in range(0, len(texts), 1000):
         for ids in tokenise(list(texts[start : start + 1000]))["input_ids"]:
             tokens += len(ids)
             unknown += ids.count(unknown_id)
-    share = unknown / tokens if tokens else float("nan")
-    if share > limit:
+    share = unknown / tokens if tokens else nan
+    if share > MOST_UNKNOWN:
         words = list(dict.fromkeys(word for text in texts[:1000] for word in text.split()))
         lost = [word for word, ids in zip(words, tokenise(words)["input_ids"], strict=True) if unknown_id in ids]
         raise ModelError(
             f"'{model.name}': {share:.1%} of the tokens of {place} are unknown to its tokenizer, such as "
-            f"{', '.join(map(repr, lost[:5]))}, and at most {limit:.0%} may be; its tokenizer is another model's, or "
-            "it is a model of another language: take another checkpoint"
+            f"{', '.join(map(repr, lost[:5]))}, and at most {MOST_UNKNOWN:.0%} may be; its tokenizer is another "
+            "model's, or it is a model of another language: take another checkpoint"
         )
     return share

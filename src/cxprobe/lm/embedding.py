@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 import transformers
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import DenseVectors, read_features, write_features
@@ -86,8 +87,8 @@ def embed_texts(
         ModelError: See `MeasuredModel.check`.
         DataError: See `tokenise`; or a number is not finite.
     """
-    encoder, spans = model.described, spans or {}
-
+    encoder = model.described
+    spans = spans or {}
     tokens = {name: tokenise(encoder, texts, spans.get(name)) for name, texts in portions.items()}
     sentences = list(chain.from_iterable(tokens.values()))
     checked = model.check(
@@ -105,9 +106,12 @@ def embed_texts(
         return (VectorQuestions(part, token_budget, partial(write, name)) for name, part in tokens.items())
 
     def recall(earlier: Path) -> Iterator[Answers]:
-        for folder in sorted(path.parent for path in earlier.rglob("ids.parquet")):
-            features, path = read_features(folder), folder / _SPANS_FILE
-            spans_of_texts = list(map(Span._make, read_table(path).to_numpy().tolist())) if path.is_file() else None
+        for ids in sorted(earlier.rglob("ids.parquet")):
+            features = read_features(ids.parent)
+            path = ids.with_name(_SPANS_FILE)
+            spans_of_texts: Spans = None
+            if path.is_file():
+                spans_of_texts = [Span(*row) for row in read_table(path).itertuples(index=False, name=None)]
             questions = VectorQuestions(tokenise(encoder, features.ids, spans_of_texts), token_budget, list)
             yield from questions.unread(np.asarray(features.vectors))
 
@@ -145,14 +149,14 @@ def tokenise(encoder: LoadedEncoder, texts: Sequence[str], spans: Spans = None) 
     """
     tokens = []
     for number, one in enumerate(encode_inputs(encoder, texts)):
-        counted = np.zeros(len(one.ids), dtype=bool)
-        of_text = counted[one.first : one.first + len(one.spans)]
-        of_text[:] = True
+        inside = np.ones(len(one.spans), dtype=bool)
         if spans is not None:
             start, end = spans[number]
-            of_text[:] = np.maximum(one.spans[:, 0], start) < np.minimum(one.spans[:, 1], end)
-            if not of_text.any():
+            inside = np.maximum(one.spans[:, 0], start) < np.minimum(one.spans[:, 1], end)
+            if not inside.any():
                 raise DataError(f"{one.text!r} has no token in its characters {start} to {end}; mark a word of it")
+        counted = np.zeros(len(one.ids), dtype=bool)
+        counted[one.first : one.first + len(one.spans)] = inside
         tokens.append(Tokens(one.text, one.ids.tolist(), counted.tolist()))
     return tokens
 
@@ -202,8 +206,9 @@ class VectorQuestions(Generic[R]):
     def unread(self, vectors: DenseVectors) -> Iterator[Answers]:
         """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
         for start in range(0, len(self._keys), _BLOCK):
-            block = np.ascontiguousarray(vectors[:, start : start + _BLOCK])
-            yield {key: block[:, position] for position, key in enumerate(self._keys[start : start + _BLOCK])}
+            part = slice(start, start + _BLOCK)
+            block = np.ascontiguousarray(vectors[:, part])
+            yield {key: block[:, position] for position, key in enumerate(self._keys[part])}
 
 
 def pool_texts(
@@ -214,7 +219,8 @@ def pool_texts(
     def join(blocks: Iterable[DenseVectors]) -> DenseVectors:
         return np.concatenate(list(blocks), axis=1)
 
-    [vectors] = answer(lambda: [VectorQuestions(tokens, token_budget, join)], lambda: encoder, progress=progress) or []
+    questions = VectorQuestions(tokens, token_budget, join)
+    [vectors] = answer(lambda: [questions], lambda: encoder, progress=progress)
     return vectors
 
 
@@ -228,20 +234,19 @@ def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> D
     Returns:
         Shape (layers, sentences, dimensions), float32. Layer 0 is the embeddings, the last the model's output.
     """
-    shape, device = (len(sentences), max(len(sentence.ids) for sentence in sentences)), encoder.model.device
+    device = encoder.model.device
+
+    def padded(rows: Sequence[Sequence[int]], value: int = 0) -> Tensor:
+        tensors = [torch.tensor(row) for row in rows]
+        return pad_sequence(tensors, batch_first=True, padding_value=value).to(device)  # (sentences, tokens)
+
     # The attention mask always hides what fills short rows, so 0 stands in where the tokenizer defines no padding.
-    input_ids = np.full(shape, encoder.tokenizer.pad_token_id or 0)  # (sentences, tokens)
-    attended, counted = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
-    for row, sentence in enumerate(sentences):
-        length = len(sentence.ids)
-        input_ids[row, :length], attended[row, :length], counted[row, :length] = sentence.ids, 1, sentence.counted
-    # Models are faster without a mask.
-    mask = None if attended.all() else torch.from_numpy(attended).to(device)
-    counts = torch.from_numpy(counted).to(device)
+    input_ids = padded([one.ids for one in sentences], encoder.tokenizer.pad_token_id or 0)
+    attended = padded([[1] * len(one.ids) for one in sentences])
+    counts = padded([one.counted for one in sentences])
+    mask = None if attended.all() else attended  # models are faster without one
     with torch.inference_mode():
-        output = encoder.model(
-            input_ids=torch.from_numpy(input_ids).to(device), attention_mask=mask, output_hidden_states=True
-        )
+        output = encoder.model(input_ids=input_ids, attention_mask=mask, output_hidden_states=True)
         # Pooled one by one, so that the stack of all tokens' states is never built.
         pooled = torch.stack([mean_over_tokens(layer, counts) for layer in output.hidden_states])
     vectors: DenseVectors = pooled.cpu().numpy()

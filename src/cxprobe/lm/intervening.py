@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import DynamicCache
 
 from cxprobe.errors import ModelError
@@ -66,7 +67,9 @@ def tokens_of_sentence(model: LoadedModel, sentence: Sentence) -> SentenceTokens
         DataError: The sentence is longer than the model's longest input.
     """
     is_causal, tokenizer = isinstance(model, CausalLM), model.tokenizer
-    start, targets, contexts = len(sentence.before) + 1, list[int](), set[bytes]()
+    start = len(sentence.before) + 1
+    targets: list[int] = []
+    contexts: set[bytes] = set()
     for answer in sentence.answers:
         text = f"{sentence.before} {answer}{sentence.after}"
         [encoded] = encode(tokenizer, [text], special_tokens=not is_causal)
@@ -88,7 +91,9 @@ def tokens_of_sentence(model: LoadedModel, sentence: Sentence) -> SentenceTokens
         return None
     check_length(sentence.before, len(ids), model.max_tokens)
     regions = [first + int(np.searchsorted(stops, end)) for end in sentence.ends]
-    return SentenceTokens(ids, (*regions, *([] if is_causal else [at])), at, (targets[0], targets[1]))
+    if not is_causal:
+        regions.append(at)
+    return SentenceTokens(ids, tuple(regions), at, (targets[0], targets[1]))
 
 
 def blocks_of(model: LoadedModel) -> Any:
@@ -153,12 +158,11 @@ def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: i
         block: The number of the block, from 0.
         token_budget: The most tokens in a batch, padding included.
     """
-    found, others, parts = list[Tensor](), list[int | None](), list[list[tuple[Tensor, Tensor]]]()
+    outputs: list[Any] = []  # of the block, one a batch
+    caches: list[DynamicCache] = []
 
     def keep(_module: Any, _args: Any, output: Any) -> None:
-        is_tuple = isinstance(output, tuple)
-        found.append(output[0] if is_tuple else output)
-        others.append(len(output) - 1 if is_tuple else None)
+        outputs.append(output)
 
     hook = blocks_of(model)[block].register_forward_hook(keep)
     try:
@@ -166,21 +170,25 @@ def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: i
             cache = DynamicCache() if _has_past(model) else None
             with torch.no_grad():
                 _logits(model, prompts[some], past=cache)
-            if cache:
-                parts.append([(layer.keys, layer.values) for layer in cache.layers])
+            if cache is not None:
+                caches.append(cache)
     finally:
         hook.remove()
-    widest = max(hidden.shape[1] for hidden in found)
+    is_tuple = isinstance(outputs[0], tuple)
+    hidden = [output[0] if is_tuple else output for output in outputs]
+    others = len(outputs[0]) - 1 if is_tuple else None
+    widest = max(one.shape[1] for one in hidden)
 
     def together(tensors: Sequence[Tensor]) -> Tensor:
         return torch.cat([torch.nn.functional.pad(one, (0, 0, 0, widest - one.shape[-2])) for one in tensors])
 
-    past = list[tuple[Tensor, Tensor]]()
-    for layer, pairs in enumerate(zip(*parts, strict=True)):
-        used = 1 if layer <= block else None  # of the others only their length counts
-        keys, values = (together([part[..., :used] for part in of]) for of in zip(*pairs, strict=True))
+    past = []
+    for number, layers in enumerate(zip(*(cache.layers for cache in caches), strict=True)):
+        used = 1 if number <= block else None  # of these only their length counts
+        keys = together([layer.keys[..., :used] for layer in layers])
+        values = together([layer.values[..., :used] for layer in layers])
         past.append((keys, values))
-    return BlockOutput(block, together(found), others[0], past or None)
+    return BlockOutput(block, together(hidden), others, past or None)
 
 
 def _has_past(model: LoadedModel) -> bool:
@@ -212,16 +220,18 @@ def _logits(
     model: LoadedModel, prompts: Sequence[SentenceTokens], edits: Edits | None = None, past: DynamicCache | None = None
 ) -> Tensor:
     """Return the logits of the answers, shape (prompts, vocabulary), float32; a cache that is given is filled."""
-    lengths, start = torch.tensor([len(prompt.ids) for prompt in prompts]), 0
-    ids = torch.full((len(prompts), int(lengths.max())), model.tokenizer.pad_token_id or 0)  # (prompts, widest)
-    for row, prompt in enumerate(prompts):
-        ids[row, : len(prompt.ids)] = torch.from_numpy(prompt.ids)
+    device = model.model.device
+    rows = [torch.from_numpy(prompt.ids).long() for prompt in prompts]
+    ids = pad_sequence(rows, batch_first=True, padding_value=model.tokenizer.pad_token_id or 0)  # (prompts, widest)
+    start = 0
     if edits and edits.output.past:
         start = int(edits.columns.min())
-        past = DynamicCache([(k[edits.rows, :, :start], v[edits.rows, :, :start]) for k, v in edits.output.past])
-    device, options = model.model.device, dict[str, Any]()
+        before = (edits.rows, slice(None), slice(start))
+        past = DynamicCache([(keys[before], values[before]) for keys, values in edits.output.past])
+    options: dict[str, Any] = {}
     if not isinstance(model, CausalLM):  # a causal model cannot see what is padded on the right
-        options["attention_mask"] = (torch.arange(ids.shape[1]) < lengths.unsqueeze(1)).long().to(device)
+        real = [torch.ones(len(prompt.ids), dtype=torch.long) for prompt in prompts]
+        options["attention_mask"] = pad_sequence(real, batch_first=True).to(device)
     elif _has_past(model):
         options = {"use_cache": past is not None, "past_key_values": past}
     changed = nullcontext() if edits is None else _going_on(blocks_of(model), edits, start, ids.shape[1])
@@ -261,7 +271,8 @@ def answers_in_batches(
     for some in _batches(prompts, token_budget):
         part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
         with torch.no_grad():
-            parts.append(answers_after(model, prompts[some], targets[some], part))
+            answers = answers_after(model, prompts[some], targets[some], part)
+        parts.append(answers)
     numbers: NDArray[np.float64] = torch.cat(parts).double().numpy()
     return numbers
 

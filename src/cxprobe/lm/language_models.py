@@ -24,7 +24,7 @@ class LoadedModel:
             sha256 ..."; one that is drawn names the versions that drew it too, since others draw other weights. That of
             a quantised model begins with the package that rounds and its version.
         max_tokens: The longest input, special tokens included, that the model has positions for.
-        state: "trained", or "random" or "shuffled" for a twin.
+        state: "trained", or "random" for a twin.
         precision: In what it computes, for the record, such as "bfloat16"; how it is loaded is part of it.
     """
 

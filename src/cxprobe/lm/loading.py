@@ -18,7 +18,6 @@ from cxprobe.lm.checks import check_report, check_trial, longest_input
 from cxprobe.lm.folders import check_digest, is_gguf, loaded_files, path_of
 from cxprobe.lm.gguf import dequantised
 from cxprobe.lm.params import Load, ModelSpec
-from cxprobe.seeding import generator_for
 
 
 class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -97,8 +96,9 @@ def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
 
 
 def _read(source: Source, model_class: Any, device: str) -> Any:
-    """Return a model with the weights of its checkpoint, as they are or shuffled."""
-    spec, load = source.spec, source.spec.load or Load()
+    """Return a model with the weights of its checkpoint."""
+    spec = source.spec
+    load = spec.load or Load()
     if load.quantization_config and getattr(source.config, "quantization_config", None):
         raise ModelError(f"{source} is a quantised checkpoint already; take its original, or leave out load")
     whole = {"device_map": {"": device}} if load.quantization_config else {}  # as long as no other map is given
@@ -115,7 +115,8 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
             ignore_mismatched_sizes=True,  # they are refused below, by name
             **options,
         )
-    if model_class is DebertaV2Masked and any(key.startswith("mask_predictions.") for key in report["unexpected_keys"]):
+    is_v3 = any(key.startswith("mask_predictions.") for key in report["unexpected_keys"])
+    if model_class is DebertaV2Masked and is_v3:
         raise ModelError(
             f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
             "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
@@ -123,25 +124,22 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
     check_report(source, model, report)
     if load.device_map and any(key.startswith("pooler.") for key in report["missing_keys"]):
         model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
-    if spec.weights == "shuffled":
-        _shuffle(model, spec)
     return model
 
 
 def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
     """Return the fields that every `LoadedModel` has, in their order."""
-    spec, fingerprint = source.spec, source.origin
-    precision = source.rounding + spec.precision
+    spec = source.spec
+    fingerprint = source.origin
     if spec.load and spec.load.quantization_config:
         method = str(spec.load.quantization_config["quant_method"])
         with suppress(PackageNotFoundError):  # transformers has some methods itself
             method = f"{method} {version(method)}"
         fingerprint = f"quantised by {method}, of {fingerprint}"
-    if spec.weights != "trained":
-        fingerprint = f"{spec.weights}, seed {spec.seed}, of {fingerprint}"
     if spec.weights == "random":
         drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
-        fingerprint = f"{fingerprint}, drawn by {drawn_by}"
+        fingerprint = f"random, seed {spec.seed}, of {fingerprint}, drawn by {drawn_by}"
+    precision = source.rounding + spec.precision
     return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
 
 
@@ -152,30 +150,16 @@ def _draw(source: Source, model_class: Any) -> Any:
     sets: every machine with the same versions draws the same ones, up to rounding. Tied weights are tied. An encoder
     and a model with a head are drawn separately.
     """
-    config = source.refusing("the model that config.json describes")
-    with config, torch.random.fork_rng(devices=[]), torch.device("cpu"):
+    described = source.refusing("the model that config.json describes")
+    with described, torch.random.fork_rng(devices=[]), torch.device("cpu"):
         torch.default_generator.manual_seed(source.spec.seed or 0)  # params see to it that twins have one
         drawn = _build(model_class, source.config, torch.float32)
-    if source.spec.dtype == "float32":
-        return drawn
-    # Some tensors stay in float32 in some architectures (such as frequencies of positions), so each is built as it is.
-    with torch.random.fork_rng(devices=[]):
+        if source.spec.dtype == "float32":
+            return drawn
+        # Some tensors stay in float32 in some architectures (such as frequencies of positions).
         model = _build(model_class, source.config, getattr(torch, source.spec.dtype))
     model.load_state_dict(drawn.state_dict())
     return model
-
-
-def _shuffle(model: Any, spec: ModelSpec) -> None:
-    """Permute the values within each tensor of weights; a tensor that two layers share is permuted once.
-
-    A tensor's permutation follows from the seed and its name in the encoder, so it is the same with and without a head
-    and in every precision.
-    """
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            generator = generator_for(spec.seed or 0, "shuffled", name.removeprefix(f"{model.base_model_prefix}."))
-            order = torch.from_numpy(generator.permutation(parameter.numel()))
-            parameter.copy_(parameter.flatten()[order].view_as(parameter))
 
 
 def is_masked(config: Any) -> bool:

@@ -5,9 +5,8 @@ texts share is computed once; the head is applied at the masks only.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -39,15 +38,11 @@ class MaskedLM(LoadedModel):
         """Yield what the model is asked to score the tokens of texts: of each portion all texts in each scheme."""
         for texts in portions:
             encoded = encode_inputs(self, list(texts))
-            spans = [(start, len(text)) for text, start in texts.items()]
+            starts = list(texts.values())
             for scheme in how.schemes:
-                for start in range(0, len(texts), PORTION):
-                    part = slice(start, start + PORTION)
-                    yield PllQuestions(self, encoded[part], scheme, how.token_budget, spans[part])
-
-    def schemes(self, how: HowToScore) -> Sequence[Scheme]:
-        """Return the schemes in which it scores a text."""
-        return how.schemes
+                for first in range(0, len(texts), PORTION):
+                    part = slice(first, first + PORTION)
+                    yield PllQuestions(self, encoded[part], starts[part], scheme, how.token_budget)
 
     def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
         """Return text -> first token where the first token has no score: nowhere, since each token is masked."""
@@ -83,13 +78,26 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
     return MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
 
 
+class MaskedToken(NamedTuple):
+    """A question: how probable a token is at a mask.
+
+    Attributes:
+        copy: The masked copy of a text, its ids as bytes.
+        at: The position of the mask.
+        target: The token.
+    """
+
+    copy: bytes
+    at: int
+    target: int
+
+
 class MaskedQuestions:
     """Questions about tokens at the first mask of masked texts.
 
     Attributes:
         texts: What is asked about.
-        asked: The key of each question, in the order of asking: the masked copy, where its first mask is, and the token
-            whose probability is asked for.
+        asked: The key of each question, in the order of asking.
         text_of: The key of each distinct question, in the order of asking -> the text that it was first asked about.
     """
 
@@ -105,51 +113,45 @@ class MaskedQuestions:
         self.asked: list[bytes] = []
         self._mask_token = model.tokenizer.mask_token_id
         self._token_budget = token_budget
-        self._copies: dict[bytes, int] = {}  # masked copy -> its number
-        self._first_mask: list[int] = []  # of each copy
-        self._questions: dict[bytes, tuple[int, int]] = {}  # key -> number of the copy, token asked for
+        self._questions: dict[bytes, MaskedToken] = {}
         self.text_of: dict[bytes, str] = {}
 
-    def ask(self, text: str, ids: NDArray[np.int32], masked: NDArray[np.int64]) -> int:
-        """Ask how probable the token at the first of the masked positions is; return the number of the masked copy."""
-        copy, target = ids.copy(), int(ids[masked[0]])
-        copy[masked] = self._mask_token
-        number = self._copies.setdefault(copy.tobytes(), len(self._copies))
-        if number == len(self._first_mask):
-            self._first_mask.append(int(masked[0]))
-        key = key_of(copy, np.array([self._first_mask[number], target], dtype=np.int32))
-        self._questions[key] = (number, target)
+    def ask(self, text: str, ids: NDArray[np.int32], masked: NDArray[np.int64]) -> bytes:
+        """Ask how probable the token at the first of the masked positions is; return the masked copy."""
+        at = int(masked[0])
+        target = int(ids[at])
+        ids = ids.copy()
+        ids[masked] = self._mask_token
+        key = key_of(ids, np.array([at, target], dtype=np.int32))
+        self._questions[key] = MaskedToken(ids.tobytes(), at, target)
         self.text_of.setdefault(key, text)
         self.asked.append(key)
-        return number
+        return self._questions[key].copy
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the questions in batches; those about one masked copy are together."""
-        about: dict[int, list[bytes]] = {}
+        about: dict[bytes, list[bytes]] = {question.copy: [] for question in self._questions.values()}
         for key in keys:
-            about.setdefault(self._questions[key][0], []).append(key)
-        copies, numbers = list(self._copies), sorted(about)
-        inputs = {number: np.frombuffer(copies[number], dtype=np.int32) for number in numbers}
-        plan = equal_length_batches([len(inputs[number]) for number in numbers], self._token_budget)
-        return [
-            Batch(
-                [key for position in positions for key in about[numbers[position]]],
-                partial(self._compute, {numbers[position]: inputs[numbers[position]] for position in positions}),
-            )
-            for positions in plan
-        ]
+            about[self._questions[key].copy].append(key)
+        copies = [copy for copy, of_copy in about.items() if of_copy]
+        lengths = [len(np.frombuffer(copy, dtype=np.int32)) for copy in copies]
+        batches = []
+        for positions in equal_length_batches(lengths, self._token_budget):
+            of_batch = [key for position in positions for key in about[copies[position]]]
+            batches.append(Batch(of_batch, self._compute))
+        return batches
 
-    def _compute(
-        self, inputs: dict[int, NDArray[np.int32]], model: MaskedLM, wanted: Collection[bytes]
-    ) -> Iterator[Answers]:
+    def _compute(self, model: MaskedLM, wanted: Collection[bytes]) -> Iterator[Answers]:
         """Yield the answers to questions about masked copies of one length."""
-        rows: dict[int, int] = {}  # number of a copy that is needed -> its row
-        for key in wanted:
-            rows.setdefault(self._questions[key][0], len(rows))
-        input_ids = torch.from_numpy(np.stack([inputs[number] for number in rows])).long()  # (copies, length)
-        masks = torch.tensor([self._first_mask[number] for number in rows])  # (copies,)
-        row_of = torch.tensor([rows[self._questions[key][0]] for key in wanted])  # (questions,)
-        targets = torch.tensor([self._questions[key][1] for key in wanted])  # (questions,)
+        questions = [self._questions[key] for key in wanted]
+        rows: dict[tuple[bytes, int], int] = {}  # masked copy and its mask -> row
+        for question in questions:
+            rows.setdefault((question.copy, question.at), len(rows))
+        copies = np.stack([np.frombuffer(copy, dtype=np.int32) for copy, _ in rows])
+        input_ids = torch.from_numpy(copies).long()  # (rows, length)
+        masks = torch.tensor([at for _, at in rows])  # (rows,)
+        row_of = torch.tensor([rows[question.copy, question.at] for question in questions])  # (questions,)
+        targets = torch.tensor([question.target for question in questions])  # (questions,)
         with torch.inference_mode(), head_at(model.model.eval(), torch.arange(len(rows)), masks):
             logits = model.model(input_ids=input_ids.to(model.model.device)).logits[0]  # (copies, vocabulary)
             numbers = log_probabilities(logits, row_of, targets)
@@ -191,36 +193,30 @@ class PllQuestions(MaskedQuestions):
     """
 
     def __init__(
-        self,
-        model: MaskedLM,
-        encoded: Sequence[Encoded],
-        scheme: Scheme,
-        token_budget: int,
-        spans: Sequence[tuple[int, int]] | None = None,
+        self, model: MaskedLM, encoded: Sequence[Encoded], starts: Sequence[int], scheme: Scheme, token_budget: int
     ) -> None:
         """Ask about all tokens.
 
         Args:
             model: The model.
             encoded: Whole texts, from `encode_inputs`.
+            starts: The first character of each text whose tokens are scored.
             scheme: What is masked.
             token_budget: The most tokens in a batch.
-            spans: The characters of each text whose tokens are scored, as (first, after the last); None for all.
 
         Raises:
             DataError: A text has no token to score, or contains the model's mask token.
         """
         super().__init__(model, [text.text for text in encoded], token_budget)
         self._scheme, self._encoded = scheme, encoded
-        spans = [(0, len(text)) for text in self.texts] if spans is None else spans
         self._scored = []  # the tokens of each text that are scored
-        for text, (start, stop) in zip(encoded, spans, strict=True):
+        for text, start in zip(encoded, starts, strict=True):
             if self._mask_token in text.ids:
                 raise DataError(f"{text.text!r} contains the model's mask token; whole texts are scored, so remove it")
             last = text.spans[:, 1] - 1  # the last character of each token
-            tokens = np.flatnonzero((last >= start) & (last < stop))
+            tokens = np.flatnonzero(last >= start)
             if not len(tokens):
-                raise DataError(f"{text.text!r} has no token in its characters {start} to {stop}")
+                raise DataError(f"{text.text!r} has no token from character {start} on; score more of it")
             self._scored.append(tokens)
             for token in tokens:
                 masked = np.array([token])

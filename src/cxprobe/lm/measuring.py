@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -119,21 +120,22 @@ class MeasuredModel(Generic[M]):
         """
         unknown = {"unknown": check_known(self.described, texts, f"the texts of {self.what}")}
         spec = self.spec
-        if self.precision is None or (spec.dtype == "float32" and not spec.is_quantised):
+        is_quantised = spec.load is not None and spec.load.quantization_config is not None
+        if self.precision is None or (spec.dtype == "float32" and not is_quantised):
             return unknown
         in_full = spec.load and spec.load.model_copy(update={"quantization_config": None})
         exact = spec.model_copy(update={"dtype": "float32", "load": in_full})
         reference = self.load(self.slug, exact, self.processes.device)
-        sample = [items[position] for position in draw_places(len(items), self.precision.items, self.seed, "precision")]
+        places = draw_places(len(items), self.precision.items, self.seed, "precision")
+        sample = [items[place] for place in places]
         parts = zip(measure(self.loaded, sample), measure(reference, sample), strict=True)
         difference = float(np.max([relative_difference(numbers, expected) for numbers, expected in parts]))
-        if not difference <= self.precision.largest_difference:
-            key = f"models.{self.slug}"
+        limit = self.precision.largest_difference
+        if not difference <= limit:
             raise ModelError(
-                f"{key}: in {spec.precision} the difference of the raw answers from float32 is {difference:.4f} of "
-                f"their size, more than compute.precision.largest_difference ({self.precision.largest_difference}); "
-                f"set {key}.dtype: float32 and leave out quantization_config, or raise the limit if you accept the "
-                "difference"
+                f"models.{self.slug}: in {spec.precision} the difference of the raw answers from float32 is "
+                f"{difference:.4f} of their size, more than compute.precision.largest_difference ({limit}); set dtype: "
+                "float32 and leave out quantization_config, or raise the limit if you accept the difference"
             )
         return {**unknown, "difference_from_float32": difference}
 
@@ -165,11 +167,13 @@ class MeasuredModel(Generic[M]):
 
         def recall() -> None:
             with earlier_files(folder) as earlier:
-                if (earlier / ASKED_FILE).is_file() and read_json(earlier / ASKED_FILE) == asked:
-                    for answers in read_back(earlier):
-                        known = self.store.find(list(answers))
-                        self.store.add({key: numbers for key, numbers in answers.items() if key not in known})
-                    self.store.write()
+                path = earlier / ASKED_FILE
+                if not path.is_file() or read_json(path) != asked:
+                    return
+                for answers in read_back(earlier):
+                    known = self.store.find(list(answers))
+                    self.store.add({key: numbers for key, numbers in answers.items() if key not in known})
+                self.store.write()
 
         with self.store as store, show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown:
             results = answer(
@@ -185,7 +189,9 @@ def relative_difference(numbers: Numbers, expected: Numbers) -> float:
     """Return the norm of the difference of two arrays of the same shape, divided by the norm of the second."""
     size = float(np.linalg.norm(expected))
     difference = float(np.linalg.norm(np.asarray(numbers, dtype=np.float64) - expected))
-    return difference / size if size else float(np.inf if difference else 0.0)
+    if size == 0:
+        return inf if difference else 0.0
+    return difference / size
 
 
 def measure_members(

@@ -13,7 +13,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
-from cxprobe.files.writing import digest
+from cxprobe.lm.folders import check_digest
 from cxprobe.lm.language_models import read_model_facts
 from cxprobe.lm.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.lm.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
@@ -115,19 +115,18 @@ class KneserNey:
                 with the same context, before pruning. The metadata `DISCOUNTS` are a JSON list: the discounts of pairs
                 and of triples.
         """
-        grams = [
-            tuple(filter(None, words))
-            for words in zip(*(table[name].to_pylist() for name in GRAM_COLUMNS), strict=True)
-        ]
+        columns = [table[name].to_pylist() for name in GRAM_COLUMNS]
+        grams = [tuple(filter(None, words)) for words in zip(*columns, strict=True)]
         discount_by_length = np.array([0.0, *json.loads(table.schema.metadata[DISCOUNTS])])
         discounts = discount_by_length[[len(gram) - 1 for gram in grams]]
-        shares = np.maximum(table["count"].to_numpy() - discounts, 0) / table["total"].to_numpy()  # (n-grams,)
+        discounted = np.maximum(table["count"].to_numpy() - discounts, 0)
+        shares = dict(zip(grams, (discounted / table["total"].to_numpy()).tolist(), strict=True))
         left = dict.fromkeys((gram[:-1] for gram in grams), 1.0)
-        for gram, share in zip(grams, shares.tolist(), strict=True):
+        for gram, share in shares.items():
             left[gram[:-1]] -= share
         known = [START, UNKNOWN, *(gram[0] for gram in grams if len(gram) == 1)]
         words = {word: number for number, word in enumerate(dict.fromkeys(known))}
-        return cls(words, dict(zip(grams, shares.tolist(), strict=True)), left)
+        return cls(words, shares, left)
 
     def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
         """Return the log-probability of each word of a sentence, given the two words before it.
@@ -139,14 +138,15 @@ class KneserNey:
             Shape (words,): natural logarithms.
         """
         words = (START, *(word if word in self.words else UNKNOWN for word in sentence))
-        probabilities = np.zeros(len(sentence))
-        for position in range(len(sentence)):
-            for first in range(position + 1, max(position - 2, -1), -1):  # without context, after one word, after two
-                context = words[first : position + 1]
-                gram = words[first : position + 2]
-                from_shorter = self.left.get(context, 1.0) * probabilities[position]
-                probabilities[position] = self.shares.get(gram, 0.0) + from_shorter
-        return np.log(probabilities)
+        probabilities = []
+        for last in range(1, len(words)):
+            probability = 0.0
+            for first in range(last, max(last - 3, -1), -1):  # without context, after one word, after two
+                gram = words[first : last + 1]
+                probability = self.shares.get(gram, 0.0) + self.left.get(gram[:-1], 1.0) * probability
+            probabilities.append(probability)
+        logs: NDArray[np.float64] = np.log(probabilities)
+        return logs
 
 
 def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
@@ -162,11 +162,7 @@ def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
     path = Path(spec.name) / NGRAMS_FILE
     if not path.is_file():
         raise ModelError(f"{slug}: {path} does not exist; name a folder that has it (see models/README.md)")
-    actual = digest(path)
-    if spec.sha256 and actual != spec.sha256:
-        raise ModelError(
-            f"{slug}: {path} has SHA-256 {actual}, params say {spec.sha256}; take the right counts, or change sha256"
-        )
+    check_digest(slug, path, spec.sha256)
     return KneserNey.of(pa.parquet.read_table(path))
 
 
@@ -218,12 +214,12 @@ def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
         frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
     except LookupError as fault:
         raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
-    log_frequency = dict(zip(vocabulary, np.log(frequencies), strict=True))
+    log_frequencies = np.log(frequencies)  # (words,)
     id_of = {word: position for position, word in enumerate(vocabulary)}
     records = []
     for text, words in zip(texts, words_of_texts, strict=True):
-        lower = [word.text.lower() for word in words]
-        records.append(_record(text, words, [id_of[word] for word in lower], [log_frequency[word] for word in lower]))
+        ids = np.array([id_of[word.text.lower()] for word in words], dtype=np.int32)
+        records.append(_record(text, words, ids, log_frequencies[ids]))
     return records
 
 
@@ -242,11 +238,13 @@ def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
     """
     records = []
     for text in texts:
-        sentences = [sentence for sentence in sentences_of(text) if sentence]
-        words = [word for sentence in sentences for word in sentence]
-        log_probs = [model.log_probabilities([word.text for word in sentence]) for sentence in sentences]
+        words: list[WordSpan] = []
+        log_probs = [np.empty(0)]
+        for sentence in sentences_of(text):
+            words += sentence
+            log_probs.append(model.log_probabilities([word.text for word in sentence]))
         ids = [model.words.get(word.text, model.words[UNKNOWN]) for word in words]
-        records.append(_record(text, words, ids, np.concatenate([np.empty(0), *log_probs])))
+        records.append(_record(text, words, np.array(ids, dtype=np.int32), np.concatenate(log_probs)))
     return records
 
 
@@ -286,17 +284,17 @@ def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) 
     schemes: dict[str, dict[str, TokenScores]] = {}
     for token_scores in alone:
         schemes.setdefault(token_scores.scheme, {})[token_scores.text] = token_scores
-    continuations = dict.fromkeys(
-        (pair.context, continuation) for pair in pairs for continuation in (pair.good, pair.bad) if pair.context
-    )
+    continuation_of: dict[str, str] = {}  # whole text -> its continuation
+    for pair in pairs:
+        if pair.context:
+            continuation_of |= {pair.context + end: end.lstrip() for end in (pair.good, pair.bad)}
     records: list[TokenScores] = []
     for scores in schemes.values():
         whole = dict(scores)
-        for context, continuation in continuations:
-            text = context + continuation
-            record = scores[continuation.lstrip()]
+        for text, continuation in continuation_of.items():
+            record = scores[continuation]
             scored = ~np.isnan(record.log_probs)
-            spans = record.spans[scored] + len(text) - len(record.text)
+            spans = record.spans[scored] + len(text) - len(continuation)
             columns = (record.ids[scored], spans, record.words[scored], record.log_probs[scored])
             whole[text] = TokenScores(text, record.scheme, *columns)
         records += whole.values()
@@ -304,7 +302,7 @@ def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) 
 
 
 def _record(
-    text: str, words: Sequence[WordSpan], ids: Sequence[int], log_probs: Sequence[float] | NDArray[np.float64]
+    text: str, words: Sequence[WordSpan], ids: NDArray[np.int32], log_probs: NDArray[np.float64]
 ) -> TokenScores:
     """Return the scores of a text, one token per word.
 
@@ -314,6 +312,5 @@ def _record(
     if not words:
         raise DataError(f"{text!r} has no word that a blind model could score; leave the pair out")
     numbers = np.arange(len(words), dtype=np.int64)
-    scores = np.asarray(log_probs, dtype=np.float64)
     spans = np.array([(word.start, word.stop) for word in words], dtype=np.int64)
-    return TokenScores(text, "causal", np.asarray(ids, dtype=np.int32), spans, numbers, scores)
+    return TokenScores(text, "causal", ids, spans, numbers, log_probs)

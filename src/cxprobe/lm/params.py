@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import Discriminator, Field, NonNegativeInt, PositiveFloat, StringConstraints, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Slug
 from cxprobe.lm.terms import Axis, Bos, Dtype
 from cxprobe.run.params import StageParams
 from cxprobe.run.record import WeightsState, label_of
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Load(Closed):
@@ -54,7 +56,7 @@ class ModelSpec(Closed):
     where it is to be found out, as long as no line names the model."""
     revision: str | None
     """Branch, tag or (better) commit on the hub; null for a local folder or a package."""
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    sha256: Sha256 | None
     """What a GGUF file, or all that is loaded from a local folder (weights, configuration and tokenizer), must hash to,
     as `cxprobe new model` writes it; null to accept any. DVC re-runs a model whose hash is changed here, and sees no
     other change."""
@@ -67,18 +69,13 @@ class ModelSpec(Closed):
     such as <|endoftext|>. With nothing before it, the first token of a text has no score."""
     about: str = ""
     """What it is, in a few words for the first page of the report: its size, and what it was trained on."""
-    weights: Literal["trained", "random", "shuffled"] = "trained"
-    """A twin has the same architecture and tokenizer, and weights that know nothing: drawn anew by the architecture's
-    own initialisation, or the trained values permuted within each tensor."""
-    seed: Annotated[int, Field(ge=0)] | None = None
+    weights: Literal["trained", "random"] = "trained"
+    """A twin has the same architecture and tokenizer, and random weights, drawn by the architecture's own
+    initialisation."""
+    seed: NonNegativeInt | None = None
     """What a twin's weights are drawn with; null for trained weights."""
     load: Load | None = None
     """How a model is loaded that does not fit as it is; null for an ordinary one."""
-
-    @property
-    def is_quantised(self) -> bool:
-        """Whether the weights are rounded while the checkpoint is read."""
-        return self.load is not None and self.load.quantization_config is not None
 
     @property
     def precision(self) -> str:
@@ -91,7 +88,7 @@ class ModelSpec(Closed):
     def _twins_are_plain(self) -> Self:
         if (self.weights == "trained") != (self.seed is None):
             raise ValueError(
-                f"seed is {self.seed} and weights is {self.weights}; a twin (random or shuffled) needs a seed, and a "
+                f"seed is {self.seed} and weights is {self.weights}; a twin (random) needs a seed, and a "
                 "trained model has none"
             )
         if self.weights != "trained" and self.load:
@@ -127,7 +124,7 @@ class TagNgrams(_Lengths):
     """What is counted: the fine-grained tags that a tagger gives to each sentence."""
     tagger: str
     """A spaCy pipeline: a folder, or an installed package."""
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    sha256: Sha256 | None
     """What its files must hash to (`cxprobe.tagging.open_tagger`); null to accept any."""
 
 
@@ -151,7 +148,7 @@ class NgramModel(Closed):
     """Interpolated Kneser-Ney."""
     name: str
     """The folder of its counts."""
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    sha256: Sha256 | None
     """What the file of counts must hash to; null to accept any."""
 
 
@@ -224,7 +221,7 @@ class Panel(Closed):
 class SeriesCheckpoint(ModelSpec):
     """A model of a series."""
 
-    at: Annotated[float, Field(gt=0)]
+    at: PositiveFloat
     """The quantity in which it differs from the others."""
 
 
@@ -239,7 +236,7 @@ class SeriesEntry(Closed):
     """Slug -> a model and its quantity. Each has rows and runs under its own slug."""
 
     @model_validator(mode="after")
-    def _differ_in_their_quantity(self) -> "SeriesEntry":
+    def _differ_in_their_quantity(self) -> Self:
         at = sorted(checkpoint.at for checkpoint in self.checkpoints.values())
         if len(set(at)) < len(at):
             raise ValueError(
@@ -277,7 +274,7 @@ class Llm(Closed):
     """The most tokens of a reply; a chain of thought needs some hundreds."""
     connections: Annotated[int, Field(ge=1)]
     """Requests at the same time; the replies do not depend on it."""
-    retries: Annotated[int, Field(ge=0)]
+    retries: NonNegativeInt
     """How often a request that failed is sent again."""
     timeout: Annotated[int, Field(ge=1)]
     """Seconds after which a request, with its retries, has failed."""
@@ -331,7 +328,7 @@ class Member:
 
     @property
     def state(self) -> WeightsState:
-        """What its weights are: "trained", "random", "shuffled", or "none" for a blind model."""
+        """What its weights are: "trained", "random", or "none" for a blind model."""
         if self.is_asked:
             return "trained"
         return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
@@ -370,11 +367,12 @@ def empty_names(models: Mapping[str, Model], slugs: Iterable[str]) -> list[str]:
         models: The section models.
         slugs: The entries that are looked at.
     """
-    return [
-        ".".join(["models", member.entry, *(["checkpoints", member.slug] if member.inside.parts else []), "name"])
-        for member in members_of(models, slugs)
-        if isinstance(member.spec, ModelSpec) and not member.spec.name
-    ]
+    keys = []
+    for member in members_of(models, slugs):
+        if isinstance(member.spec, ModelSpec) and not member.spec.name:
+            inside = f"checkpoints.{member.slug}." if member.inside.parts else ""
+            keys.append(f"models.{member.entry}.{inside}name")
+    return keys
 
 
 @dataclass(frozen=True)
@@ -392,17 +390,21 @@ class Series:
 
 def series_of(models: Mapping[str, Model], slugs: Iterable[str]) -> dict[str, Series]:
     """Return the series among some entries of the section models, by the names of their entries."""
-    return {
-        slug: Series(entry.axis, {name: checkpoint.at for name, checkpoint in entry.checkpoints.items()})
-        for slug in slugs
-        if isinstance(entry := models[slug], SeriesEntry)
-    }
+    series = {}
+    for slug in slugs:
+        entry = models[slug]
+        if isinstance(entry, SeriesEntry):
+            series[slug] = Series(entry.axis, {name: checkpoint.at for name, checkpoint in entry.checkpoints.items()})
+    return series
 
 
 def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:
     """Return the checkpoints of trainings without the last of each; only the last is compared with other models."""
-    trainings = [one.models for one in series.values() if one.axis == "training_tokens"]
-    return {model for at in trainings for model in sorted(at, key=at.__getitem__)[:-1]}
+    earlier: set[str] = set()
+    for one in series.values():
+        if one.axis == "training_tokens":
+            earlier.update(sorted(one.models, key=one.models.__getitem__)[:-1])
+    return earlier
 
 
 class ModelParams(StageParams):

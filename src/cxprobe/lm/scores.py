@@ -39,19 +39,22 @@ def score_pairs(pairs: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str])
     """
     if tokens.empty:
         raise DataError("no text has scores; run the measuring stage again")
+    contexts = pairs["context"]
     tables = []
     for scheme, of_scheme in tokens.groupby("scheme", sort=False):
         texts = ScoredTexts(of_scheme)
-        whole, scores = texts.whole(), {}
+        whole = texts.whole()
+        scores = {}
         for member in ("good", "bad"):
-            given = texts.parts(pairs["context"], pairs[member])["sum"]
-            alone = texts.parts("", pairs[member].str.lstrip())["sum"]
-            of_texts = whole.reindex(pairs["context"] + pairs[member]).set_index(pairs.index)
+            ends = pairs[member]
+            given = texts.parts(contexts, ends)["sum"]
+            alone = texts.parts("", ends.str.lstrip())["sum"]
+            of_texts = whole.reindex(contexts + ends).set_index(pairs.index)
             scores[member] = of_texts.assign(given_context=given, pmi=given - alone)
         for name in names:
-            of_members = {member: of_member[name] for member, of_member in scores.items()}
-            table = pairs[["id"]].assign(scheme=scheme, score=name, **of_members)
-            tables.append(table[pairs["context"] != ""] if name in CONTEXT_SCORES else table)
+            good, bad = scores["good"][name], scores["bad"][name]
+            table = pairs[["id"]].assign(scheme=scheme, score=name, good=good, bad=bad)
+            tables.append(table[contexts != ""] if name in CONTEXT_SCORES else table)
     table = pd.concat(tables, ignore_index=True)
     table["margin"] = table["good"] - table["bad"]
     for id_, _, name, *values, _ in table[~np.isfinite(table["margin"])].itertuples(index=False, name=None):

@@ -66,10 +66,10 @@ def measure_texts(
         [item for texts in portions for item in texts.items()],
         lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
     )
-    total = sum(map(len, portions)) * len(described.schemes(how))
+    schemes = len(how.schemes) if isinstance(described, MaskedLM) else 1
     tokens = model.answer(
         lambda: described.questions(portions, how),
-        total,
+        schemes * sum(map(len, portions)),
         folder,
         lambda earlier: _answers_in(earlier, described, how),
     )

@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -61,22 +60,18 @@ def answers_folder(slug: str, model: "LoadedModel", kind_of_device: str) -> Path
     return folder.with_name(f"{slug}-{folder.name}")
 
 
-class _Index(NamedTuple):
-    """Where the answers of one file or several are, in the order of their keys.
+class _File(NamedTuple):
+    """The answers of one file.
 
     Attributes:
         keys: Shape (answers,), sorted.
-        starts: Shape (answers,): where in its array of ``numbers`` an answer begins.
-        stops: Shape (answers,): where it ends.
-        files: Shape (answers,): which of the arrays in ``numbers`` has the answer.
-        numbers: Of each file the numbers of all answers, shape (numbers, ...), mapped into memory.
+        bounds: Shape (answers + 1,): where in ``numbers`` each answer begins, and where the last one ends.
+        numbers: Those of all answers, shape (numbers, ...), mapped into memory.
     """
 
     keys: NDArray[np.bytes_]
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    files: NDArray[np.int64]
-    numbers: list[Numbers]
+    bounds: NDArray[np.int64]
+    numbers: Numbers
 
 
 class AnswerStore:
@@ -103,16 +98,14 @@ class AnswerStore:
         self._written = time.monotonic()
         self._new: dict[bytes, Numbers] = {}  # not on disk yet
         self._bytes = 0  # of these
-        self._written_here: list[_Index] = []  # of the files that this process has written
-        self._before: list[_Index] | None = None  # of the files that were there before; None until they are read
+        self._written_here: list[_File] = []  # by this process
+        self._before: list[_File] | None = None  # what was there before; None until it is read
 
     def __enter__(self) -> Self:
         """Return the store."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Write what is not on disk yet."""
         self.write()
 
@@ -122,16 +115,14 @@ class AnswerStore:
         The files of others are read once, at the first call; what this process adds later is found too.
         """
         if self._before is None:
-            files = list(_read_all(self.folder)) if self.folder else []
-            self._before = [_join(files)] if files else []
+            self._before = list(_read_all(self.folder)) if self.folder else []
         answers = {key: self._new[key] for key in keys if key in self._new}
         wanted = np.array(keys, dtype=f"S{_KEY_BYTES}")
-        for index in (*self._before, *self._written_here):
-            rows = np.minimum(np.searchsorted(index.keys, wanted), len(index.keys) - 1)
-            hits = np.flatnonzero(index.keys[rows] == wanted)
-            columns = (column[rows[hits]].tolist() for column in (index.files, index.starts, index.stops))
-            for hit, file, start, stop in zip(hits.tolist(), *columns, strict=True):
-                answers[keys[hit]] = index.numbers[file][start:stop]
+        for file in (*self._before, *self._written_here):
+            rows = np.minimum(np.searchsorted(file.keys, wanted), len(file.keys) - 1)
+            hits = np.flatnonzero(file.keys[rows] == wanted)
+            for hit, row in zip(hits.tolist(), rows[hits].tolist(), strict=True):
+                answers[keys[hit]] = file.numbers[file.bounds[row] : file.bounds[row + 1]]
         return answers
 
     def look_again(self) -> None:
@@ -160,7 +151,8 @@ class AnswerStore:
         self._written = time.monotonic()
         if self.folder is None or not self._new:
             return
-        keys, content = sorted(self._new), BytesIO()
+        keys = sorted(self._new)
+        content = BytesIO()
         lengths = [len(self._new[key]) for key in keys]
         np.save(content, np.array(keys, dtype=f"S{_KEY_BYTES}"))
         np.save(content, np.cumsum([0, *lengths], dtype=np.int64))
@@ -172,7 +164,7 @@ class AnswerStore:
         self._seconds *= _GROWTH
 
 
-def _read_all(folder: Path) -> Iterator[_Index]:
+def _read_all(folder: Path) -> Iterator[_File]:
     """Read the files of a store."""
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         try:
@@ -183,24 +175,17 @@ def _read_all(folder: Path) -> Iterator[_Index]:
             warnings.warn(f"{path} is damaged ({fault}); its answers are computed again, so delete it", stacklevel=2)
 
 
-def _map(path: Path) -> _Index:
+def _map(path: Path) -> _File:
     """Read the keys of a file and map its numbers into memory; nothing that holds pickled objects is opened."""
     with path.open("rb") as file:
-        keys, bounds = (np.load(file, allow_pickle=False) for _ in range(2))
+        keys = np.load(file, allow_pickle=False)
+        bounds = np.load(file, allow_pickle=False)
         np.lib.format.read_magic(file)
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         if not len(keys) or len(bounds) != len(keys) + 1 or bounds[-1] != shape[0] or dtype.kind != "f":
             raise ValueError("its arrays are empty or do not belong together")
         numbers = np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
-    return _Index(keys, bounds[:-1], bounds[1:], np.zeros(len(keys), dtype=np.int64), [numbers])
-
-
-def _join(files: Sequence[_Index]) -> _Index:
-    """Return one index of one or more files; their numbers stay where they are."""
-    keys, starts, stops = (np.concatenate(columns) for columns in list(zip(*files, strict=True))[:3])
-    order = np.argsort(keys, kind="stable")
-    file_of = np.repeat(np.arange(len(files)), [len(file.keys) for file in files])
-    return _Index(keys[order], starts[order], stops[order], file_of[order], [file.numbers[0] for file in files])
+    return _File(keys, bounds, numbers)
 
 
 class Batch(NamedTuple):

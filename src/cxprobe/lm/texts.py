@@ -141,18 +141,18 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> lis
         return_special_tokens_mask=True,
         verbose=False,
     )
+    encoded = []
     columns = (batch["input_ids"], batch["offset_mapping"], batch["special_tokens_mask"])
-    return [_encoded(text, *row) for text, *row in zip(texts, *columns, strict=True)]
-
-
-def _encoded(text: str, ids: list[int], offsets: list[tuple[int, int]], special: list[int]) -> Encoded:
-    positions = [position for position, added in enumerate(special) if not added]
-    if not positions:
-        raise DataError(f"{text!r} has no token; is it empty?")
-    spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
-    word_ends = [word.end() for word in _WORD.finditer(text)]
-    words = np.searchsorted(word_ends, np.maximum(spans[:, 1] - 1, spans[:, 0]), side="right")
-    return Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words)
+    for text, ids, offsets, special in zip(texts, *columns, strict=True):
+        positions = [position for position, added in enumerate(special) if not added]
+        if not positions:
+            raise DataError(f"{text!r} has no token; is it empty?")
+        spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
+        last = np.maximum(spans[:, 1] - 1, spans[:, 0])  # the last character of each token
+        word_ends = [word.end() for word in _WORD.finditer(text)]
+        words = np.searchsorted(word_ends, last, side="right")
+        encoded.append(Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words))
+    return encoded
 
 
 def check_length(text: str, tokens: int, max_tokens: int) -> None:

@@ -12,7 +12,6 @@ from cxprobe.people.mined import SentenceGroup
 from cxprobe.people.ratings import RATINGS_FILE, Rating, read_ratings
 from cxprobe.stats import CLUSTER, Estimate, estimate_rate, rate_by
 
-_ITEM = ["construction", "kind", "item"]
 _BY = ["construction", "kind"]
 
 
@@ -54,8 +53,9 @@ def load_ratings(constructions: Sequence[str]) -> pd.DataFrame:
     Raises:
         ConstructionError: See `read_ratings`.
     """
-    files = {name: CONSTRUCTIONS_FOLDER / name / RATINGS_FILE for name in constructions}
-    rows = [(name, *rating) for name, file in files.items() for rating in read_ratings(file)]
+    rows = []
+    for name in constructions:
+        rows += [(name, *rating) for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
     return pd.DataFrame(rows, columns=["construction", *Rating._fields], dtype=str)
 
 
@@ -76,22 +76,17 @@ def human_agreement(ratings: pd.DataFrame) -> pd.DataFrame:
         - alpha: see `nominal_alpha`;
         - raters, ratings: the number of people and of their answers.
     """
-    if ratings.empty:
-        return pd.DataFrame(columns=[*_BY, "accuracy", "low", "high", "n", "ties", "alpha", "raters", "ratings"])
-    rows = []
-    for key, of_item in ratings.groupby(_ITEM, sort=True):
-        counts = of_item["answer"].value_counts()
-        most = set(counts.index[counts == counts.max()])
+    items, people = [], []
+    for (construction, kind, _), of_item in ratings.groupby([*_BY, "item"]):
+        most = of_item["answer"].mode().tolist()
         is_among = of_item["gold"].iloc[0] in most
-        rows.append((*key, of_item["frame"].iloc[0], is_among / min(len(most), 2)))
-    items = pd.DataFrame(rows, columns=[*_ITEM, "frame", "accuracy"])
-    items[f"{CLUSTER}frame"] = items["construction"] + " " + items["frame"]
-    people = [
-        (*key, nominal_alpha(of_kind, ["item"], "answer")[0], of_kind["rater"].nunique(), len(of_kind))
-        for key, of_kind in ratings.groupby(_BY)
-    ]
-    table = pd.DataFrame(people, columns=[*_BY, "alpha", "raters", "ratings"])
-    return rate_by(items, "accuracy", _BY).merge(table, on=_BY)
+        frame = f"{construction} {of_item['frame'].iloc[0]}"
+        items.append((construction, kind, frame, is_among / min(len(most), 2)))
+    for key, of_kind in ratings.groupby(_BY):
+        alpha, _ = nominal_alpha(of_kind, ["item"], "answer")
+        people.append((*key, alpha, of_kind["rater"].nunique(), len(of_kind)))
+    rates = rate_by(pd.DataFrame(items, columns=[*_BY, f"{CLUSTER}frame", "accuracy"]), "accuracy", _BY)
+    return rates.merge(pd.DataFrame(people, columns=[*_BY, "alpha", "raters", "ratings"]), on=_BY)
 
 
 def estimate_yield(
@@ -117,15 +112,16 @@ def estimate_yield(
     for position, group in enumerate(groups):
         for sentence in group.sentences:
             said = judgements_on(sentence.id, group.tags, judged).values()
-            rows.append((position, group.tags, np.mean([one == "positive" for one in said]) if said else np.nan))
+            credit = np.mean([one == "positive" for one in said]) if said else np.nan
+            rows.append((position, group.tags, credit))
     table = pd.DataFrame(rows, columns=["position", "tags", "credit"])
     unlabelled = table["credit"].isna()
     sample = table[table["position"] < table.loc[unlabelled, "position"].min()] if unlabelled.any() else table
     if sample.empty:
         return None
     precision = estimate_rate(sample["credit"].to_numpy(dtype=float), sample[["tags"]].to_numpy(dtype=object))
-    known, n = float(table["credit"].sum()), len(table)
-    ends = np.array([precision.value, precision.low, precision.high])
-    ends = precision.value + (ends - precision.value) * np.sqrt(1 - precision.n / n)
+    value, known, n = precision.value, float(table["credit"].sum()), len(table)
+    ends = np.array([value, precision.low, precision.high])
+    ends = value + (ends - value) * np.sqrt(1 - precision.n / n)
     expected, least, most = np.clip(n * ends, known, known + unlabelled.sum()).tolist()
     return precision, (expected, least, most)

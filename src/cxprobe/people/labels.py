@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from cxprobe.people.tables import Cells, Key, read_judgements, write_judgements
+from cxprobe.people.tables import Cells, Key, from_text, read_judgements, write_judgements
 
 Judgement = Literal["positive", "negative", "unclear"]
 JUDGEMENTS: tuple[Judgement, ...] = get_args(Judgement)
@@ -66,7 +66,7 @@ def read_label_sheet(path: Path, who: str, today: str) -> list[PersonLabel]:
             return None
         told = {"who": cells.get("who") or who, "when": cells.get("when") or today}
         # Spreadsheets write capitals by themselves.
-        return _label_of({**cells, **told, "label": cells["label"].lower()})
+        return _label_of({**cells, **told, "target": from_text(cells["target"]), "label": cells["label"].lower()})
 
     return read_judgements(path, ("kind", "target", "label"), row_of)
 
@@ -74,9 +74,9 @@ def read_label_sheet(path: Path, who: str, today: str) -> list[PersonLabel]:
 def _label_of(cells: Cells) -> PersonLabel:
     label = PersonLabel._make(cells[name] for name in PersonLabel._fields)
     if label.kind not in KINDS:
-        raise ValueError(f"kind '{label.kind}' is unknown (allowed: {', '.join(KINDS)})")
+        raise ValueError(f"kind {label.kind!r} is unknown (allowed: {', '.join(KINDS)})")
     if label.label not in JUDGEMENTS:
-        raise ValueError(f"label '{label.label}' is unknown (allowed: {', '.join(JUDGEMENTS)})")
+        raise ValueError(f"label {label.label!r} is unknown (allowed: {', '.join(JUDGEMENTS)})")
     if date.fromisoformat(label.when).isoformat() != label.when:  # the standard has other forms, as 2026-W05-6
         raise ValueError(f"when '{label.when}' is not a day as 2026-01-31")
     return label

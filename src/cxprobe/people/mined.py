@@ -87,9 +87,11 @@ def label_rows(groups: Sequence[SentenceGroup], given: dict[Target, PersonLabel]
     labelled otherwise.
     """
     for group in groups:
-        rows = [("sentence", one.id, as_text(one.text), one.url) for one in group.sentences]
-        text, url = rows[0][2:] if len(rows) == 1 else (f"{len(rows)} sentences, which follow", "")
-        rows = [(group.kind, group.target, text, url), *(rows if len(rows) > 1 else [])]
+        rows = [("sentence", one.id, one.text, one.url) for one in group.sentences]
+        if len(rows) == 1:
+            rows = [(group.kind, group.target, *rows[0][2:])]
+        else:
+            rows.insert(0, (group.kind, group.target, f"{len(rows)} sentences, which follow", ""))
         for kind, target, text, url in rows:
             label = given.get((kind, target))
-            yield kind, target, label.label if label else "", who, text, url
+            yield kind, as_text(target), label.label if label else "", who, as_text(text), as_text(url)

@@ -148,9 +148,9 @@ def merge_ratings(known: Iterable[Rating], new: Iterable[Rating], items: Iterabl
 
     Frame and right answer are those that the items have now: they may have been corrected without any of the words.
     """
-    now = {(item.kind, item.id): (item.frame, item.gold) for item in items}
+    by_id = {(item.kind, item.id): item for item in items}
     merged = {rating.key: rating for rating in (*known, *new)}
     for key, rating in merged.items():
-        frame, gold = now.get((rating.kind, rating.item), (rating.frame, rating.gold))
-        merged[key] = rating._replace(frame=frame, gold=gold)
+        if item := by_id.get((rating.kind, rating.item)):
+            merged[key] = rating._replace(frame=item.frame, gold=item.gold)
     return sorted(merged.values())

@@ -85,7 +85,8 @@ class Session:
         if target != (group.kind, group.target):
             return f"sentence {number} is {label}; now label the others"
         left = self.left
-        self.position = min((other for other in left if other > position), default=min(left, default=position))
+        behind = [other for other in left if other > position]
+        self.position = [*behind, *left, position][0]
         return f"number {position + 1} is {label}" + ("" if left else "; all are labelled, q ends")
 
     def _undo(self) -> str:
@@ -99,8 +100,8 @@ class Session:
     def _change(self, target: Target, label: PersonLabel | None) -> None:
         """Write another label of the person for something, or none."""
         with changing(self._path):
-            others = [one for one in read_labels(self._path) if one.key != (*target, self.who)]
-            labels = [*others, label] if label else others
+            labels = [one for one in read_labels(self._path) if one.key != (*target, self.who)]
+            labels += [label] if label else []
             write_labels(labels, self._path)
         self.labels = labels
 
@@ -117,7 +118,11 @@ def label_here(session: Session, about: Construction, places_of: Places, hint: H
     said = ""
     while True:
         shown = [said, f"{about.name}: {about.gloss}", f"Positive: {about.positive}", hint([*session.given.values()])]
-        text = _ask("\n".join([*shown, *lines_of(session, places_of)]))
+        typer.echo("\n".join([*shown, *lines_of(session, places_of), f"{HELP}: "]), nl=False)
+        try:
+            text = input().strip()
+        except (EOFError, KeyboardInterrupt):
+            return
         if text == "q":
             return
         said = session.say(text)
@@ -138,12 +143,3 @@ def lines_of(session: Session, places_of: Places) -> Iterator[str]:
             text = f"{text[:start]}{typer.style(f'**{text[start:end]}**', bold=True)}{text[end:]}"
         yield f"  {number}  {text}" + (f"   ({alone.label})" if alone else "")
         yield f"     {sentence.url}"
-
-
-def _ask(shown: str) -> str:
-    """Return the line that the person answers; at the end of the input "q"."""
-    typer.echo(f"{shown}\n{HELP}: ", nl=False)
-    try:
-        return input().strip()
-    except (EOFError, KeyboardInterrupt):
-        return "q"

@@ -13,6 +13,7 @@ from cxprobe.files.writing import SCRATCH, write_bytes
 
 Cells = Mapping[str, str]  # column -> its cell in a line
 Key = tuple[str, str, str]  # the kind, what is judged, and who judges it
+_FORMULA = ("=", "+", "-", "@")
 
 
 class _Judgement(Protocol):
@@ -26,7 +27,7 @@ Judged = TypeVar("Judged", bound=_Judgement)
 
 
 def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells], Judged | None]) -> list[Judged]:
-    """Read a table of judgements; its columns may stand in any order, and others beside them.
+    """Read a table of judgements; its columns may stand in any order, and others beside them. Empty lines are left out.
 
     Args:
         path: The file.
@@ -35,8 +36,8 @@ def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells]
             ValueError for a fault.
 
     Raises:
-        ConstructionError: The file is no such table; or one line for each fault of a row: also an empty part of a
-            judgement, and a second one with the same key.
+        ConstructionError: The file is no such table; or one line for each fault of a row: also a part of a judgement
+            that is empty or has a character that cannot be seen, and a second one with the same key.
     """
     lines = csv.reader(io.StringIO(read_text(path, ConstructionError), newline=""), delimiter="\t", strict=True)
     rows: dict[Key, Judged] = {}
@@ -46,16 +47,18 @@ def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells]
         if not set(columns) <= set(header):
             raise ConstructionError(f"{path}, line 1: expected the columns {' '.join(columns)}, separated by tabs")
         for cells in lines:
+            if not any(map(str.strip, cells)):
+                continue
             try:
                 if len(cells) != len(header):
                     raise ValueError(f"expected {len(header)} cells ({' '.join(header)}), separated by tabs")
-                if odd := [one for cell in cells for one in cell if not one.isprintable()]:
-                    raise ValueError(f"U+{ord(odd[0]):04X} in {cells} cannot be seen; write a space, or nothing")
                 row = row_of({name: cell.strip() for name, cell in zip(header, cells, strict=True)})
                 if row is None:
                     continue
                 if not all(row):
                     raise ValueError(f"a cell of {' '.join(columns)} is empty")
+                if odd := [one for one in "".join(row) if not one.isprintable()]:
+                    raise ValueError(f"U+{ord(odd[0]):04X} in {[*row]} cannot be seen; write a space, or nothing")
                 if row.key in rows:
                     raise ValueError(f"{' '.join(row.key)} is there twice; keep one of the lines")
                 rows[row.key] = row
@@ -79,7 +82,12 @@ def write_judgements(columns: Sequence[str], rows: Iterable[Sequence[str]], path
 
 def as_text(cell: str) -> str:
     """Return a text for a spreadsheet, which would run one that begins as a formula does."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def from_text(cell: str) -> str:
+    """Return the text that `as_text` was given."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
 @contextmanager

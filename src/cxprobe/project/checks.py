@@ -30,7 +30,7 @@ def find_faults() -> FoundFaults:
     faults.lines += filter(None, [version_fault(Path())])
     params = faults.attempt(load_params)
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
-    if is_there(PEOPLE_FILE) or any(any(folder.glob("*pairs.yaml")) for folder in folders):
+    if is_there(PEOPLE_FILE) or any(CONSTRUCTIONS_FOLDER.glob("*/*pairs.yaml")):
         people = faults.attempt(load_people)
         if people is not None:
             faults.lint(PEOPLE_FILE, lint_people(people))
@@ -40,8 +40,8 @@ def find_faults() -> FoundFaults:
         pattern = faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))
         if pattern is not None and params is not None:
             faults.lines += [f"{folder / 'pattern.yaml'}: {fault}" for fault in _unknown_labels(pattern, params)]
-        faults.read(folder / "labels.tsv", partial(read_labels, folder / "labels.tsv"))
-        faults.read(folder / "ratings.tsv", partial(read_ratings, folder / "ratings.tsv"))
+        for path, read in ((folder / "labels.tsv", read_labels), (folder / "ratings.tsv", read_ratings)):
+            faults.read(path, partial(read, path))
         for line in LINES.values():
             line.check_construction(folder, faults)
     for line in LINES.values():
@@ -51,9 +51,14 @@ def find_faults() -> FoundFaults:
     if params is not None:
         for name in params.mining.constructions:
             faults.require("mining.constructions", name, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
-        faults.lines += [
-            f"{PARAMS_FILE}: {fault}" for fault in (*_faults_of_mining(params), *pin_faults(params.models))
-        ]
+        for key, name in {"parser": params.mining.parser, "tagger": params.mining.tagger}.items():
+            if not Path(name).is_dir():
+                faults.lines.append(
+                    f"{PARAMS_FILE}: mining.{key}: there is no folder {name}, which dvc.yaml needs; copy that of the "
+                    "project that `cxprobe init` makes, or write an installed pipeline into a folder, whose changes "
+                    "DVC sees (`spacy.load(NAME).to_disk(FOLDER)`)"
+                )
+        faults.lines += [f"{PARAMS_FILE}: {fault}" for fault in pin_faults(params.models)]
     faults.lines = sorted(dict.fromkeys(faults.lines), key=lambda line: re.split("[:,]", line, maxsplit=1)[0])
     return faults
 
@@ -68,14 +73,3 @@ def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
         return
     for label in sorted(map(str, pattern.labels - set(known))):
         yield f"DEP: mining.parser gives no '{label}'{suggest(label, known)}; see the labels in {about}"
-
-
-def _faults_of_mining(params: Params) -> Iterator[str]:
-    """Yield the pipelines that params.yaml names and that are not there."""
-    for key, name in {"parser": params.mining.parser, "tagger": params.mining.tagger}.items():
-        if not Path(name).is_dir():
-            yield (
-                f"mining.{key}: there is no folder {name}, which dvc.yaml needs; copy that of the project that "
-                "`cxprobe init` makes, or write an installed pipeline into a folder, whose changes DVC sees "
-                "(`spacy.load(NAME).to_disk(FOLDER)`)"
-            )

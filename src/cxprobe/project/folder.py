@@ -9,14 +9,10 @@ from cxprobe.errors import ConstructionError, ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.project.carried import carried_files
 
-# The same as in `cxprobe.project.params`, which takes long to import.
-_PARAMS, _CONSTRUCTIONS = "params.yaml", "constructions"
-_MARKS = (_PARAMS, "dvc.yaml", _CONSTRUCTIONS)
-
 
 def is_project(folder: Path) -> bool:
     """Return whether a folder has any of what makes a project: params.yaml, dvc.yaml, constructions/."""
-    return any((folder / mark).exists() for mark in _MARKS)
+    return any((folder / mark).exists() for mark in ("params.yaml", "dvc.yaml", "constructions"))
 
 
 def require_project(folder: Path) -> None:
@@ -30,7 +26,7 @@ def require_project(folder: Path) -> None:
     above = next((parent for parent in folder.absolute().parents if is_project(parent)), None)
     go = f"go to the project above it (cd {above})" if above else "go to the folder of a project"
     raise ProjectError(
-        f"{folder.absolute()} is no project: it has no {', '.join(_MARKS[:-1])} or {_MARKS[-1]}/; {go}, or make a "
+        f"{folder.absolute()} is no project: it has no params.yaml, dvc.yaml or constructions/; {go}, or make a "
         "project with `cxprobe init FOLDER`"
     )
 
@@ -50,7 +46,7 @@ def require_construction(name: str) -> None:
 
     names = construction_names(Path())
     if name not in names:
-        file = Path(_CONSTRUCTIONS, name, "construction.yaml")
+        file = f"constructions/{name}/construction.yaml"
         raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
 
 

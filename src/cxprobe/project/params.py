@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.names import construction_names
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Slug, faults_of, read_yaml
@@ -54,15 +55,14 @@ def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FO
 
     Args:
         path: The file.
-        constructions: The folder whose sub-folders are the constructions that the lines may name.
+        constructions: The folder ``constructions`` whose sub-folders the lines may name.
 
     Raises:
         ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
     """
     content = read_yaml(path, ParamsError)
-    known = [folder.parent.name for folder in sorted(constructions.glob("*/construction.yaml"))]
-    faults = dict.fromkeys([*faults_of(whole_params(), content), *_faults_between_sections(content, known)])
-    if faults:
+    known = construction_names(constructions.parent)
+    if faults := dict.fromkeys([*faults_of(whole_params(), content), *_faults_between_sections(content, known)]):
         raise ParamsError("\n".join(f"{path}: {fault}" for fault in faults))
     return whole_params().model_validate(content)
 

@@ -12,9 +12,7 @@ from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml, suggest
 
 BASE = "base"
-_NULL = "tag:yaml.org,2002:null"
 _EXTENDS = "extends"  # the key of a preset that names those which it begins with
-_ONLY = "only"  # figure or table -> what differs where nothing else is wanted
 _HEAD = """\
 # yaml-language-server: $schema=params.schema.json
 # Made from the preset {name} by `cxprobe preset {name}`, and yours to change.
@@ -47,12 +45,12 @@ def preset_text(name: str, folder: Path, only: str = "") -> str:
     roundtrip.preserve_quotes = True
     roundtrip.indent(mapping=2, sequence=4, offset=2)
     roundtrip.representer.add_representer(
-        type(None), lambda representer, _: representer.represent_scalar(_NULL, "null")
+        type(None), lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null")
     )
     content = _load(roundtrip, folder / f"{BASE}.yaml")
     for file in _extended(name, folder):
         _merge(content, _load(roundtrip, file))
-    parts = content.pop(_ONLY, {})
+    parts = content.pop("only", {})  # figure or table -> what differs where nothing else is wanted
     if only:
         if only not in parts:
             raise ParamsError(f"the preset {name} has no part '{only}'{suggest(only, list(parts))}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, Keys, gender_of, normalised, repeated
 from cxprobe.prompts.items import ConstructionItems, InferenceItems, ReasoningFrame
 from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import filler_note, filler_words, slots_of
+from cxprobe.text.templates import Filled, filler_note, filler_words, slots_of
 
 MOST_OF_A_RELATION = 0.45
 """The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
@@ -31,9 +31,8 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         Faults: hypotheses that tell their relation; what is wrong with a text (`faults_of_text`); the same sentence as
         a premise and its hypothesis, or as a hypothesis about two premises; and pronouns that do not agree.
     """
-    every = [asked.golds(premise) for premise in asked.premises]
     for name in asked.hypotheses:
-        golds = [gold[name] for gold in every if name in gold]
+        golds = [gold[name] for gold in map(asked.golds, asked.premises) if name in gold]
         relation, number = Counter(golds).most_common(1)[0]
         if len(golds) >= FEWEST_FOR_SHARES and number > MOST_OF_A_RELATION * len(golds):
             share = f"{number} of {len(golds)} premises ({number / len(golds):.0%})"
@@ -52,8 +51,7 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         for name, _, text in repeated([("", sentence), *hypotheses.items()]):
             yield Fault(keys, f"{name}: {text!r} says the same as its premise or another hypothesis; replace it")
         for slot, filler in premise.slots.items():
-            if (pronoun := _disagreeing(filler_words(filler), filler_note(filler))) is not None:
-                yield Fault(keys, f"{slot}: '{filler_words(filler)}' does not agree with its pronoun; write {pronoun}")
+            yield from _disagreeing(keys, filler, f"{slot}: ")
         for name, text in hypotheses.items():
             if keys[0] == "premises" and slots_of(asked.hypotheses[name]):  # others are alike about all premises
                 asked_about.append((keys, f"{name}: {text}"))
@@ -62,10 +60,11 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
         yield Fault(keys, f"{text!r} is asked about {where} too; replace one of the premises")
 
 
-def _disagreeing(words: str, pronoun: str | None) -> str | None:
-    """Return the pronoun that a noun phrase needs in the place of another; None if that fits."""
-    gender = gender_of(words)
-    return gender if gender is not None and pronoun == OTHER_GENDER[gender] else None
+def _disagreeing(keys: Keys, filler: Filled, place: str = "") -> Iterator[Fault]:
+    """Say which pronoun a noun phrase needs in the place of another."""
+    gender = gender_of(filler_words(filler))
+    if gender is not None and filler_note(filler) == OTHER_GENDER[gender]:
+        yield Fault(keys, f"{place}'{filler_words(filler)}' does not agree with its pronoun; write {gender}")
 
 
 def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
@@ -102,18 +101,15 @@ def _in_words(frame: ReasoningFrame, part: str) -> str:
 
 
 def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
-    parts: dict[str, str] = {part: getattr(frame, part) for part in ("rule", "question", *_FACTS)}
-    if frame.swapped is not None:
-        parts["swapped"] = frame.swapped
-    exchanged: tuple[tuple[str, ...], ...] = (("rule", "swapped"), _FACTS)  # by a test
-    for compared in exchanged:
-        for part, known, text in repeated((part, parts[part]) for part in compared if part in parts):
+    rules = ["rule"] if frame.swapped is None else ["rule", "swapped"]
+    parts: dict[str, str] = {part: getattr(frame, part) for part in (*rules, "question", *_FACTS)}
+    for exchanged in (rules, _FACTS):  # by a test
+        for part, known, text in repeated((part, parts[part]) for part in exchanged):
             what = f"{part}: {text!r} says the same as {known}, so that a test changes nothing; rewrite it"
             yield Fault((part,), what)
-    if frame.beside is not None:
-        for rule in exchanged[0]:
-            if normalised(frame.beside) not in normalised(parts.get(rule, frame.beside)):
-                yield Fault(("beside",), f"beside: {frame.beside!r} is no part of {rule}; take it from there")
+    for rule in rules:
+        if normalised(frame.beside or "") not in normalised(parts[rule]):
+            yield Fault(("beside",), f"beside: {frame.beside!r} is no part of {rule}; take it from there")
     for part in ("question", *_FACTS):
         if (named := {*_REFERENT.findall(parts[part])}) != {"R1", "R2"}:
             names = ", ".join(sorted(named)) or "nobody"
@@ -123,8 +119,7 @@ def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
         for other in options[:number] + options[number + 1 :]:
             if f" {name} " in f" {other} ":
                 yield Fault(("referents", number), f"'{name}' is also in '{other}'; give referents different names")
-        if (pronoun := _disagreeing(name, filler_note(frame.referents[number]))) is not None:
-            yield Fault(("referents", number), f"'{name}' does not agree with its pronoun; write {pronoun}")
+        yield from _disagreeing(("referents", number), frame.referents[number])
         for part, text in parts.items():
             if f" {name} " in f" {normalised(_REFERENT.sub('|', text))} ":
                 what = f"{part}: {text!r} has '{name}' in words, which no test can exchange; write {{R{number + 1}}}"
@@ -153,12 +148,11 @@ def lint_premises(items: Mapping[Path, ConstructionItems]) -> dict[Path, list[Fa
     Returns:
         File -> its faults; without the files that have none.
     """
-    texts = [
-        ((path, part, number), premise.sentence())
-        for path, content in items.items()
-        if content.inference is not None
-        for (part, number), premise in content.inference.all_premises.items()
-    ]
+    texts = []
+    for path, content in items.items():
+        if content.inference is not None:
+            every = content.inference.all_premises
+            texts += [((path, *keys), premise.sentence()) for keys, premise in every.items()]
     faults: dict[Path, list[Fault]] = {}
     for (path, part, number), (earlier, _, _), text in repeated(texts):
         what = f"the premise {text!r} is in {earlier} too; replace one of them"

@@ -12,13 +12,14 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
 from cxprobe.lm.prompts import PROMPTS_FOLDER
-from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, make_inference
+from cxprobe.prompts.items import RELATIONS, Inference, Reasoning
 
 REPAIRS = PROMPTS_FOLDER / "cxnli_repairs.tsv"
 TEST_NAMES: Mapping[str, str] = {  # their name of a test -> ours
@@ -69,7 +70,7 @@ def read_inference_file(path: Path, of: str) -> list[Inference]:
         if match is None or match[2] not in (None, RELATIONS[int(match[1])]):
             allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(RELATIONS))
             raise DataError(f"{path}, line {of_item[2][0]}: relation '{relation}' is unknown (allowed: {allowed})")
-        items.append(make_inference(premise, hypothesis, RELATIONS[int(match[1])], construction, of))
+        items.append(Inference(premise, hypothesis, RELATIONS[int(match[1])], construction, of))
     return items
 
 
@@ -90,10 +91,10 @@ def read_reasoning_file(path: Path, of: str, construction: str, *, rows: Path | 
         DataError: An absent file or column, an empty cell, an unknown test or target, a test that a frame has twice, or
             no row that ``rows`` has too.
     """
-    every = _reasoning_rows(path)
-    theirs = None if rows is None else {_content(cells) for _, cells in _reasoning_rows(rows)}
+    chosen = None if rows is None else {_content(cells) for _, cells in _reasoning_rows(rows)}
     items: dict[str, Reasoning] = {}
-    for line, cells in every:
+    left_out = set()
+    for line, cells in _reasoning_rows(path):
         number, test, text, a, b, _, target = cells
         begins = max((end.end() for end in _END.finditer(text)), default=0)
         question = text[begins:]
@@ -108,21 +109,20 @@ def read_reasoning_file(path: Path, of: str, construction: str, *, rows: Path | 
             )
         about = (construction, TEST_NAMES[test], frame, target != "C")
         items[id_] = Reasoning(id_, text[:begins].rstrip(), question, a, b, target, *about, set=of)
-    chosen = [theirs is None or _content(cells) in theirs for _, cells in every]
-    if not any(chosen):
+        if chosen is not None and _content(cells) not in chosen:
+            left_out.add(id_)
+    if len(left_out) == len(items):
         raise DataError(f"{rows}: no row of {path} is in it; take the key rows out, or name another file")
-    return [item for item, is_chosen in zip(items.values(), chosen, strict=True) if is_chosen]
+    return [item for id_, item in items.items() if id_ not in left_out]
 
 
 def _reasoning_rows(path: Path) -> list[tuple[int, list[str]]]:
     rows = _rows(path, _REASONING)
     for line, cells in rows:
-        allowed = {"Type": TEST_NAMES, "Target": "ABC"}
         for column, cell in zip(_REASONING, cells, strict=True):
-            if not cell or cell not in allowed.get(column, cell):
-                raise DataError(
-                    f"{path}, line {line}: {column} is '{cell}' (allowed: {', '.join(allowed.get(column, ['a text']))})"
-                )
+            allowed = {"Type": [*TEST_NAMES], "Target": [*"ABC"]}.get(column, [cell or "a text"])
+            if cell not in allowed:
+                raise DataError(f"{path}, line {line}: {column} is '{cell}' (allowed: {', '.join(allowed)})")
         if not cells[5].lower().startswith(_NOTHING):
             raise DataError(f"{path}, line {line}: option C '{cells[5]}' does not say that there is {_NOTHING}rmation")
     return rows
@@ -153,7 +153,11 @@ def _rows(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
                 "(fields are separated by tabs in a .tsv file and by commas in others)"
             )
         places += at
-    repairs = _repairs_of(path.name)
+    repairs: Mapping[Any, str] = {}  # line, column and what the cell says -> what it is read as
+    if REPAIRS.is_file():
+        known = pd.read_csv(REPAIRS, sep="\t", dtype={"line": int}, keep_default_na=False)
+        known = known[known["file"] == path.name].set_index(["line", "column", "says"])
+        repairs = known["reads"].to_dict()
     rows = []
     try:
         for line, row in enumerate(table, start=2):
@@ -173,12 +177,3 @@ def _rows(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
     if not rows:
         raise DataError(f"{path}: there is no item in the file")
     return rows
-
-
-def _repairs_of(file: str) -> dict[tuple[int, str, str], str]:
-    """Return the repairs of a file: line, column and what the cell says -> what it is read as."""
-    if not REPAIRS.is_file():
-        return {}
-    table = pd.read_csv(REPAIRS, sep="\t", dtype={"line": int}, keep_default_na=False)
-    rows = table.loc[table["file"] == file, ["line", "column", "says", "reads"]].itertuples(index=False, name=None)
-    return {(line, column, says): reads for line, column, says, reads in rows}

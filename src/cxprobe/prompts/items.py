@@ -10,10 +10,10 @@ from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, FaultsError, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, FaultsError, distinct, read_yaml, suggest, validate
 from cxprobe.prompts.params import CONTROL
 from cxprobe.seeding import generator_for
-from cxprobe.text.templates import Filler, SlotName, Template, Values, Words, filler_words, render, slots_of
+from cxprobe.text.templates import Filler, SlotName, Template, Words, filler_words, render, slots_of
 
 Relation = Literal["entailment", "neutral", "contradiction"]
 RELATIONS: tuple[Relation, ...] = ("entailment", "neutral", "contradiction")  # a model answers with the index
@@ -24,30 +24,36 @@ class Inference:
     """A premise, a hypothesis, and how they are related.
 
     Attributes:
-        id: Names the item by its set, premise and hypothesis, so the same item keeps its id in every run.
         premise: A sentence, most often with the construction.
         hypothesis: What may follow from it.
         gold: How they are related.
         construction: The construction that the item asks about.
         set: "templatic" or "challenge" (the same surface, another construction) for the project's own items; for a
             file from elsewhere, what its reader calls it.
-        premise_id: Names the premise; items with one premise are a cluster.
         template: The name of the template that the hypothesis was made from, or "" if there is none; items with one
             template of one construction are a cluster.
         reading: What kind of premise it is, such as "asserted" or "denied", or "" if that is not known.
         control: Whether it is of a control of the format.
     """
 
-    id: str
     premise: str
     hypothesis: str
     gold: Relation
     construction: str
     set: str
-    premise_id: str
     template: str = ""
     reading: str = ""
     control: bool = False
+
+    @property
+    def premise_id(self) -> str:
+        """Names the premise; items with one premise are a cluster."""
+        return f"{self.construction}-{_digest(self.premise)}"
+
+    @property
+    def id(self) -> str:
+        """Names the item by its set, premise and hypothesis, so the same item keeps its id in every run."""
+        return f"{self.set}-{self.premise_id}-{_digest(self.hypothesis)}"
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,17 @@ class Reasoning:
 
 
 ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
-# The tests of a frame.
-FRAME_TESTS = ("base", "recency", "vocabulary", "name", "short", "other-names", "other-property", "nonce")
+TESTS_OF_REASONING = {
+    "base": "rule, then facts",
+    "recency": "facts, then rule; the answer stays",
+    "vocabulary": "the parts of the rule exchanged; the other answer",
+    "name": "the two exchanged; the answer follows",
+    "short": "no rule; nothing follows",
+    "other-names": "about two others; nothing follows",
+    "other-property": "the facts are about something else; nothing follows",
+    "nonce": "the facts have a made-up word; nothing follows",
+}
+"""Test of a reasoning frame -> what is changed in it."""
 Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
 Golds = Annotated[dict[ItemKey, Relation], Field(min_length=1)]
 
@@ -142,17 +157,18 @@ class InferenceItems(Closed):
 
     @model_validator(mode="after")
     def _can_be_rendered(self) -> "InferenceItems":
-        if faults := [*self._template_faults(), *self._premise_faults()]:
+        if faults := [*self._faults()]:
             raise FaultsError(faults)
         return self
 
     @property
     def all_premises(self) -> dict[tuple[str, int], Premise | Challenge]:
         """All premises by their places: ("premises", 0) and so on, then ("challenge", 0) and so on."""
-        parts: dict[str, Sequence[Premise | Challenge]] = {"premises": self.premises, "challenge": self.challenge}
-        return {(part, number): premise for part, premises in parts.items() for number, premise in enumerate(premises)}
+        every: dict[tuple[str, int], Premise | Challenge] = {}
+        every |= {("premises", number): premise for number, premise in enumerate(self.premises)}
+        return every | {("challenge", number): premise for number, premise in enumerate(self.challenge)}
 
-    def _template_faults(self) -> Iterator[str]:
+    def _faults(self) -> Iterator[str]:
         for name, text in self.hypotheses.items():
             if unknown := sorted({*slots_of(text)} - self.slots.keys()):
                 yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
@@ -165,13 +181,6 @@ class InferenceItems(Closed):
             yield f"premises: no premise has a relation to {', '.join(unused)}; give it one, or take the template out"
         if lacking := [gold for gold in RELATIONS if gold not in given]:
             yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
-
-    def _unknown_hypotheses(self, path: str, golds: Mapping[str, Relation]) -> Iterator[str]:
-        for name in golds:
-            if name not in self.hypotheses:
-                yield f"{path}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
-
-    def _premise_faults(self) -> Iterator[str]:
         for (part, number), premise in self.all_premises.items():
             path = f"{part}[{number}]"
             if unknown := sorted(premise.slots.keys() - self.slots.keys()):
@@ -185,14 +194,20 @@ class InferenceItems(Closed):
                 if name in self.golds(premise):
                     yield from _faults(f"{path}, {name}", self.hypothesis, name, premise)
 
+    def _unknown_hypotheses(self, path: str, golds: Mapping[str, Relation]) -> Iterator[str]:
+        for name in golds:
+            if name not in self.hypotheses:
+                yield f"{path}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
+
     def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
         """Return a template's sentence about a premise."""
         return render(self.hypotheses[name], premise.slots)
 
     def golds(self, premise: Premise | Challenge) -> dict[str, Relation]:
         """Return how each hypothesis is related to a premise."""
-        of_reading = self.readings.get(premise.reading, {}) if isinstance(premise, Premise) else {}
-        return {**of_reading, **premise.gold}
+        if isinstance(premise, Premise):
+            return self.readings.get(premise.reading, {}) | premise.gold
+        return premise.gold
 
 
 class ReasoningFrame(Closed):
@@ -230,18 +245,18 @@ class ReasoningFrame(Closed):
 
     def variants(self) -> Iterator[tuple[str, str, str, str]]:
         """Give each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
-        rule, facts, question = self.rule, self.facts, self.question
-        yield "base", self._text([rule, facts]), self._text([question]), "R1"
-        yield "recency", self._text([facts, rule]), self._text([question]), "R1"
+        rule, facts, question = self.rule, self.facts, self._text(self.question)
+        yield "base", self._text(rule, facts), question, "R1"
+        yield "recency", self._text(facts, rule), question, "R1"
         if self.swapped is not None:
-            yield "vocabulary", self._text([self.swapped, facts]), self._text([question]), "R2"
-        yield "name", self._text([rule, facts], (1, 0, 2, 3)), self._text([question]), "R2"
-        yield "short", self._text([facts]), self._text([question]), ""
+            yield "vocabulary", self._text(self.swapped, facts), question, "R2"
+        yield "name", self._text(rule, facts, order=(1, 0, 2, 3)), question, "R2"
+        yield "short", self._text(facts), question, ""
         # The options are named too, with the facts that decide nothing: else their absence tells the answer.
-        others = f"{self._text([rule, facts], (2, 3, 0, 1))} {self._text([self.other_facts])}"
-        yield "other-names", others, self._text([question]), ""
-        yield "other-property", self._text([rule, self.other_facts]), self._text([question]), ""
-        yield "nonce", self._text([rule, self.nonce_facts]), self._text([question]), ""
+        others = f"{self._text(rule, facts, order=(2, 3, 0, 1))} {self._text(self.other_facts)}"
+        yield "other-names", others, question, ""
+        yield "other-property", self._text(rule, self.other_facts), question, ""
+        yield "nonce", self._text(rule, self.nonce_facts), question, ""
 
     def without_construction(self) -> "ReasoningFrame":
         """Return the frame with rules that say only what stands beside the construction."""
@@ -252,9 +267,9 @@ class ReasoningFrame(Closed):
         """Return what a referent is called, from 0."""
         return filler_words(self.referents[number])
 
-    def _text(self, parts: list[str], order: tuple[int, ...] = (0, 1, 2, 3)) -> str:
+    def _text(self, *parts: str, order: Sequence[int] = (0, 1, 2, 3)) -> str:
         """Return the parts as a text in which R1 to R4 are the referents in this order."""
-        referents: Values = {f"R{number}": self.referents[index] for number, index in enumerate(order, 1)}
+        referents = {f"R{number}": self.referents[index] for number, index in enumerate(order, 1)}
         return " ".join(render(part, referents) for part in parts if part)
 
 
@@ -274,9 +289,7 @@ class ConstructionItems(Closed):
     def _something_to_ask(self) -> "ConstructionItems":
         if self.inference is None and not self.reasoning:
             raise ValueError("inference and reasoning are both absent, so there is nothing to ask; give one of them")
-        rules = [frame.rule for frame in self.reasoning]
-        if twice := [rule for rule in rules if rules.count(rule) > 1]:
-            raise ValueError(f"reasoning: the rule {twice[0]!r} is given twice; give each frame its own")
+        distinct([frame.rule for frame in self.reasoning])
         return self
 
 
@@ -304,38 +317,9 @@ def render_inferences(items: ConstructionItems, construction: str) -> list[Infer
         of, reading = ("templatic", premise.reading) if isinstance(premise, Premise) else ("challenge", "")
         of += CONTROL if items.control else ""
         for name, gold in asked.golds(premise).items():
-            hypothesis = asked.hypothesis(name, premise)
-            about = (construction, of, name, reading)
-            rendered.append(make_inference(premise.sentence(), hypothesis, gold, *about, control=items.control))
+            about = (gold, construction, of, name, reading, items.control)
+            rendered.append(Inference(premise.sentence(), asked.hypothesis(name, premise), *about))
     return rendered
-
-
-def make_inference(
-    premise: str,
-    hypothesis: str,
-    gold: Relation,
-    construction: str,
-    of: str,
-    template: str = "",
-    reading: str = "",
-    *,
-    control: bool = False,
-) -> Inference:
-    """Return an item whose ids follow from its words.
-
-    Args:
-        premise: The premise.
-        hypothesis: The hypothesis.
-        gold: How they are related.
-        construction: The construction that is asked about.
-        of: The set that the item belongs to.
-        template: The name of the hypothesis' template, or "" if it has none.
-        reading: What kind of premise it is, or "" if that is not known.
-        control: Whether it is of a control of the format.
-    """
-    premise_id = f"{construction}-{_digest(premise)}"
-    id_ = f"{of}-{premise_id}-{_digest(hypothesis)}"
-    return Inference(id_, premise, hypothesis, gold, construction, of, premise_id, template, reading, control)
 
 
 def render_reasonings(items: ConstructionItems, construction: str, *, seed: int) -> list[Reasoning]:
@@ -361,21 +345,22 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
     Source:
         Scivetti et al. 2025, experiment 3, after Weissweiler et al. 2022, §4.
     """
+    tests = list(TESTS_OF_REASONING)
     order = generator_for(seed, "options", construction).permutation(len(items.reasoning))
     frames = sorted(items.reasoning, key=lambda frame: _digest(frame.rule))
     rendered = []
+    set_of = f"reasoning{CONTROL}" if items.control else "reasoning"
     for turn, index in enumerate(order):
         frame, frame_id = frames[index], f"{construction}-{_digest(frames[index].rule)}"
         blind = frame.without_construction().variants()
         for (test, text, question, answer), (_, facts, *_) in zip(frame.variants(), blind, strict=True):
-            a_first = (turn + FRAME_TESTS.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
-            turned = a_first == (answer == "R2")  # whether R2 is A
-            a, b = (frame.option(1), frame.option(0)) if turned else (frame.option(0), frame.option(1))
+            a_first = (turn + tests.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
+            a, b = frame.option(0), frame.option(1)
+            if a_first == (answer == "R2"):
+                a, b = b, a
             gold = ("A" if a_first else "B") if answer else "C"
-            item_id = f"{test}-{frame_id}"
-            set_of = f"reasoning{CONTROL}" if items.control else "reasoning"
             of = (construction, test, frame_id, bool(answer), f"{facts} {question}", set_of, items.control)
-            rendered.append(Reasoning(item_id, text, question, a, b, gold, *of))
+            rendered.append(Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, *of))
     return rendered
 
 

@@ -1,7 +1,6 @@
 """Answers to questions, in words or by likelihood: which are right, and accuracies with intervals and their spread."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -26,24 +25,22 @@ SETTING = ["set", "shots", "examples", "chain_of_thought"]
 RUN_KEY = ["model", "run"]
 ALL_CONSTRUCTIONS = "all"  # the run over all constructions
 JUDGED = [
-    *(
-        "model",
-        "construction",
-        "control",
-        "id",
-        "item",
-        "kind",
-        "set",
-        "test",
-        "template",
-        "reading",
-        "answerable",
-        "prompt",
-    ),
-    *("shots", "examples", "chain_of_thought", "order", "gold", "asked", "answer", "outcome", "credit", "reply"),
-    *("drawn", f"{CLUSTER}premise", f"{CLUSTER}wording"),
-]
-_FIRST = ("accuracy", "low", "high", "n", "accuracy_parsed", "chance", "unparsed", "failed", "consistency")
+    "model", "construction", "control", "id", "item", "kind", "set", "test", "template", "reading", "answerable",
+    "prompt", "shots", "examples", "chain_of_thought", "order", "gold", "asked", "answer", "outcome", "credit", "reply",
+    "drawn", f"{CLUSTER}premise", f"{CLUSTER}wording",
+]  # fmt: skip
+
+_METRICS = [
+    "accuracy", "low", "high", "n", "accuracy_parsed", "n_parsed", "chance", "tie_rate", "macro_f1", "unparsed",
+    "failed",
+]  # fmt: skip
+_LAST = ("n_parsed", "tie_rate", "macro_f1", "n_consistency")  # of a headline
+_CONSISTENCY = {
+    "consistent": "consistency",
+    "low": "consistency_low",
+    "high": "consistency_high",
+    "n": "n_consistency",
+}
 # The columns whose values say which answers belong to one item that was asked about in one way.
 _SAME_BUT_ORDER = ["item", "asked", "prompt", "shots", "examples", "chain_of_thought"]
 
@@ -74,18 +71,19 @@ def judge_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader: Re
             "ask_prompts again"
         )
     replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
-    relations = {str(number): relation for number, relation in enumerate(RELATIONS)}
+    relations: dict[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
     judged = []
     for row in replied.to_dict("records"):
-        options = {letter: str(row.get(f"option_{letter.lower()}", "")) for letter in PAPER}
-        answers = relations if row["kind"] == "inference" else options
+        answers = relations
+        if row["kind"] == "reasoning":
+            answers = {letter: str(row.get(f"option_{letter.lower()}", "")) for letter in PAPER}
         text = None if row["failed"] else str(row["reply"])
         if reader == "exact" and text is not None and text not in answers:
             text = ""
         judged.append(judge_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
-    outcomes = pd.DataFrame(judged, columns=["answer", "outcome"], index=replied.index)
-    credit = (outcomes["outcome"] == "right").astype(float)
-    return replied.drop(columns="failed").assign(asked=REPLY).join(outcomes.assign(credit=credit))
+    replied[["answer", "outcome"]] = judged
+    credit = (replied["outcome"] == "right").astype(float)
+    return replied.drop(columns="failed").assign(asked=REPLY, credit=credit)
 
 
 def score_answers(
@@ -115,9 +113,8 @@ def score_answers(
         where it is called domain conditional PMI.
     """
     texts = ScoredTexts(tokens)
-    both = answers[["id", "answer", "text"]].merge(
-        choices[["id", "question", "anywhere"]], on="id", how="left", validate="many_to_one"
-    )
+    asked = choices[["id", "question", "anywhere"]]
+    both = answers[["id", "answer", "text"]].merge(asked, on="id", how="left", validate="many_to_one")
     scores = texts.parts(both["question"], both["text"])
     if "pmi" in names:
         scores["pmi"] = scores["sum"] - texts.parts(both["anywhere"], both["text"])["sum"]
@@ -144,10 +141,11 @@ def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataF
     Raises:
         DataError: A question has no scores, or its gold answer has none.
     """
-    by = ["id", "score"]
+    scores = scores.rename(columns={"score": "asked"})
+    by = ["id", "asked"]
     highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")]
     chosen = highest.groupby(by, sort=False)["answer"].agg(answers=tuple, tied="size").reset_index()
-    judged = questions.merge(chosen.rename(columns={"score": "asked"}), on="id", validate="one_to_many")
+    judged = questions.merge(chosen, on="id", validate="one_to_many")
     scored = set(zip(scores["id"], scores["answer"], strict=True))
     unscored = [id_ for id_, gold in zip(questions["id"], questions["gold"], strict=True) if (id_, gold) not in scored]
     if unscored:
@@ -155,11 +153,12 @@ def judge_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataF
             f"{len(unscored)} questions have no score for their right answer, such as {unscored[0]}; run score_prompts "
             "again"
         )
-    is_best = [gold in best for gold, best in zip(judged["gold"], judged["answers"], strict=True)]
-    judged["credit"] = np.array(is_best, dtype=float) / judged["tied"]
-    is_unique = judged["tied"] == 1
-    judged["answer"] = judged["answers"].str[0].where(is_unique, "")
-    judged["outcome"] = np.where(~is_unique, "tied", np.where(is_best, "right", "wrong"))
+    is_best = np.array([gold in best for gold, best in zip(judged["gold"], judged["answers"], strict=True)], dtype=bool)
+    is_tied = judged["tied"] > 1
+    judged["credit"] = is_best / judged["tied"]
+    judged["answer"] = judged["answers"].str[0].mask(is_tied, "")
+    judged["outcome"] = np.where(is_best, "right", "wrong")
+    judged["outcome"] = judged["outcome"].mask(is_tied, "tied")
     return judged.drop(columns=["answers", "tied"])
 
 
@@ -195,16 +194,15 @@ def judged_table(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     tables = [judged.assign(model=slug).reindex(columns=JUDGED) for slug, judged in models.items()]
     table = pd.concat(tables, ignore_index=True)
-    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in ("order", "reply")}
-    return table.assign(**texts, drawn=table["drawn"].ne(False))
+    texts = ["order", "reply"]
+    table[texts] = table[texts].astype(object).where(table[texts].notna(), "")
+    return table.assign(drawn=table["drawn"].ne(False))
 
 
 def answers_of_runs(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers twice, with the column run: under their construction and, without controls, under "all"."""
-    of_constructions = judged[~judged["control"].astype(bool)]
-    return pd.concat(
-        [judged.assign(run=judged["construction"]), of_constructions.assign(run=ALL_CONSTRUCTIONS)], ignore_index=True
-    )
+    together = judged[~judged["control"].astype(bool)].assign(run=ALL_CONSTRUCTIONS)
+    return pd.concat([judged.assign(run=judged["construction"]), together], ignore_index=True)
 
 
 def count_outcomes(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -218,8 +216,10 @@ def count_outcomes(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         One row per group, sorted: the columns of ``by``, questions, right, wrong, tied, unparsed and failed; the last
         five add up to questions.
     """
-    counted = judged.assign(questions=1, **{name: (judged["outcome"] == name).astype(int) for name in OUTCOMES})
-    return counted.groupby(by, as_index=False)[["questions", *OUTCOMES]].sum()
+    counted = judged[by].assign(questions=1)
+    for name in OUTCOMES:
+        counted[name] = (judged["outcome"] == name).astype(int)
+    return counted.groupby(by, as_index=False).sum()
 
 
 def prompt_accuracy(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -238,50 +238,44 @@ def prompt_accuracy(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Returns:
         One row per group, sorted: the columns of ``by``; accuracy, low, high, n (replies); accuracy_parsed,
         parsed_low, parsed_high and n_parsed, of the replies that have an answer (empty texts and 0 where none has);
-        chance, what the best constant answer gets (`best_constant`); macro_f1, the F1 score averaged over the gold
-        answers that occur; a reply without an answer counts as wrong; unparsed, unparsed_low, unparsed_high; and
+        chance, what the best constant answer gets (the majority baseline); macro_f1, the F1 score averaged over the
+        gold answers that occur; a reply without an answer counts as wrong; unparsed, unparsed_low, unparsed_high; and
         clusters and left_out, what the interval rests on (`cxprobe.stats.clusters_by`). Intervals are those of
         `cxprobe.stats.estimate_rate`, at 95 %.
     """
+
+    def rates(rows: pd.DataFrame, rate: str, names: Mapping[str, str]) -> pd.DataFrame:
+        return rate_by(rows, rate, by).set_index(by).rename(columns=names)
+
     replied = _without_own_wordings(judged[judged["outcome"] != "failed"].reset_index(drop=True))
     replied = replied.assign(accuracy=replied["credit"], unparsed=(replied["outcome"] == "unparsed").astype(float))
     parsed = replied[replied["outcome"] != "unparsed"].reset_index(drop=True)
     names = {"accuracy": "accuracy_parsed", "low": "parsed_low", "high": "parsed_high", "n": "n_parsed"}
     bounds = {"low": "unparsed_low", "high": "unparsed_high"}
-    joined = rate_by(replied, "accuracy", by).drop(columns="ties")
-    for other in (
-        rate_by(parsed, "accuracy", by).drop(columns="ties").rename(columns=names),
-        best_constant(replied, by),
-        macro_f1(_by_option(replied), by),
-        rate_by(replied, "unparsed", by).drop(columns=["n", "ties"]).rename(columns=bounds),
-        clusters_by(replied, by),
-    ):
-        joined = joined.merge(other, on=by, how="left", validate="one_to_one")
+    joined = rates(replied, "accuracy", {}).drop(columns="ties")
+    joined = joined.join(rates(parsed, "accuracy", names).drop(columns="ties"))
     joined["n_parsed"] = joined["n_parsed"].fillna(0).astype(int)
-    return with_blanks(joined.sort_values(by, ignore_index=True))
+    joined["chance"] = _best_constant(replied, by)
+    joined["macro_f1"] = _macro_f1(_by_option(replied), by)
+    joined = joined.join(rates(replied, "unparsed", bounds).drop(columns=["n", "ties"]))
+    joined = joined.join(clusters_by(replied, by).set_index(by))
+    return with_blanks(joined.reset_index().sort_values(by, ignore_index=True))
 
 
-def best_constant(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return the accuracy of the best constant answer (the majority baseline) in each group, as the column chance.
+def _best_constant(judged: pd.DataFrame, by: list[str]) -> "pd.Series[float]":
+    """Return the accuracy of the best constant answer in each group, in (0, 1].
 
     That is the share of the most frequent gold answer among the questions of the group. Where options are shown in
     several orders, a model can always give the same letter, or always choose that there is not enough information,
     whichever letter that has; the better of the two counts. In a group with both kinds of item, the best constant is
     taken for each kind, and the two are weighted by their number of questions.
-
-    Args:
-        judged: See `prompt_accuracy`.
-        by: The columns whose values make the groups.
-
-    Returns:
-        One row per group, sorted: the columns of ``by`` and chance, in (0, 1].
     """
     groups = [*by, "kind"]
     same_letter = judged.groupby([*groups, "gold"]).size().groupby(level=groups).max()
     by_option = _by_option(judged)
-    no_information = by_option.assign(_is_c=by_option["gold"] == "C").groupby(groups)["_is_c"].sum()
+    no_information = (by_option["gold"] == "C").groupby([judged[name] for name in groups]).sum()
     best = pd.concat([same_letter, no_information], axis=1).max(axis=1)
-    return (best.groupby(level=by).sum() / judged.groupby(by).size()).rename("chance").reset_index()
+    return best.groupby(level=by).sum() / judged.groupby(by).size()
 
 
 def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -305,22 +299,21 @@ def consistency_over_orders(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame
     """
     columns = [*by, "consistent", "low", "high", "n", "right", "orders", "clusters", "left_out"]
     shown = _by_option(_without_own_wordings(judged[judged["order"] != ""]))
-    shown = shown.assign(
-        replied=shown["outcome"] != "failed", decided=shown["answer"] != "", right=shown["outcome"] == "right"
-    )
+    shown["failed"] = shown["outcome"] == "failed"
+    shown["right"] = shown["outcome"] == "right"
     first = {column: (column, "first") for column in shown.columns if column.startswith(CLUSTER)}
     items = shown.groupby([*dict.fromkeys([*by, *_SAME_BUT_ORDER])], as_index=False).agg(
         orders=("order", "nunique"),
         options=("answer", "nunique"),
-        replied=("replied", "all"),
-        decided=("decided", "all"),
-        right=("right", "all"),
+        option=("answer", "first"),
+        failed=("failed", "max"),
+        right=("right", "min"),
         **first,
     )
-    items = items[(items["orders"] > 1) & items["replied"].astype(bool)].reset_index(drop=True)
+    items = items[(items["orders"] > 1) & ~items["failed"].astype(bool)].reset_index(drop=True)
     if items.empty:
         return pd.DataFrame(columns=columns)
-    items = items.assign(consistent=((items["options"] == 1) & items["decided"]).astype(float))
+    items["consistent"] = ((items["options"] == 1) & (items["option"] != "")).astype(float)
     together = items.groupby(by, as_index=False).agg(right=("right", "mean"), orders=("orders", "max"))
     table = rate_by(items, "consistent", by).merge(together, on=by, validate="one_to_one")
     return table.merge(clusters_by(items, by), on=by)[columns].sort_values(by, ignore_index=True)
@@ -338,29 +331,21 @@ def _without_own_wordings(judged: pd.DataFrame) -> pd.DataFrame:
 def _by_option(judged: pd.DataFrame) -> pd.DataFrame:
     """Return judged answers with the letters of the paper's order as gold and answer, whatever order was shown."""
 
-    def in_paper(letters: "pd.Series[str]") -> list[str]:
-        both = zip(letters.tolist(), judged["order"].tolist(), strict=True)
-        return [order[PAPER.index(letter)] if order and letter else letter for letter, order in both]
+    def in_paper(letter: str, order: str) -> str:
+        return order[PAPER.index(letter)] if order and letter else letter
 
-    return judged.assign(gold=in_paper(judged["gold"]), answer=in_paper(judged["answer"]))
+    golds, answers = (map(in_paper, judged[column], judged["order"]) for column in ("gold", "answer"))
+    return judged.assign(gold=[*golds], answer=[*answers])
 
 
-def macro_f1(judged: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return, for each group of replies, the mean F1 score over the gold answers that occur in it.
-
-    Args:
-        judged: One row per reply: gold, answer ("" if there is none) and the columns of ``by``.
-        by: The columns whose values make the groups.
-
-    Returns:
-        One row per group, sorted: the columns of ``by`` and macro_f1, in [0, 1].
-    """
+def _macro_f1(judged: pd.DataFrame, by: list[str]) -> "pd.Series[float]":
+    """Return, for each group of replies, the mean F1 score over the gold answers that occur in it."""
     golds = judged.groupby([*by, "gold"]).size()
     answers = judged.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
     right = judged[judged["gold"] == judged["answer"]]
     hits = right.groupby([*by, "gold"]).size().reindex(golds.index, fill_value=0)
     f1 = 2 * hits / (golds + answers)  # the harmonic mean of hits / golds and hits / answers
-    return f1.groupby(level=by).mean().rename("macro_f1").reset_index()
+    return f1.groupby(level=by).mean()
 
 
 def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -373,9 +358,8 @@ def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame
     Returns:
         One row per group: the columns of ``by``, prompts (their number), lowest, mean, highest and range.
     """
-    spread = accuracies.groupby(by, as_index=False, sort=False).agg(
-        prompts=("prompt", "size"), lowest=("accuracy", "min"), mean=("accuracy", "mean"), highest=("accuracy", "max")
-    )
+    rates = accuracies.groupby(by, sort=False)["accuracy"]
+    spread = rates.agg(prompts="size", lowest="min", mean="mean", highest="max").reset_index()
     return spread.assign(range=spread["highest"] - spread["lowest"])
 
 
@@ -434,43 +418,29 @@ def prompt_metrics(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[Ru
         several ways of asking, score.<asked>; as many of these as a run may have.
     """
     decides = judged[judged["asked"] == judged["model"].map(deciding)]
-    counts = dict(_by_run(count_outcomes(decides, RUN_KEY)))
-    metrics: dict[RunKey, dict[str, Any]] = {run: {} for run in counts}
-    for run, row in _by_run(prompt_accuracy(decides, RUN_KEY)):
-        metrics[run] |= {name: row[name] for name in ("accuracy", "low", "high", "n")}
-        if row["n_parsed"]:
-            metrics[run]["accuracy_parsed"] = row["accuracy_parsed"]
-        row["tie_rate"] = counts[run]["tied"] / row["n"]
-        metrics[run] |= {name: row[name] for name in ("n_parsed", "chance", "tie_rate", "macro_f1", "unparsed")}
-    for run, row in counts.items():
-        metrics[run]["failed"] = row["failed"] / row["questions"]
-    for run, row in _by_run(consistency_over_orders(decides, RUN_KEY)):
-        bounds = {"consistency_low": row["low"], "consistency_high": row["high"]}
-        metrics[run] |= {"consistency": row["consistent"], **bounds, "n_consistency": row["n"]}
-    for run, row in _by_run(prompt_accuracy(decides, [*RUN_KEY, "set"])):
+    counts = count_outcomes(decides, RUN_KEY).drop(columns="unparsed")
+    table = counts.merge(prompt_accuracy(decides, RUN_KEY), on=RUN_KEY, how="left")
+    table["tie_rate"] = table["tied"] / table["n"]
+    table["failed"] /= table["questions"]
+    same_option = consistency_over_orders(decides, RUN_KEY).rename(columns=_CONSISTENCY)
+    table = table.merge(same_option[[*RUN_KEY, *_CONSISTENCY.values()]], on=RUN_KEY, how="left").set_index(RUN_KEY)
+    numbers = table[[*_METRICS, *_CONSISTENCY.values()]].apply(pd.to_numeric, errors="coerce")
+    metrics = {run: row.dropna().to_dict() for run, row in numbers.iterrows()}
+    for run, row in prompt_accuracy(decides, [*RUN_KEY, "set"]).set_index(RUN_KEY).iterrows():
         name = f"set.{row['set']}"
         metrics[run] |= {name: row["accuracy"], f"{name}_low": row["low"], f"{name}_high": row["high"]}
     several = judged[judged.groupby("model")["asked"].transform("nunique") > 1]
-    for run, row in _by_run(prompt_accuracy(several, [*RUN_KEY, "asked"])):
+    for run, row in prompt_accuracy(several, [*RUN_KEY, "asked"]).set_index(RUN_KEY).iterrows():
         metrics[run][f"score.{row['asked']}"] = row["accuracy"]
     sets = judged.groupby(RUN_KEY)["set"].nunique()  # each has a series too
-    return {
-        run: {name: float(value) for name, value in list(numbers.items())[: METRICS_OF_LINE - sets[run]]}
-        for run, numbers in metrics.items()
-    }
+    return {run: dict([*of_run.items()][: METRICS_OF_LINE - sets[run]]) for run, of_run in metrics.items()}
 
 
-def _by_run(table: pd.DataFrame) -> Iterator[tuple[RunKey, dict[str, Any]]]:
-    """Give the rows of a table, each with the model and the run that it is of."""
-    for row in table.to_dict("records"):
-        yield (row["model"], row["run"]), {str(name): value for name, value in row.items()}
-
-
-def prompt_headline(metrics: Mapping[str, float], most: int = MOST_HEADLINES) -> dict[str, float]:
+def prompt_headline(metrics: Mapping[str, float]) -> dict[str, float]:
     """Return the most important numbers of `prompt_metrics`: no intervals of parts, sets before the other rates."""
     names = [name for name in metrics if not name.endswith(("_low", "_high"))]
-    ranked = sorted(names, key=lambda name: (name not in _FIRST, not name.startswith("set.")))
-    return {name: metrics[name] for name in ranked[:most]}
+    ranked = sorted(names, key=lambda name: ("." in name or name in _LAST, not name.startswith("set.")))
+    return {name: metrics[name] for name in ranked[:MOST_HEADLINES]}
 
 
 def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict[RunKey, dict[str, list[Point]]]:
@@ -485,9 +455,11 @@ def accuracy_by_shots(judged: pd.DataFrame, deciding: Mapping[str, str]) -> dict
     """
     decides = judged[judged["asked"] == judged["model"].map(deciding)]
     series: dict[RunKey, dict[str, list[Point]]] = {}
-    for run, row in _by_run(prompt_accuracy(decides, [*RUN_KEY, "set", "shots"])):
-        points = series.setdefault(run, {}).setdefault(f"by_shots.{row['set']}", [])
-        points.append((int(row["shots"]), float(row["accuracy"])))
+    by = [*RUN_KEY, "set", "shots"]
+    rates = prompt_accuracy(decides, by)[[*by, "accuracy"]]
+    for model, run, name, shots, rate in rates.itertuples(index=False, name=None):
+        points = series.setdefault((model, run), {}).setdefault(f"by_shots.{name}", [])
+        points.append((shots, rate))
     return series
 
 
@@ -506,10 +478,8 @@ def compared_answers(judged: pd.DataFrame, asked: Sequence[str], without: Sequen
     Returns:
         Columns model, construction, set, id (the item), accuracy, and the clusters of the items.
     """
-    counts = judged["asked"].isin([*asked, RULE]) & (judged["outcome"] != "failed") & ~judged["model"].isin(without)
-    counted = judged[counts & ~judged["control"].astype(bool)]
-    clusters = [column for column in counted.columns if column.startswith(CLUSTER)]
-    means = counted.groupby(["model", "construction", "set", "item"], sort=False, as_index=False).agg(
-        accuracy=("credit", "mean"), **{column: (column, "first") for column in clusters}
-    )
-    return means.rename(columns={"item": "id"})
+    counted = judged[judged["asked"].isin([*asked, RULE]) & ~judged["model"].isin(without)]
+    counted = counted[(counted["outcome"] != "failed") & ~counted["control"].astype(bool)]
+    first = {column: (column, "first") for column in counted.columns if column.startswith(CLUSTER)}
+    items = counted.groupby(["model", "construction", "set", "item"], sort=False, as_index=False)
+    return items.agg(accuracy=("credit", "mean"), **first).rename(columns={"item": "id"})

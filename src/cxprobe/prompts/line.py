@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from ruamel.yaml import YAML
 
@@ -19,14 +18,14 @@ from cxprobe.lm.replies import REPLY
 from cxprobe.people.ratings import RatedItem
 from cxprobe.prompts.items import (
     RELATIONS,
+    TESTS_OF_REASONING,
     ConstructionItems,
     InferenceItems,
-    ReasoningFrame,
     load_items,
     render_inferences,
     render_reasonings,
 )
-from cxprobe.prompts.params import CONTROL, OWN, PromptsParams, PromptsStage
+from cxprobe.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
 from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.report.answers import cluster_lists, read_made_table
 from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of, verdict_beside_control
@@ -37,7 +36,6 @@ from cxprobe.report.published import published_table
 from cxprobe.stats import CLUSTER
 
 ITEMS_FILE = "items.yaml"
-OWN_SETS = (*OWN, "reasoning", f"templatic{CONTROL}", f"reasoning{CONTROL}")  # others are in files of other people
 SETS: Mapping[str, str] = {
     "templatic": "inference",
     "challenge": "inference, look-alikes",
@@ -46,17 +44,6 @@ SETS: Mapping[str, str] = {
     f"reasoning{CONTROL}": "multiple choice about plain sentences",
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
-TESTS_OF_REASONING = {
-    "base": "rule, then facts",
-    "recency": "facts, then rule; the answer stays",
-    "vocabulary": "the parts of the rule exchanged; the other answer",
-    "name": "the two exchanged; the answer follows",
-    "short": "no rule; nothing follows",
-    "other-names": "about two others; nothing follows",
-    "other-property": "the facts are about something else; nothing follows",
-    "nonce": "the facts have a made-up word; nothing follows",
-}
-"""Test of a reasoning frame -> what is changed in it."""
 CONTROLS = {"templatic": f"templatic{CONTROL}", "challenge": f"templatic{CONTROL}", "reasoning": f"reasoning{CONTROL}"}
 """Set of questions -> the set that asks in the same format about plain sentences."""
 _HOW = ["model", "asked", "shots", "chain_of_thought"]  # a control is of answers that were asked for in the same way
@@ -89,8 +76,12 @@ class PromptsLine(Line):
         """Yield inferences from the first premise and from others, and each test of the first reasoning frame."""
         if items.inference is not None:
             yield from _inferences(items.inference)
-        if items.reasoning:
-            yield from _reasonings(items.reasoning[0])
+        for frame in items.reasoning[:1]:
+            answers = {"R1": frame.option(0), "R2": frame.option(1), "": NOTHING_FOLLOWS}
+            for test, text, question, answer in frame.variants():
+                others = ", ".join(option for key, option in answers.items() if key != answer)
+                kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
+                yield Example(kind, f"{text} {question}", answers[answer], others)
 
     def overview(self, items: ConstructionItems | None) -> Sequence[str]:
         """Return the numbers of premises and of reasoning frames."""
@@ -111,14 +102,13 @@ class PromptsLine(Line):
 
         if not self.items_in(construction):
             return pd.DataFrame()
-        own = params.section(PromptsParams).make.model_copy(update={"sets": [*OWN_SETS], "files": {}})
+        own = params.section(PromptsParams).make.model_copy(update={"sets": [*SETS], "files": {}})
         items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
-        blind = [member for member in members_of(params.models, params.models) if member.is_blind]
-        judged = {
-            member.slug: judge_blind_answers(items, answer_blindly(member.blind, items, seed=params.seed))
-            for member in blind
-            if member.blind.kind in self.params.blind_kinds
-        }
+        judged = {}
+        for member in members_of(params.models, params.models):
+            if member.is_blind and member.blind.kind in self.params.blind_kinds:
+                answers = answer_blindly(member.blind, items, seed=params.seed)
+                judged[member.slug] = judge_blind_answers(items, answers)
         rates = prompt_accuracy(judged_table(judged), ["set", "model"])
         return rates.assign(items=rates["set"].map(self.part_name))
 
@@ -161,17 +151,17 @@ class PromptsLine(Line):
         section = params.section(PromptsParams) if params else None
         needed = section is None or bool(section.constructions)
         wording = section.make.wording if section else "own"
-        named = _named_prompts(section) if section else {}
+        named = _named_prompts(section.make if section else None)
         before = len(faults.lines)
         loaders: dict[str, Callable[[], Any]] = {
             "inference": lambda: load_prompts(InferencePrompts, wording=wording),
             "reasoning": lambda: load_prompts(ReasoningPrompts, wording=wording),
             "continuations": load_continuations,
         }
-        prompts = {
-            name: faults.check_prompts(PROMPTS_FOLDER / f"{name}.yaml", load, needed=needed, named=named.get(name, {}))
-            for name, load in loaders.items()
-        }
+        prompts = {}
+        for name, load in loaders.items():
+            path = PROMPTS_FOLDER / f"{name}.yaml"
+            prompts[name] = faults.check_prompts(path, load, needed=needed, named=named[name])
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
 
@@ -219,21 +209,23 @@ class PromptsLine(Line):
         """Yield the rates by set and number of examples; those with fewest examples are headlines."""
         path, score = self.accuracy, inputs.stage.params.section(PromptsParams).judge.score
         against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "set")
-        every = [row for _, row in inputs.table(path).iterrows()]
-        controls = {(row["construction"], row["set"], *row[_HOW]): row for row in every if row["control"]}
-        for (construction, name), of_set in grouped_rows(inputs.table(path), "construction", "set"):
+        every = inputs.table(path)
+        if every.empty:
+            return
+        controls = every[every["control"].astype(bool)].drop_duplicates(["construction", "set", *_HOW], keep="last")
+        for (construction, name), of_set in grouped_rows(every, "construction", "set"):
             blind, shown = models.best(of_set), of_set[of_set["asked"].isin([REPLY, score])]
-            least = shown.groupby("model")["shots"].transform("min")
-            for _, row in shown.assign(least=least).iterrows():
+            least = shown.groupby("model")["shots"].min().to_dict()
+            for _, row in shown.iterrows():
                 model, shots = str(row["model"]), int(row["shots"])
                 thought = ", reasoned" if row["chain_of_thought"] else ""
-                headline = shots == row["least"] and not thought and not row["control"]
+                headline = shots == least[model] and not thought and not row["control"]
                 rate, compared = rate_of(row), against.get((model, construction, name)) if headline else None
-                wanted = (CONTROLS.get(name), *row[_HOW])
-                of_controls = [found for (_, *asked), found in controls.items() if tuple(asked) == wanted]
+                same_way = (controls[_HOW] == row[_HOW]).all(axis=1)
+                of_controls = controls[same_way & (controls["set"] == CONTROLS.get(name))]
                 control, settled = None, None
-                if of_controls and compared:  # of several, the one that the model is the least above chance in decides
-                    worst = min(of_controls, key=lambda found: float(found["low"] - found["chance"]))
+                if len(of_controls) and compared:  # the one that the model is the least above chance in decides
+                    worst = of_controls.iloc[int((of_controls["low"] - of_controls["chance"]).argmin())]
                     control = rate_of(worst)
                     passed = control.low > worst["chance"]
                     settled = verdict_beside_control(rate.low > row["chance"], compared.ahead, passed)
@@ -256,13 +248,11 @@ class PromptsLine(Line):
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield multiple choice of a construction, or inferences of all, beside published values."""
-        if construction is None:
-            path = "report_prompts/tables/inference_beside_published"
-            yield published_table(inputs.table(path), "Inference beside published values", path, models)
-            return
-        path = "report_prompts/tables/reasoning_beside_published"
+        path = f"report_prompts/tables/{'reasoning' if construction else 'inference'}_beside_published"
         table = inputs.table(path)
-        if len(table):
+        if construction is None:
+            yield published_table(table, "Inference beside published values", path, models)
+        elif len(table):
             rows = table[table["construction"] == construction]
             yield published_table(rows, "Multiple choice beside published values", path, models)
 
@@ -283,8 +273,9 @@ class PromptsLine(Line):
         nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
         nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
         reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
-        options = reasoning.assign(c=load_prompts(ReasoningPrompts).neither)[["a", "b", "c"]]
-        listed = pd.Series(options.to_numpy().tolist(), options.index, dtype=object)
+        neither = load_prompts(ReasoningPrompts).neither
+        options = [[a, b, neither] for a, b in zip(reasoning["a"], reasoning["b"], strict=True)]
+        listed = pd.Series(options, reasoning.index, dtype=object)
         return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
 
     def left_out(self, params: ReportParams) -> list[str]:
@@ -306,24 +297,20 @@ class PromptsLine(Line):
         from cxprobe.prompts.judge import RULE
 
         items, scores = (read_made_table(judged / f"{name}.parquet") for name in ("items", "scores"))
-        keys = ["model", "id", "score"]
+        keys = ["model", "id", "asked"]
         golds = items[["model", "id", "gold"]].drop_duplicates()
-        scores = scores.merge(golds, on=["model", "id"], validate="many_to_one")
+        scores = scores.rename(columns={"score": "asked"}).merge(golds, on=["model", "id"], validate="many_to_one")
         is_right = scores["answer"] == scores["gold"]
         best = scores[~is_right].groupby(keys)["value"].max()
         margins = (scores[is_right].set_index(keys)["value"] - best).rename("margin").reset_index()
-        items = items.merge(margins.rename(columns={"score": "asked"}), on=["model", "id", "asked"], how="left")
-        is_scored = items["model"].isin(set(scores["model"]))
-        score = params.section(PromptsParams).judge.score
-        deciding = np.where(is_scored, score, np.where(items["asked"] == REPLY, REPLY, RULE))
-        variants = []
-        for id_, item in zip(items["id"], items["item"], strict=True):
-            variants.append("none" if id_ == item else id_.removeprefix(f"{item}/"))
+        items = items.merge(margins, on=keys, how="left")
+        decides = items["asked"].isin([REPLY, RULE, params.section(PromptsParams).judge.score])
+        both = zip(items["id"], items["item"], strict=True)
         return items.assign(
             source=items["set"],
-            variant=variants,
+            variant=[id_.removeprefix(item).removeprefix("/") or "none" for id_, item in both],
             scheme="",
-            decides=(items["asked"] == deciding) & items["drawn"].astype(bool),
+            decides=decides & items["drawn"].astype(bool),
             correct=items["credit"].where(items["outcome"] != "failed"),
             chosen=items["answer"],
             clusters=cluster_lists(items),
@@ -342,22 +329,20 @@ def read_question_tables(section: PromptsParams, table: str, *, others: bool = F
     names = section.constructions
     rows = pd.concat([read_made_table(DATA / "make_prompts" / name / f"{table}.parquet") for name in names])
     if "set" in rows and not others:
-        rows = rows[rows["set"].isin(OWN_SETS)]
+        rows = rows[rows["set"].isin(SETS)]
     if "examples" in rows and not others:
-        rows = rows[[set(names.split("+")) <= {"none", *OWN_SETS} for names in rows["examples"]]]
+        rows = rows[[set(names.split("+")) <= {"none", *SETS} for names in rows["examples"]]]
     return rows.reset_index(drop=True)
 
 
-def _named_prompts(section: PromptsParams) -> dict[str, dict[str, tuple[str, str]]]:
+def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, str]]]:
     """Return file of prompts -> key of params.yaml -> the section of the file, and the name of the prompt."""
-    make = section.make
     named: dict[str, dict[str, tuple[str, str]]] = {"inference": {}, "reasoning": {}, "continuations": {}}
     for kind in ("inference", "reasoning"):
-        parts = {"prompts.make": make} | ({"prompts.make.variation": make.variation} if make.variation else {})
-        for part, settings in parts.items():
-            for number, name in enumerate(getattr(settings, f"{kind}_prompts")):
-                named[kind][f"{part}.{kind}_prompts[{number}]"] = ("prompts", name)
-        for number, name in enumerate(getattr(make.continuations, kind)):
+        for part, settings in {"": make, ".variation": make and make.variation}.items():
+            for number, name in enumerate(getattr(settings, f"{kind}_prompts", [])):
+                named[kind][f"prompts.make{part}.{kind}_prompts[{number}]"] = ("prompts", name)
+        for number, name in enumerate(getattr(make and make.continuations, kind, [])):
             named["continuations"][f"prompts.make.continuations.{kind}[{number}]"] = (kind, name)
     return named
 
@@ -371,23 +356,22 @@ def _check_questions(params: ReportParams, prompts: Mapping[str, Any], faults: F
     materials = []
     for name in section.constructions:
         absent = [path for path in material_files(name, settings) if not path.is_file()]
+        for path in absent:
+            if CONSTRUCTIONS_FOLDER not in path.parents:
+                what = "there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
+                faults.lines.append(f"{path}: {what}")
         if absent:
-            imported = [path for path in absent if CONSTRUCTIONS_FOLDER not in path.parents]
-            faults.lines += [
-                f"{path}: there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
-                for path in imported
-            ]
             continue
         material = faults.attempt(load_material, name, settings, seed=seed)
         if material is None:
             continue
         materials.append(material)
-        if prompts["inference"] is not None and prompts["reasoning"] is not None:
-            asked = (name, material, prompts["inference"], prompts["reasoning"], settings)
+        inference, reasoning, continuations = prompts.values()
+        if inference is not None and reasoning is not None:
+            asked = (name, material, inference, reasoning, settings)
             faults.attempt(build_questions, *asked, seed=seed, prefix=prefix)
-        if prompts["continuations"] is not None:
-            asked_by_likelihood = (name, material, prompts["continuations"], settings)
-            faults.attempt(build_choices, *asked_by_likelihood, seed=seed, prefix=prefix)
+        if continuations is not None:
+            faults.attempt(build_choices, name, material, continuations, settings, seed=seed, prefix=prefix)
     if len(materials) == len(section.constructions):
         faults.attempt(check_sets, materials, settings, prefix=prefix)
 
@@ -404,11 +388,3 @@ def _inferences(asked: InferenceItems) -> Iterator[Example]:
         for name, gold in golds.items():
             question = f"{sentence.sentence()} Does it follow: {asked.hypothesis(name, sentence)}"
             yield Example(f"inference, {called}, {name}", question, gold, "")
-
-
-def _reasonings(frame: ReasoningFrame) -> Iterator[Example]:
-    answers = {"R1": frame.option(0), "R2": frame.option(1), "": NOTHING_FOLLOWS}
-    for test, text, question, answer in frame.variants():
-        others = ", ".join(option for key, option in answers.items() if key != answer)
-        kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
-        yield Example(kind, f"{text} {question}", answers[answer], others)

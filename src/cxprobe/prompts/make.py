@@ -46,9 +46,9 @@ class Material(NamedTuple):
     sources: Mapping[str, Sequence[Inference]]
 
     @property
-    def sets(self) -> set[str]:
-        """The sets that have items about the construction."""
-        return {item.set for item in self.reasonings} | {of for of, items in self.inferences.items() if items}
+    def items(self) -> list[Inference | Reasoning]:
+        """All items to ask about."""
+        return [*chain.from_iterable(self.inferences.values()), *self.reasonings]
 
 
 def material_files(construction: str, settings: MakePrompts) -> list[Path]:
@@ -56,11 +56,12 @@ def material_files(construction: str, settings: MakePrompts) -> list[Path]:
     paths = [CONSTRUCTIONS_FOLDER / construction / "items.yaml"]
     if _own_sets_of_all(settings):
         paths += sorted(CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
-    paths += _inference_files(settings).values()
+    paths += map(Path, _inference_files(settings).values())
     for files in settings.reasoning_files.values():
         if construction in files.constructions:
-            paths += [Path(path) for path in (files.constructions[construction], files.rows) if path is not None]
-    paths += [REPAIRS] if REPAIRS.is_file() else []
+            paths += map(Path, filter(None, [files.constructions[construction], files.rows]))
+    if REPAIRS.is_file():
+        paths.append(REPAIRS)
     return list(dict.fromkeys(paths))
 
 
@@ -82,27 +83,27 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         PromptError: The parameters have a file of multiple choice for a construction that there is not.
     """
     known = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
-    faults = [
-        f"prompts.make.files.{of}.constructions: '{name}' is not a construction with items{suggest(name, known)}"
-        for of, files in settings.reasoning_files.items()
-        for name in files.constructions
-        if name not in known
-    ]
-    if faults:
-        raise PromptError("\n".join(faults))
+    for of, multiple in settings.reasoning_files.items():
+        if unknown := [name for name in multiple.constructions if name not in known]:
+            raise PromptError(
+                f"prompts.make.files.{of}.constructions: '{unknown[0]}' is not a construction with items"
+                f"{suggest(unknown[0], known)}"
+            )
     items = load_items(construction)
     rendered = render_inferences(items, construction)
     pool = list(rendered)
     if anywhere := _own_sets_of_all(settings):
-        others = [name for name in known if name != construction]
-        pool += [item for name in others for item in render_inferences(load_items(name), name) if item.set in anywhere]
-    files = {of: read_inference_file(path, of) for of, path in _inference_files(settings).items()}
-    inferences: dict[str, list[Inference]] = {
-        of: [item for item in rendered if item.set in (of, f"{of}{CONTROL}")] for of in OWN if of in settings.sets
-    }
-    inferences |= {
-        of: [item for item in files[of] if item.construction == construction] for of in settings.inference_files
-    }
+        for name in known:
+            if name != construction:
+                pool += [item for item in render_inferences(load_items(name), name) if item.set in anywhere]
+    files = {of: read_inference_file(Path(path), of) for of, path in _inference_files(settings).items()}
+    own = {of: (of, f"{of}{CONTROL}") for of in OWN}
+    inferences: dict[str, list[Inference]] = {}
+    for of in OWN:
+        if of in settings.sets:
+            inferences[of] = [item for item in rendered if item.set in own[of]]
+    for of in settings.inference_files:
+        inferences[of] = [item for item in files[of] if item.construction == construction]
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
     for of, multiple in settings.reasoning_files.items():
         if construction not in multiple.constructions:
@@ -112,7 +113,7 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         frames = sorted({item.frame_id for item in file})
         for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
             reasonings += [item for item in file if item.frame_id == frames[index]]
-    sources = {of: [item for item in pool if item.set in (of, f"{of}{CONTROL}")] for of in OWN}
+    sources = {of: [item for item in pool if item.set in own[of]] for of in OWN}
     return Material(inferences, reasonings, sources | files)
 
 
@@ -126,7 +127,7 @@ def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
     Raises:
         PromptError: The message has the names of these sets.
     """
-    present = set[str]().union(*(material.sets for material in materials))
+    present = {item.set for material in materials for item in material.items}
     if absent := sorted(settings.files.keys() - present):
         raise PromptError(
             f"prompts.make.files.{', '.join(absent)}: has no item about any of prompts.constructions; add a "
@@ -134,10 +135,10 @@ def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
         )
 
 
-def _inference_files(settings: MakePrompts) -> dict[str, Path]:
+def _inference_files(settings: MakePrompts) -> dict[str, str]:
     """Return the imported inferences: those asked about by the names of their sets, examples by their paths."""
     sources = sorted({source for shots in settings.shots for source in shots.sources} - set(OWN))
-    return {of: Path(of) for of in sources} | {of: Path(path) for of, path in settings.inference_files.items()}
+    return {of: of for of in sources} | settings.inference_files
 
 
 def _own_sets_of_all(settings: MakePrompts) -> set[str]:
@@ -172,14 +173,14 @@ def choose_examples(
         for item in sorted(source, key=lambda item: item.id):
             if construction in (None, item.construction):
                 by_premise.setdefault(item.premise, []).append(item)
-        premises = list(by_premise)
+        of_premises = list(by_premise.values())
         generator = generator_for(seed, "examples", number, construction)
         chosen: dict[str, list[Inference]] = {relation: [] for relation in RELATIONS}
-        for index in generator.permutation(len(premises)):
-            for relation in RELATIONS:
-                fitting = [item for item in by_premise[premises[index]] if item.gold == relation]
-                if fitting and len(chosen[relation]) < shots:
-                    chosen[relation].append(fitting[int(generator.integers(len(fitting)))])
+        for index in generator.permutation(len(of_premises)):
+            for relation, items in chosen.items():
+                fitting = [item for item in of_premises[index] if item.gold == relation]
+                if fitting and len(items) < shots:
+                    items.append(fitting[generator.integers(len(fitting))])
         if too_few := [f"{len(items)} of {relation}" for relation, items in chosen.items() if len(items) < shots]:
             raise PromptError(
                 f"{shots} examples of each relation were asked for{f' of {construction}' if construction else ''}, but "
@@ -202,20 +203,17 @@ class _Question(NamedTuple):
     examples: Sequence[Inference] = ()
     order: str = ""
 
-    @property
-    def id(self) -> str:
-        """Names the question; in the paper's order it does not depend on whether other orders are asked."""
-        how = "reasoned" if self.chain_of_thought else "direct"
-        parts = [self.item.id, self.prompt, str(self.shots), self.sources, how]
-        return "/".join(parts if self.order in ("", PAPER) else [*parts, self.order])
-
     def row(self) -> dict[str, object]:
         """Return the columns that questions in words and texts to continue have alike."""
-        row = {"id": self.id, "item": self.item.id} | _about(self.item)
-        if self.order:
-            row["gold"] = shown_letter(self.item.gold, self.order)
+        item, order = self.item, self.order
+        parts = [item.id, self.prompt, str(self.shots), self.sources, "reasoned" if self.chain_of_thought else "direct"]
+        if order not in ("", PAPER):  # in the paper's order the id does not depend on whether other orders are asked
+            parts.append(order)
+        row = {"id": "/".join(parts), "item": item.id} | _about(item)
+        if order:
+            row["gold"] = shown_letter(item.gold, order)
         row |= {"prompt": self.prompt, "shots": self.shots, "examples": self.sources}
-        return row | {"chain_of_thought": self.chain_of_thought, "order": self.order}
+        return row | {"chain_of_thought": self.chain_of_thought, "order": order}
 
 
 class _Selection(NamedTuple):
@@ -273,23 +271,29 @@ def build_questions(
     orders = dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders])
     every = selection.questions(settings.inference_prompts, orders, settings.chain_of_thought)
     if varied := settings.variation:
-        setting = (varied.number, set(varied.sources))
         part = selection._replace(
-            by_shots=[entry for entry in selection.by_shots if (entry[0].number, set(entry[0].sources)) == setting],
+            by_shots=[(shots, examples) for shots, examples in selection.by_shots if varied.varies(shots)],
             reasonings=[item for item in selection.reasonings if item.set in varied.reasoning_sets],
         )
         orders = dict.fromkeys(varied.reasoning_prompts, ORDERS[settings.option_orders])
         every = chain(every, part.questions(varied.inference_prompts, orders, [False]))
     rows = []
     for asked in every:
-        item, thought = asked.item, asked.chain_of_thought
-        prompts, order = (inference_prompts, reasoning_prompts), asked.order or PAPER
-        text = ask_item(item, asked.prompt, *prompts, asked.examples, chain_of_thought=thought, order=order)
-        shown = dict.fromkeys(PAPER, "")
+        item, order = asked.item, asked.order or PAPER
+        row = asked.row()
+        row["question"] = ask_item(
+            item,
+            asked.prompt,
+            inference_prompts,
+            reasoning_prompts,
+            asked.examples,
+            chain_of_thought=asked.chain_of_thought,
+            order=order,
+        )
+        shown = dict.fromkeys("abc", "")
         if isinstance(item, Reasoning):
-            shown = shown_options(item.a, item.b, reasoning_prompts.neither, order)
-        options = {f"option_{letter.lower()}": option for letter, option in shown.items()}
-        rows.append(asked.row() | {"question": text} | options)
+            shown = shown_options(item, reasoning_prompts.neither, order)
+        rows.append(row | {f"option_{letter}": option for letter, option in shown.items()})
     return pd.DataFrame(rows)
 
 
@@ -302,18 +306,16 @@ def questions_for(questions: pd.DataFrame, llm: str, params: PromptsParams) -> p
         params: What the model is asked (``llms``), and which prompts are asked in one setting alone.
     """
     asked = params.llms[llm]
-    is_inference = questions["kind"] == "inference"
-    counts = pd.Series(True, index=questions.index)
     if asked.sets is not None:
-        counts &= questions["set"].isin(asked.sets)
+        questions = questions[questions["set"].isin(asked.sets)]
     if asked.shots is not None:
-        counts &= questions["shots"].isin(asked.shots) | ~is_inference
+        questions = questions[questions["shots"].isin(asked.shots) | (questions["kind"] == "reasoning")]
     if asked.chain_of_thought is not None:
-        counts &= questions["chain_of_thought"].isin(asked.chain_of_thought)
+        questions = questions[questions["chain_of_thought"].isin(asked.chain_of_thought)]
     if (varied := params.make.variation) and not asked.variation:
-        prompts = questions["prompt"]
-        counts &= ~prompts.isin(varied.inference_prompts).where(is_inference, prompts.isin(varied.reasoning_prompts))
-    return questions[counts].reset_index(drop=True)
+        for kind, prompts in (("inference", varied.inference_prompts), ("reasoning", varied.reasoning_prompts)):
+            questions = questions[(questions["kind"] != kind) | ~questions["prompt"].isin(prompts)]
+    return questions.reset_index(drop=True)
 
 
 def build_choices(
@@ -346,15 +348,16 @@ def build_choices(
             f"prompts.make.continuations.most_shots is {texts.most_shots}, but each entry of prompts.make.shots has "
             "more; raise the first, or add an entry with fewer shots"
         )
-    orders: dict[str, Sequence[str]] = {}
+    orders = dict.fromkeys(texts.reasoning, ORDERS["paper"])
     for name in texts.reasoning:
-        lists_options = named(continuations.reasoning, name, "continuation").lists_options
-        orders[name] = ORDERS[settings.option_orders if lists_options else "paper"]
+        if named(continuations.reasoning, name, "continuation").lists_options:
+            orders[name] = ORDERS[settings.option_orders]
     rows, answers = [], []
     for asked in selection._replace(by_shots=few).questions(texts.inference, orders, [False]):
         choice = continue_item(asked.item, asked.prompt, continuations, asked.examples, asked.order or PAPER)
-        rows.append(asked.row() | {"question": choice.context, "anywhere": choice.anywhere})
-        answers += [(asked.id, symbol, text) for symbol, text in choice.answers.items()]
+        row = asked.row() | {"question": choice.context, "anywhere": choice.anywhere}
+        rows.append(row)
+        answers += [(row["id"], symbol, text) for symbol, text in choice.answers.items()]
     return pd.DataFrame(rows), pd.DataFrame(answers, columns=["id", "answer", "text"])
 
 
@@ -371,27 +374,42 @@ def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
         order of options a, b and "not enough information"); premise and hypothesis (of inference, else ""); text,
         question, a, b and facts (of reasoning, else ""); and drawn, whether any question is about it.
     """
-    items: list[Inference | Reasoning] = [item for items in material.inferences.values() for item in items]
-    items += material.reasonings
     texts = ("premise", "hypothesis", "text", "question", "a", "b", "facts")
-    rows = [{"id": item.id} | _about(item) | {name: getattr(item, name, "") for name in texts} for item in items]
+    rows = []
+    for item in material.items:
+        rows.append({"id": item.id} | _about(item) | {name: getattr(item, name, "") for name in texts})
     table = pd.DataFrame(rows).drop_duplicates("id", ignore_index=True)
     return table.assign(drawn=table["id"].isin(set(questions["item"])))
 
 
 def _about(item: Inference | Reasoning) -> dict[str, object]:
     """Return the columns that every table about an item has."""
-    row: dict[str, object] = {"set": item.set, "construction": item.construction, "control": item.control}
+    row = {"set": item.set, "construction": item.construction, "control": item.control}
     if isinstance(item, Inference):
-        row |= {"kind": "inference", "test": "", "template": item.template, "reading": item.reading}
-        row |= {"answerable": True, "gold": str(RELATIONS.index(item.gold)), f"{CLUSTER}premise": item.premise_id}
-        return row | {f"{CLUSTER}wording": f"{item.construction} {item.template}" if item.template else item.id}
-    row |= {"kind": "reasoning", "test": item.test, "template": "", "reading": "", "answerable": item.answerable}
-    return row | {"gold": item.gold, f"{CLUSTER}premise": item.frame_id, f"{CLUSTER}wording": item.id}
+        return row | {
+            "kind": "inference",
+            "test": "",
+            "template": item.template,
+            "reading": item.reading,
+            "answerable": True,
+            "gold": str(RELATIONS.index(item.gold)),
+            f"{CLUSTER}premise": item.premise_id,
+            f"{CLUSTER}wording": f"{item.construction} {item.template}" if item.template else item.id,
+        }
+    return row | {
+        "kind": "reasoning",
+        "test": item.test,
+        "template": "",
+        "reading": "",
+        "answerable": item.answerable,
+        "gold": item.gold,
+        f"{CLUSTER}premise": item.frame_id,
+        f"{CLUSTER}wording": item.id,
+    }
 
 
 def _select(construction: str, material: Material, settings: MakePrompts, seed: int) -> _Selection:
-    by_shots: list[tuple[Shots, Sequence[Inference]]] = []
+    by_shots = []
     for shots in settings.shots:
         sources = [material.sources[name] for name in shots.sources]
         only = construction if shots.of_the_construction else None
@@ -427,9 +445,9 @@ def _of_drawn_premises(
     if number is None or number >= len(readings):
         return items
     turns: Counter[str] = Counter()
-    order = []
+    turn_of = {}
     for premise in generator_for(seed, "questions", *of).permutation(sorted(readings)):
         turns[readings[premise]] += 1
-        order.append((turns[readings[premise]], premise))
-    drawn = {premise for _, premise in sorted(order, key=lambda turn: turn[0])[:number]}
+        turn_of[premise] = turns[readings[premise]]
+    drawn = sorted(turn_of, key=turn_of.__getitem__)[:number]
     return [item for item in items if item.premise_id in drawn]

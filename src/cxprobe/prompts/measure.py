@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,8 +37,8 @@ def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
         before it; the earliest such place if one text ends in several answers.
     """
     texts: dict[str, int] = {}
-    for *befores, answer in choices[["question", "anywhere", "text"]].itertuples(index=False, name=None):
-        for text in (before + answer for before in befores):
+    for question, anywhere, answer in choices[["question", "anywhere", "text"]].itertuples(index=False, name=None):
+        for text in (question + answer, anywhere + answer):
             start = len(text) - len(answer.lstrip())
             texts[text] = min(start, texts.get(text, start))
     return texts
@@ -97,40 +96,47 @@ def answer_blindly(spec: BlindModel, items: pd.DataFrame, *, seed: int) -> pd.Da
         Poliak, Naradowsky, Haldar, Rudinger & Van Durme 2018 for hypothesis-only baselines.
     """
     parts = [pd.DataFrame({"id": [], "symbol": [], "log_p": []}).astype({"id": str, "symbol": str, "log_p": float})]
-    by_template = isinstance(spec, Classifier) and spec.folds_by == "template"
-    learner = _LEARNERS.get(spec.kind)  # none for a rule about referents
-    if isinstance(spec, Classifier):
-        learner = _Learner(partial(_ngrams, spec), needs="template" if by_template else "kind")
-    for kind in learner.kinds if learner else ("reasoning",):
+    for kind in _KINDS.get(spec.kind, ("inference",)):
         symbols = SYMBOLS[kind]
         for of, asked in items[items["kind"] == kind].groupby("set", sort=False):
-            if learner is None:
+            if spec.kind.endswith("_referent"):
                 rows = asked[["text", "a", "b"]].itertuples(index=False, name=None)
-                answers = np.array([_referent(spec.kind, text, a, b) for text, a, b in rows]).reshape(-1, 3)
+                answers = np.array([_referent(spec.kind, text, a, b) for text, a, b in rows])
             else:
-                asked = asked[asked[learner.needs] != ""].reset_index(drop=True)
-                groups = asked[f"{CLUSTER}{'wording' if by_template else 'premise'}"]
-                folds = _folds(groups, spec.folds if isinstance(spec, Classifier) else FOLDS, seed, str(of))
-                if folds.max(initial=0) == 0:
-                    continue
-                if isinstance(spec, Classifier):
-                    asked["read"] = counted_texts(spec.counts, asked[spec.kind.removesuffix("_only")].tolist())
-                answers = np.zeros((len(asked), len(symbols)))
-                for fold in np.unique(folds):
-                    learnt, classes = learner.learn(asked[folds != fold], asked[folds == fold])
-                    answers[np.ix_(folds == fold, [symbols.index(name) for name in classes])] = learnt
+                asked, answers = _learn_in_folds(spec, asked, symbols, seed, str(of))
             log_p = np.log((answers + _LEAST) / (1 + _LEAST * len(symbols)))  # (items, symbols)
             ids = np.repeat(asked["id"].to_numpy(), len(symbols))
             parts.append(pd.DataFrame({"id": ids, "symbol": np.tile(symbols, len(asked)), "log_p": log_p.ravel()}))
     return pd.concat(parts, ignore_index=True)
 
 
-def _folds(groups: "pd.Series[str]", folds: int, seed: int, of: str) -> NDArray[np.int64]:
-    """Return the fold of each item, shape (items,), from 0: items of one group are in one fold."""
-    names = sorted(set(groups))
+def _learn_in_folds(
+    spec: BlindModel, items: pd.DataFrame, symbols: Sequence[str], seed: int, of: str
+) -> tuple[pd.DataFrame, AnswerRates]:
+    """Return the items of a set that can be answered, and the pseudo-probabilities of their answers, learnt in folds.
+
+    Items of one group, such as a premise, are in one fold.
+    """
+    learn, groups, folds = _LEARNERS.get(spec.kind, _most_frequent), f"{CLUSTER}premise", FOLDS
+    if spec.kind == "facts_only":
+        items = items[items["facts"] != ""]
+    if isinstance(spec, Classifier):
+        learn, folds = partial(_ngrams, spec), spec.folds
+        if spec.folds_by == "template":
+            groups = f"{CLUSTER}wording"
+            items = items[items["template"] != ""]
+        items = items.assign(read=counted_texts(spec.counts, items[spec.kind.removesuffix("_only")].tolist()))
+    names = sorted(set(items[groups]))
     order = generator_for(seed, "folds", of).permutation(len(names))
-    fold_of = {names[int(index)]: number % folds for number, index in enumerate(order)}
-    return np.array([fold_of[name] for name in groups], dtype=np.int64)
+    fold_of = {names[index]: number % folds for number, index in enumerate(order)}
+    if len(set(fold_of.values())) < 2:
+        return items[:0], np.zeros((0, len(symbols)))
+    fold = items[groups].map(fold_of)
+    rates = pd.DataFrame(0.0, items.index, [*symbols])
+    for number in set(fold):
+        learnt, classes = learn(items[fold != number], items[fold == number])
+        rates.loc[fold == number, classes] = learnt
+    return items, rates.to_numpy()
 
 
 def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float]:
@@ -168,12 +174,12 @@ def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[
 def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     from sklearn.tree import DecisionTreeClassifier
 
-    def words(text: str) -> set[str]:
-        return {word.text.lower() for word in words_of(text)}
-
     def overlap(items: pd.DataFrame) -> AnswerRates:  # (items, 1): the share of the hypothesis' words in the premise
-        both = zip(items["premise"].map(words), items["hypothesis"].map(words), strict=True)
-        return np.array([[len(hypothesis & premise) / max(len(hypothesis), 1)] for premise, hypothesis in both])
+        shares = []
+        for texts in items[["premise", "hypothesis"]].to_numpy():
+            premise, hypothesis = ({word.text.lower() for word in words_of(text)} for text in texts)
+            shares.append([len(hypothesis & premise) / max(len(hypothesis), 1)])
+        return np.array(shares)
 
     model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(overlap(train), train["gold"])
     return model.predict_proba(overlap(test)), list(model.classes_)
@@ -222,23 +228,12 @@ def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> AnswerRates:
     return counts / counts.sum() if counts.any() else np.full(len(classes), 1 / len(classes))
 
 
-class _Learner(NamedTuple):
-    """A blind model that learns from other items.
-
-    Attributes:
-        learn: The function.
-        kinds: The kinds of items that it answers.
-        needs: The column in which an item must have a text, so that it can be learnt from and answered.
-    """
-
-    learn: Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates, list[str]]]
-    kinds: Sequence[str] = ("inference",)
-    needs: str = "kind"
-
-
-_LEARNERS: Mapping[str, _Learner] = {
-    "word_overlap": _Learner(_word_overlap),
-    "negation": _Learner(_negation),
-    "most_frequent": _Learner(_most_frequent, kinds=("inference", "reasoning")),
-    "facts_only": _Learner(_facts_only, kinds=("reasoning",), needs="facts"),
+_LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates, list[str]]]] = {
+    "word_overlap": _word_overlap,
+    "negation": _negation,
+    "facts_only": _facts_only,
+}
+_KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that blind models answer; "inference" for others
+    "most_frequent": ("inference", "reasoning"),
+    **dict.fromkeys(["first_referent", "last_referent", "unmentioned_referent", "facts_only"], ("reasoning",)),
 }

@@ -1,10 +1,9 @@
 """The section prompts of params.yaml: which models are asked what, and how their answers are scored and judged."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, NonNegativeInt, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
 from cxprobe.lm.params import RuleOfPrompts
@@ -26,12 +25,6 @@ def _imported(path: str) -> str:
 
 
 ImportedFile = Annotated[str, AfterValidator(_imported)]
-
-
-def _other_than_own(name: str) -> str:
-    if name in (*OWN, "reasoning"):
-        raise ValueError("this is the name of a set of the project's own; give the file another")
-    return name
 
 
 class ReasoningFiles(Closed):
@@ -56,7 +49,7 @@ AskedFiles = Annotated[
 class Shots(Closed):
     """How many examples are shown, and where they are drawn from."""
 
-    number: Annotated[int, Field(ge=0)]
+    number: NonNegativeInt
     """Examples of each relation, from each source; 0 for none."""
     sources: Distinct[Annotated[str, AfterValidator(lambda source: source if source in OWN else _imported(source))]]
     """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
@@ -76,7 +69,7 @@ class Variation(Closed):
 
     inference_prompts: Distinct[str]
     """Names of prompts/inference.yaml that inference_prompts does not have."""
-    number: Annotated[int, Field(ge=0)]
+    number: NonNegativeInt
     """The setting of inferences: an entry of shots has this number ..."""
     sources: Distinct[str]
     """... and these sources."""
@@ -84,6 +77,10 @@ class Variation(Closed):
     """Names of prompts/reasoning.yaml that reasoning_prompts does not have."""
     reasoning_sets: Distinct[str]
     """The sets of multiple choice that they are asked about."""
+
+    def varies(self, shots: Shots) -> bool:
+        """Return whether an entry of shots is the setting in which the prompts are asked."""
+        return (shots.number, set(shots.sources)) == (self.number, set(self.sources))
 
 
 class ContinuationSettings(Closed):
@@ -93,7 +90,7 @@ class ContinuationSettings(Closed):
     """Names of prompts/continuations.yaml, section inference."""
     reasoning: SomeDistinct[str]
     """Names of prompts/continuations.yaml, section reasoning."""
-    most_shots: Annotated[int, Field(ge=0)]
+    most_shots: NonNegativeInt
     """Of prompts.make.shots those that show at most so many examples of each relation are asked; small models read
     little. The items are the same whatever this is."""
 
@@ -103,7 +100,7 @@ class MakePrompts(Closed):
 
     sets: Distinct[Literal["templatic", "challenge", "reasoning"]]
     """Which of the project's own items; [] for imported ones alone."""
-    files: dict[Annotated[str, AfterValidator(_other_than_own)], AskedFiles]
+    files: dict[str, AskedFiles]
     """Name of a set -> what is asked about as well: a file of inferences in the shape of the CxNLI release, its
     free-form hypotheses among them, or files of its multiple-choice items."""
     premises: Annotated[int, Field(ge=1)] | None
@@ -142,11 +139,13 @@ class MakePrompts(Closed):
 
     @model_validator(mode="after")
     def _tell_settings_apart(self) -> "MakePrompts":
-        shown = Counter((shots.number, tuple(sorted(shots.sources))) for shots in self.shots)
-        for (number, sources), times in shown.items():
-            if times > 1:
+        if taken := self.files.keys() & {*OWN, "reasoning"}:
+            raise ValueError(f"files: '{min(taken)}' is the name of a set of the project's own; give the file another")
+        shown = [(shots.number, sorted(shots.sources)) for shots in self.shots]
+        for number, sources in shown:
+            if shown.count((number, sources)) > 1:
                 raise ValueError(
-                    f"shots has {number} of {list(sources)} more than once; results are told apart by number and "
+                    f"shots has {number} of {sources} more than once; results are told apart by number and "
                     "sources alone, so keep one, or ask the others in a run of their own"
                 )
         return self
@@ -155,7 +154,7 @@ class MakePrompts(Closed):
     def _vary_in_a_setting_that_there_is(self) -> "MakePrompts":
         if (varied := self.variation) is None:
             return self
-        if not any((shots.number, set(shots.sources)) == (varied.number, set(varied.sources)) for shots in self.shots):
+        if not any(varied.varies(shots) for shots in self.shots):
             raise ValueError(
                 f"variation: shots has no entry with {varied.number} of {varied.sources}; add it, or take one"
             )
@@ -177,7 +176,7 @@ class AskedOf(Closed):
 
     sets: SomeDistinct[str] | None = None
     """The project's own sets, and those of files."""
-    shots: SomeDistinct[Annotated[int, Field(ge=0)]] | None = None
+    shots: SomeDistinct[NonNegativeInt] | None = None
     """Numbers of shots of inferences."""
     chain_of_thought: SomeDistinct[bool] | None = None
     """Whether it reasons first."""
@@ -237,9 +236,8 @@ class PromptsParams(LineSection):
         for slug, asked in self.llms.items():
             for name in asked.sets or ():
                 if name not in sets:
-                    raise ValueError(
-                        f"llms.{slug}.sets: '{name}' is in neither make.sets nor make.files{suggest(name, sets)}"
-                    )
+                    hint = suggest(name, sets)
+                    raise ValueError(f"llms.{slug}.sets: '{name}' is in neither make.sets nor make.files{hint}")
             if unknown := sorted(set(asked.shots or ()) - numbers):
                 raise ValueError(f"llms.{slug}.shots: no entry of make.shots has {unknown[0]}")
             if unmade := sorted(set(asked.chain_of_thought or ()) - set(self.make.chain_of_thought)):

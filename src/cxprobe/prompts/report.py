@@ -1,6 +1,6 @@
 """Answers to questions, of models asked in words or by likelihood, beside published results: tables and figures."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,39 +66,35 @@ class PublishedResults(NamedTuple):
     prompts: pd.DataFrame
 
 
-def load_published_prompts(path: Path) -> PublishedPrompts:
-    """Read and check a file such as ``published/prompts.yaml``.
+def read_published_results(path: Path, use: Callable[[Path], Path]) -> PublishedResults:
+    """Read ``published/prompts.yaml`` and the tables that it names.
+
+    Args:
+        path: The file.
+        use: Is told each file before it is read, and returns it.
 
     Raises:
         DataError: One line for every fault of the file.
-    """
-    return validate(PublishedPrompts, read_yaml(path, DataError), path, DataError)
-
-
-def read_published_results(names: PublishedPrompts, use: Callable[[Path], Path]) -> PublishedResults:
-    """Read the tables that ``published/prompts.yaml`` names.
-
-    Args:
-        names: What the file says.
-        use: Is told each file before it is read, and returns it.
 
     Source:
         Scivetti et al. 2025, footnote 6: the rates are those of the best prompts; it is not said whether a prompt is
         chosen for a model or for a setting.
     """
-    tables, columns = [], {"test_set": "set", "in_context_data": "examples"}
-    for path in (names.inference, names.reasoning, names.prompts):
-        table = pd.read_csv(use(Path(path)), sep="\t").rename(columns=columns)
-        tables.append(table.assign(source=[f"{names.source}, Table {number}" for number in table["table"]]))
-    of_best = {"over_prompts": BEST, "prompt": ""}
-    rate = ["model", *of_best, "accuracy", "source"]
-    inference, reasoning = (
-        table.assign(chain_of_thought=table["chain_of_thought"].astype(bool), **of_best) for table in tables[:2]
-    )
+    names = validate(PublishedPrompts, read_yaml(use(path), DataError), path, DataError)
+    tables = []
+    for name in (names.inference, names.reasoning, names.prompts):
+        table = pd.read_csv(use(Path(name)), sep="\t")
+        table = table.rename(columns={"test_set": "set", "in_context_data": "examples"})
+        table["source"] = names.source + ", Table " + table["table"].astype(str)
+        tables.append(table.assign(over_prompts=BEST, prompt=table.get("prompt", "")))
+    inference, reasoning, prompts = tables
+    rate = ["model", "over_prompts", "prompt", "accuracy", "source"]
+    for table in (inference, reasoning):
+        table["chain_of_thought"] = table["chain_of_thought"].astype(bool)
     inference["examples"] = ["+".join(sorted(sources.split("+"))) for sources in inference["examples"]]
     construction = reasoning["construction"]
     reasoning["construction"] = construction.where(~construction.isin(names.all_constructions), "all")
-    prompts = tables[2].assign(examples="", chain_of_thought="", over_prompts=EACH)
+    prompts = prompts.assign(examples="", chain_of_thought="", over_prompts=EACH)
     prompts["prompt"] = prompts["prompt"].replace(names.variations)
     return PublishedResults(
         names,
@@ -148,14 +144,11 @@ def best_and_mean(
         return pooled.assign(over_prompts=MEAN, prompt="")
     rates = by_prompt if deciding is None else deciding
     numbers = rates.groupby(keys, as_index=False).agg(_prompts=("prompt", "nunique"))
-    best = by_prompt.merge(_best_prompts(rates, keys)[[*keys, "prompt"]], on=[*keys, "prompt"]).merge(numbers, on=keys)
-    mean = pooled.merge(numbers, on=keys)
-    mean = mean[mean["_prompts"] > 1]
-    marked = [
-        best.assign(over_prompts=np.where(best["_prompts"] > 1, BEST, ONLY)),
-        mean.assign(over_prompts=MEAN, prompt=[f"all {number}" for number in mean["_prompts"]]),
-    ]
-    return pd.concat(marked, ignore_index=True).drop(columns="_prompts")
+    best = by_prompt.merge(_best_prompts(rates, keys)[[*keys, "prompt"]]).merge(numbers)
+    best["over_prompts"] = np.where(best["_prompts"] > 1, BEST, ONLY)
+    mean = pooled.merge(numbers).query("_prompts > 1")
+    mean = mean.assign(over_prompts=MEAN, prompt="all " + mean["_prompts"].astype(str))
+    return pd.concat([best, mean], ignore_index=True).drop(columns="_prompts")
 
 
 def _best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
@@ -185,29 +178,18 @@ def prompts_beside_published(
     """
     names, theirs = published.names, published.inference
     items = judged[judged["kind"] == "reasoning"]
-    reasoning, reasoning_by_prompt = (
-        pd.concat(
-            [
-                prompt_accuracy(items, [*of, "construction", "chain_of_thought"]),
-                prompt_accuracy(items, [*of, "chain_of_thought"]).assign(construction="all"),
-            ],
-            ignore_index=True,
-        )
-        for of in ([*_WHO, "set"], [*_WHO, "set", "prompt"])
-    )
-    pooled, by_prompt = (
-        _inferences(tables[name], {REASONING, *reasoning["set"]})
-        for name in ("accuracy_by_setting", "accuracy_by_prompt")
-    )
+    reasoning, reasoning_by_prompt = _reasoning_rates(items, []), _reasoning_rates(items, ["prompt"])
+    multiple = [REASONING, *reasoning["set"]]
+    pooled = _inferences(tables["accuracy_by_setting"], multiple)
+    by_prompt = _inferences(tables["accuracy_by_prompt"], multiple)
     inference = with_published_names(names, best_and_mean(pooled, by_prompt, [*_WHO, *SETTING]))
     over_all = reasoning_by_prompt[reasoning_by_prompt["construction"] == "all"]
     choices = best_and_mean(reasoning, reasoning_by_prompt, [*_WHO, "set", "chain_of_thought"], deciding=over_all)
     choices = choices.assign(items=choices["set"])
     every = with_published_names(names, tables["accuracy_by_prompt"]).assign(over_prompts=EACH)
+    free_form = [*names.free_form, *names.free_form.values()]
     ours, paper = (
-        table[table["set"].isin([*names.free_form, *names.free_form.values()])].sort_values(
-            ["model", "set"], kind="stable"
-        )
+        table[table["set"].isin(free_form)].sort_values(["model", "set"], kind="stable")
         for table in (inference, theirs)
     )
     spread = with_published_names(names, tables["spread_over_prompts"]).assign(source="this run")
@@ -226,6 +208,13 @@ def prompts_beside_published(
     return beside | {"prompts_beside_published": both[columns]}
 
 
+def _reasoning_rates(items: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return the rates of multiple choice, of each construction and then of all together."""
+    together = prompt_accuracy(items, [*_WHO, "set", *by, "chain_of_thought"]).assign(construction="all")
+    each = prompt_accuracy(items, [*_WHO, "set", *by, "construction", "chain_of_thought"])
+    return pd.concat([each, together], ignore_index=True)
+
+
 def tables_of_figures(judged: pd.DataFrame, by_prompt: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return what the figures by construction and by test show, by name.
 
@@ -242,15 +231,14 @@ def tables_of_figures(judged: pd.DataFrame, by_prompt: pd.DataFrame) -> dict[str
         Scivetti et al. 2025, Figures 1 and 2.
     """
     in_words = judged[judged["asked"] != RULE]
-    is_inference = in_words["kind"] == "inference"
     best = _best_prompts(by_prompt, [*_WHO, "set"])[[*_WHO, *SETTING, "prompt"]]
-    reasoning = in_words[~is_inference]
+    inference, reasoning = (in_words[in_words["kind"] == kind] for kind in ("inference", "reasoning"))
     several = reasoning[reasoning.groupby("set")["prompt"].transform("nunique") > 1]
+    by_construction = [*_WHO, "construction", *SETTING, "prompt"]
+    by_test = [*_WHO, "set", "chain_of_thought", "prompt", "answerable", "test"]
     return {
-        "best_by_construction": prompt_accuracy(
-            in_words[is_inference].merge(best), [*_WHO, "construction", *SETTING, "prompt"]
-        ),
-        "tests_by_prompt": prompt_accuracy(several, [*_WHO, "set", "chain_of_thought", "prompt", "answerable", "test"]),
+        "best_by_construction": prompt_accuracy(inference.merge(best), by_construction),
+        "tests_by_prompt": prompt_accuracy(several, by_test),
     }
 
 
@@ -273,10 +261,9 @@ def settings_beside_published(
     """
     cells = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
     ours = run.assign(accuracy=cells, n=run["n"].astype(str), source="this run", _rank=0)
-    theirs = published.assign(
-        accuracy=[f"{100 * value:.1f}" for value in published["accuracy"]], n="", asked=REPLY, items="the paper's"
-    )
-    both = pd.concat([ours, theirs.assign(_rank=1)], ignore_index=True)
+    percent = [f"{100 * value:.1f}" for value in published["accuracy"]]
+    theirs = published.assign(accuracy=percent, n="", asked=REPLY, items="the paper's", _rank=1)
+    both = pd.concat([ours, theirs], ignore_index=True)
     both["_rank"] = both["_rank"].where(both["over_prompts"] != MEAN, 2)
     both["_setting"] = both.groupby(list(keys), sort=False).ngroup()
     columns = [*keys, *also, "model", "asked", "items", "over_prompts", "prompt", "accuracy", "n", "source"]
@@ -306,38 +293,34 @@ def prompt_figures(
     names = {member.slug: member.label for member in members}
     drawn = {}
     for name in ("best_by_construction", "tests_by_prompt", "accuracy_by_prompt"):
-        asked = tables[name][tables[name]["asked"].isin([REPLY, score])]
-        real = asked[~asked["model"].isin(mocks)]
-        shown = real if len(real) or asked.empty else asked
-        labels = [
-            names.get(model, model) + ("" if asked == REPLY else f", {asked}") + (", reasoned" if thought else "")
-            for model, asked, thought in shown[[*_WHO, "chain_of_thought"]].itertuples(index=False)
-        ]
-        drawn[name] = shown.assign(label=labels)
+        shown = tables[name][tables[name]["asked"].isin([REPLY, score])]
+        real = shown[~shown["model"].isin(mocks)]
+        shown = real if len(real) else shown
+        how = np.where(shown["asked"] == REPLY, "", ", " + shown["asked"])
+        thought = np.where(shown["chain_of_thought"], ", reasoned", "")
+        drawn[name] = shown.assign(label=shown["model"].replace(names) + how + thought)
     # A blind model has no prompt and no shots; only its numbers of items are those of an item asked in one way.
-    of_blind = [
-        table[table["model"].isin({member.slug for member in members if member.is_blind})]
-        for table in (tables["accuracy_by_construction"], tables["accuracy_by_setting"])
-    ]
-    of_construction, of_set = (
-        best_blind(rates, by, members) for rates, by in zip(of_blind, (["construction", "set"], ["set"]), strict=True)
-    )
+    blind = [member.slug for member in members if member.is_blind]
+    rates, of_sets = tables["accuracy_by_construction"], tables["accuracy_by_setting"]
+    of_construction = best_blind(rates[rates["model"].isin(blind)], ["construction", "set"], members)
+    of_set = best_blind(of_sets[of_sets["model"].isin(blind)], ["set"], members)
     figures = {}
-    if len(drawn["best_by_construction"]):
+    best = drawn["best_by_construction"]
+    if len(best):
         title = "Inference by construction, with each model's best prompt and examples"
-        best = drawn["best_by_construction"]
         figures["best_by_construction"] = _dots(best, title, rows="construction", panels="set", best=of_construction)
     tests = drawn["tests_by_prompt"]
     uncertain = tests[~tests["answerable"].astype(bool)].groupby("prompt")["accuracy"].mean()
     if len(uncertain):
         tests = tests[tests["prompt"].isin([uncertain.idxmin(), uncertain.idxmax()])]
         tests = tests.sort_values("answerable", ascending=False, kind="stable")
-        tests = tests.assign(test=tests["test"].where(tests["answerable"], tests["test"] + " (C)"))
-        several = tests["set"].nunique() > 1
-        tests["panel"] = tests["prompt"] + (", " + tests["set"] if several else "")
+        tests["test"] = tests["test"].where(tests["answerable"], tests["test"] + " (C)")
+        tests["panel"] = tests["prompt"]
+        if tests["set"].nunique() > 1:
+            tests["panel"] += ", " + tests["set"]
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
         figures["tests_by_prompt"] = _dots(tests, title, rows="test", panels="panel")
-    multiple = {REASONING, *tables["accuracy_by_test"]["set"]}
+    multiple = [REASONING, *tables["accuracy_by_test"]["set"]]
     inference = _best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *SETTING])
     if len(inference):
         figures["inference_beside_published"] = accuracy_beside_published(
@@ -362,9 +345,8 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
         best: The best blind model of each set: set (the published name) and accuracy.
     """
     theirs = published.merge(run[SETTING].drop_duplicates())
-    theirs = theirs.assign(
-        label=theirs["model"] + " (published)", low=theirs["accuracy"], high=theirs["accuracy"], n=np.nan
-    )
+    theirs["label"] = theirs["model"] + " (published)"
+    theirs["low"] = theirs["high"] = theirs["accuracy"]
     several = run.groupby("set")["items"].transform("nunique") > 1
     ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
     both = pd.concat([ours, theirs], ignore_index=True)
@@ -381,7 +363,9 @@ def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.D
     if best is not None and rows not in best:
         best = best.merge(table[[rows]].drop_duplicates(), how="cross")
     constant = table.groupby([panels, rows], sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
-    marks = {CONSTANT: constant} | ({} if best is None else {BEST_BLIND: best})
+    marks = {CONSTANT: constant}
+    if best is not None:
+        marks[BEST_BLIND] = best
     return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)
 
 
@@ -417,6 +401,6 @@ def prompt_cards(
     return tables, {"cards": card_figure(cards)} if len(cards) else {}
 
 
-def _inferences(table: pd.DataFrame, multiple: Collection[str]) -> pd.DataFrame:
+def _inferences(table: pd.DataFrame, multiple: Sequence[str]) -> pd.DataFrame:
     """Return the rows of a table that are not of the sets of multiple choice."""
-    return table[~table["set"].isin(list(multiple))].reset_index(drop=True)
+    return table[~table["set"].isin(multiple)].reset_index(drop=True)

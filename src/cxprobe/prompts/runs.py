@@ -35,21 +35,22 @@ def prompt_runs(
         members: The models.
         section: The section prompts of params.yaml.
     """
-    members, judge, score = list(members), section.judge, section.score
-    settings = {
-        member.slug: {"asked": str(judge.score), "scheme": str(score.scheme), "bos": member.spec.bos, "reader": "none"}
-        if isinstance(member.spec, ModelSpec)
-        else {"asked": REPLY, "scheme": "none", "bos": "none", "reader": str(judge.reader)}
-        if member.is_asked
-        else {"asked": RULE, "scheme": "none", "bos": "none", "reader": "none"}
-        for member in members
-    }
+    members, judge = list(members), section.judge
+    settings = {}
+    for member in members:
+        how = {"asked": RULE, "scheme": "none", "bos": "none", "reader": "none"}
+        if member.is_asked:
+            how |= {"asked": REPLY, "reader": judge.reader}
+        elif isinstance(member.spec, ModelSpec):
+            how |= {"asked": judge.score, "scheme": section.score.scheme, "bos": member.spec.bos}
+        settings[member.slug] = how
     deciding = {slug: how["asked"] for slug, how in settings.items()}
-    every = answers_of_runs(judged[judged["drawn"]])
+    judged = judged[judged["drawn"]]
+    every = answers_of_runs(judged)
     tables = prompt_tables(every, [*RUN_KEY, "asked"])
     metrics, series = prompt_metrics(every, deciding), accuracy_by_shots(every, deciding)
     items = every.groupby(RUN_KEY)["id"].nunique()
-    answers = compared_answers(judged[judged["drawn"]], [REPLY, str(judge.score)])
+    answers = compared_answers(judged, [REPLY, judge.score])
     answers["id"] = answers["construction"] + ", " + answers["set"] + ", " + answers["id"]
     credits = dict(iter(answers_of_runs(answers.assign(control=False)).drop(columns="control").groupby(RUN_KEY)))
     for member in members:

@@ -59,15 +59,14 @@ def verbatim_prompts(files: Sequence[Path]) -> dict[str, Any]:
             content = names[_most_alike(text, plain[:CONTENTS])]
             names[text] = f"{content}-rephrased-{[*rephrased.values()].count(content) + 1}"
             rephrased[names[text]] = content
-        prompts: dict[str, dict[str, Any]] = {
-            name: {"rephrases": rephrased[name], "text": _before(text, kind), "reasoned": None}
-            for text, name in names.items()
-        }
+        prompts: dict[str, dict[str, Any]] = {}
+        for text, name in names.items():
+            before = _before(text, kind)
+            prompts[name] = {"rephrases": rephrased[name], "text": before, "reasoned": None}
+            if kind == ReasoningPrompts.kind:
+                prompts[name]["unsure"] = "{unsure}" in before
         for text in filter(_STEPS.search, texts):
             prompts[names[_most_alike(text, plain)]]["reasoned"] = _before(text, kind)
-        if kind == ReasoningPrompts.kind:
-            for prompt in prompts.values():
-                prompt["unsure"] = "{unsure}" in prompt["text"]
         sections[kind] = {"prompts": prompts, "direct": "", "reasoned": "", **_FORMATS[kind]}
     if lacking := sorted(_FORMATS.keys() - sections.keys()):
         raise PromptError(f"no file has prompts about {lacking[0]}; name the file that has, beside the other")
@@ -76,11 +75,11 @@ def verbatim_prompts(files: Sequence[Path]) -> dict[str, Any]:
 
 def _listed(path: Path) -> list[str]:
     """Return the different strings of the list ``prompts`` of a Python file, in its order."""
+    texts: list[str] = []
     try:
-        tree = ast.parse(read_text(path, PromptError))
-        assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
-        lists = [node.value for node in assigned if any(ast.unparse(target) == "prompts" for target in node.targets)]
-        texts = [text.strip() for found in lists for text in ast.literal_eval(found)]
+        for node in ast.parse(read_text(path, PromptError)).body:
+            if isinstance(node, ast.Assign) and "prompts" in map(ast.unparse, node.targets):
+                texts += map(str.strip, ast.literal_eval(node.value))
     except (SyntaxError, ValueError, AttributeError, TypeError) as fault:
         raise PromptError(
             f"{path}: prompts is no list of strings in Python ({fault}); name the file that has it"

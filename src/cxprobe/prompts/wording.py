@@ -1,14 +1,13 @@
 """The files of prompts for inference and reasoning, and how an item becomes a question, or a text to continue."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, suggest
+from cxprobe.files.schema import Closed, distinct, suggest
 from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.prompts.items import RELATIONS, Inference, Reasoning, Relation
 from cxprobe.prompts.params import Wording
@@ -23,17 +22,16 @@ VERBATIM = "verbatim.yaml"
 PromptFile = TypeVar("PromptFile", bound="_Prompts")
 
 
-def shown_options(a: str, b: str, c: str, order: str) -> dict[str, str]:
-    """Return letter -> the option that is shown with it in an order.
+def shown_options(item: Reasoning, neither: str, order: str) -> dict[str, str]:
+    """Return a, b and c -> the option that is shown with this letter in an order.
 
     Args:
-        a: The item's option A.
-        b: Its option B.
-        c: That there is not enough information.
+        item: What is asked about.
+        neither: The option that there is not enough information.
         order: A permutation of "ABC".
     """
-    options = dict(zip(PAPER, (a, b, c), strict=True))
-    return {letter: options[meant] for letter, meant in zip(PAPER, order, strict=True)}
+    options = dict(zip(PAPER, (item.a, item.b, neither), strict=True))
+    return {letter: options[meant] for letter, meant in zip("abc", order, strict=True)}
 
 
 def shown_letter(letter: str, order: str) -> str:
@@ -62,9 +60,9 @@ class ReasoningPrompt(Prompt):
 
     @model_validator(mode="after")
     def _names_the_letter(self) -> "ReasoningPrompt":
+        wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
         for key, text in {"text": self.text, "reasoned": self.reasoned}.items():
-            if text is not None and self.unsure != (text.count("{unsure}") == 1):
-                wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
+            if text is not None and text.count("{unsure}") != self.unsure:
                 raise ValueError(f"{key}: {text!r} must have {{unsure}} {wanted}")
         return self
 
@@ -167,8 +165,7 @@ class InferenceContinuation(_Continuation):
     @model_validator(mode="after")
     def _can_be_filled(self) -> "InferenceContinuation":
         self.check(self.answers, RELATIONS, {"premise", "hypothesis"})
-        if len(set(self.answers.values())) < len(self.answers):
-            raise ValueError("two answers are the same")
+        distinct([*self.answers.values()])
         return self
 
 
@@ -272,18 +269,18 @@ def ask_item(
         prompts, parts = inference, [inference.heading] if examples else []
         for shown in examples:
             answer = str(RELATIONS.index(shown.gold))
-            shown_texts = {"premise": shown.premise, "hypothesis": shown.hypothesis, "answer": answer}
-            parts.append(fill(inference.example, shown_texts))
-        parts.append(fill(inference.item, {"premise": item.premise, "hypothesis": item.hypothesis}))
+            parts.append(fill(inference.example, _texts(shown) | {"answer": answer}))
+        parts.append(fill(inference.item, _texts(item)))
     else:
-        prompts, options = reasoning, shown_options(item.a, item.b, reasoning.neither, order)
-        fields = {letter.lower(): option for letter, option in options.items()}
-        parts = [fill(reasoning.item, {"text": item.text, "question": item.question, **fields})]
+        prompts = reasoning
+        parts = [fill(reasoning.item, _texts(item) | shown_options(item, reasoning.neither, order))]
     prompt = named(prompts.prompts, name, "prompt")
     before, after = prompt.text, prompts.direct
-    if chain_of_thought:
-        before, after = (prompt.reasoned, "") if prompt.reasoned else (prompt.text, prompts.reasoned)
-        if not prompt.reasoned and not after:
+    if chain_of_thought and prompt.reasoned:
+        before, after = prompt.reasoned, ""
+    elif chain_of_thought:
+        after = prompts.reasoned
+        if not after:
             raise PromptError(
                 f"prompt '{name}' has no `reasoned`; give it one, or leave out prompts.make.chain_of_thought"
             )
@@ -292,8 +289,14 @@ def ask_item(
     return "\n\n".join(filter(None, [before, *parts, after]))
 
 
-@dataclass(frozen=True)
-class Choice:
+def _texts(item: Inference | Reasoning) -> dict[str, str]:
+    """Return what an item fills into a text: field -> words."""
+    if isinstance(item, Inference):
+        return {"premise": item.premise, "hypothesis": item.hypothesis}
+    return {"text": item.text, "question": item.question}
+
+
+class Choice(NamedTuple):
     """A text that goes on with one of several answers.
 
     Attributes:
@@ -327,21 +330,15 @@ def continue_item(
     Raises:
         PromptError: There is no such text.
     """
+    texts: InferenceContinuation | ReasoningContinuation
+    before, fields = [], _texts(item)
     if isinstance(item, Inference):
-        asking = named(continuations.inference, name, "continuation")
-        before = []
-        for shown in examples:
-            whole = asking.text + asking.answers[shown.gold]
-            before.append(fill(whole, {"premise": shown.premise, "hypothesis": shown.hypothesis}))
-        fields = {"premise": item.premise, "hypothesis": item.hypothesis}
+        texts = asking = named(continuations.inference, name, "continuation")
+        before = [fill(asking.text + asking.answers[shown.gold], _texts(shown)) for shown in examples]
         answers = {str(digit): asking.answers[relation] for digit, relation in enumerate(RELATIONS)}
-        text, anywhere = asking.text, asking.anywhere
     else:
-        choosing = named(continuations.reasoning, name, "continuation")
-        options = shown_options(item.a, item.b, choosing.neither or "", order)
-        before, text, anywhere = [], choosing.text, choosing.anywhere
-        fields = {"text": item.text, "question": item.question}
-        fields |= {letter.lower(): option for letter, option in options.items()}
+        texts = choosing = named(continuations.reasoning, name, "continuation")
+        fields |= shown_options(item, choosing.neither or "", order)
         answers = {str(letter): answer for letter, answer in choosing.answers.items()}
     filled = {symbol: fill(answer, fields) for symbol, answer in answers.items()}
-    return Choice("\n\n".join([*before, fill(text, fields)]), filled, anywhere)
+    return Choice("\n\n".join([*before, fill(texts.text, fields)]), filled, texts.anywhere)

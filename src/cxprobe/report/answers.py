@@ -27,11 +27,11 @@ def cluster_lists(table: pd.DataFrame) -> "pd.Series[Any]":
     Where several tables were joined, a row without a cluster of some kind has its own id there, or nothing: it is left
     out.
     """
-    columns = [str(column) for column in table.columns if str(column).startswith(CLUSTER)]
-    names = [column.removeprefix(CLUSTER) for column in columns]
+    clusters = table.loc[:, table.columns.str.startswith(CLUSTER)]
+    names = clusters.columns.str.removeprefix(CLUSTER)
     ids = table["id"] if "id" in table else table["item"]
     lists = []
-    for id_, values in zip(ids, table[columns].to_numpy().tolist(), strict=True):
+    for id_, values in zip(ids, clusters.to_numpy().tolist(), strict=True):
         named = zip(names, values, strict=True)
         lists.append([f"{name}={value}" for name, value in named if isinstance(value, str) and value != id_])
     return pd.Series(lists, index=table.index, dtype=object)

@@ -40,9 +40,9 @@ def card_table(
     limits = chances + (limit - 0.5) / 0.5 * (1 - chances)
     solved = ((cards["accuracy"] > limits) & (cards["low"] > chances)).astype(bool)
     says = []
-    for is_solved, model, *rate in zip(solved, cards["model"], *(cards[name] for name in CARD[2:5]), strict=True):
-        percent, low_and_high = cell(*rate).split(" ", 1)
-        says.append(f"{SOLVED} {model}: {percent} % {low_and_high}" if is_solved else "")
+    for is_solved, row in zip(solved, cards.to_dict("records"), strict=True):
+        percent, interval = cell(row["accuracy"], row["low"], row["high"]).split(" ", 1)
+        says.append(f"{SOLVED} {row['model']}: {percent} % {interval}" if is_solved else "")
     return cards.assign(chance=chances, limit=limits, solved=solved, says=says)[CARD]
 
 
@@ -58,12 +58,13 @@ def composition_table(items: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFra
         and most: the mean, least and greatest number of words of a text. The order is that of the items.
     """
     keys = ["dataset", "label", *by]
-    counted = items[keys].assign(words=items["text"].map(lambda text: len(_words(text))))
-    table = counted.groupby(keys, sort=False, as_index=False).agg(
-        n=("words", "size"), words=("words", "mean"), least=("words", "min"), most=("words", "max")
+    words = items["text"].map(_words).map(len)
+    counted = words.groupby([items[key] for key in keys], sort=False).agg(
+        n="size", words="mean", least="min", most="max"
     )
-    share = table["n"] / table.groupby("dataset")["n"].transform("sum")
-    return table.assign(share=share)[[*keys, "n", "share", "words", "least", "most"]]
+    table = counted.reset_index()
+    table["share"] = table["n"] / table.groupby("dataset")["n"].transform("sum")
+    return table[[*keys, "n", "share", "words", "least", "most"]]
 
 
 def word_table(items: pd.DataFrame, most: int | None = 30) -> pd.DataFrame:
@@ -78,8 +79,8 @@ def word_table(items: pd.DataFrame, most: int | None = 30) -> pd.DataFrame:
         that number over the label's texts. A word has a row for every label of its data set, and words are in the order
         of the difference between their greatest and their least share.
     """
-    tables = [_words_of(of_set, most).assign(dataset=name) for name, of_set in items.groupby("dataset", sort=False)]
     columns = ["dataset", "label", "word", "count", "share"]
+    tables = [_words_of(of_set, most).assign(dataset=name) for name, of_set in items.groupby("dataset", sort=False)]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
 
@@ -103,11 +104,10 @@ def _words(text: str) -> list[str]:
 
 def _words_of(items: pd.DataFrame, most: int | None) -> pd.DataFrame:
     """Return label, word, count and share of one data set's words."""
-    labels = list(dict.fromkeys(items["label"]))
-    has = items["text"].map(lambda text: sorted(set(_words(text))))
-    long = pd.DataFrame({"label": items["label"], "word": has}).explode("word").dropna()
-    counts: pd.DataFrame = pd.crosstab(long["word"], long["label"]).reindex(columns=labels, fill_value=0)
-    shares = counts.div(items["label"].value_counts(), axis="columns")[labels]  # as counts: (words, labels)
+    labels = items["label"].unique()
+    long = items[["label"]].assign(word=items["text"].map(_words).map(set)).explode("word").dropna()
+    counts = pd.crosstab(long["word"], long["label"]).reindex(columns=labels, fill_value=0)
+    shares = counts / items["label"].value_counts()  # as counts: (words, labels)
     unlike = (shares.max(axis=1) - shares.min(axis=1)).round(12)  # so that equal ones are equal
     ranked = sorted(counts.index, key=lambda word: (-unlike[word], -counts.loc[word].sum(), word))
     rows = [(label, word, counts.at[word, label], shares.at[word, label]) for word in ranked[:most] for label in labels]

@@ -13,7 +13,6 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.lm.params import Member, ModelSpec, Series, earlier_checkpoints
 from cxprobe.report.params import Families
-from cxprobe.run.record import TWINS
 from cxprobe.stats import PairedDifference, compare_shared, holm
 
 MODELS, BEST_BLIND, TWIN, NEIGHBOUR = "models", "best blind", "twin", "neighbour"
@@ -91,7 +90,7 @@ def compare_models(
     answered = items[items["accuracy"].notna()].reset_index(drop=True)
     groups = answered.groupby(by, sort=False) if by else [((), answered)]
     rows: list[tuple[object, ...]] = []
-    pairs: list[tuple[bool, PairedDifference | None]] = []  # of each row: whether it is tested, and the difference
+    tests: list[PairedDifference | None] = []  # of each row the difference, if it is tested
     largest: list[float] = []  # of each row: how much better the first can be; than a neighbour it can be worse too
     for key, group in groups:
         twice = group.duplicated(["model", "id"])
@@ -107,18 +106,18 @@ def compare_models(
             shared, difference, second_rate = compare_shared(by_model[first], by_model[second])
             value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
             rows.append((*key, compares, first, second, *value, shared))
-            pairs.append((is_tested, difference))
+            tests.append(difference if is_tested else None)
             largest.append(1 - second_rate if compares in (BEST_BLIND, TWIN) else 1.0)
     table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
-    table["p"] = [compared.p if compared and is_tested else np.nan for is_tested, compared in pairs]
+    table["p"] = [test.p if test else np.nan for test in tests]
     families = table.groupby(["compares", "first", *family])["p"]
-    tests = families.transform("count")
+    numbers = families.transform("count")
     table["p_holm"] = families.transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
-    detectable = [
-        compared.detectable(tests=number) if compared and is_tested and number else np.nan
-        for (is_tested, compared), number in zip(pairs, tests, strict=True)
+    table["detectable"] = [
+        test.detectable(tests=number) if test and number else np.nan
+        for test, number in zip(tests, numbers, strict=True)
     ]
-    table["detectable"] = np.where(detectable <= np.array(largest), detectable, np.nan)
+    table["detectable"] = table["detectable"].where(table["detectable"] <= largest)
     return table[[*by, *COMPARISON]]
 
 
@@ -131,23 +130,21 @@ def _compared(
     trained = [slug for slug in present if slug not in known or known[slug].state == "trained"]
     earlier = earlier_checkpoints(series)
     real = [slug for slug in trained if slug not in earlier]
-    named = {frozenset(pair) for pair in tested.models}
-    yield from ((MODELS, *pair, frozenset(pair) in named) for pair in combinations(real, 2))
-    by_item = {slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()}
-    credits = pd.DataFrame(by_item)  # (items, models)
-    twins = [slug for slug in present if slug in known and known[slug].state in TWINS]
+    named = [set(pair) for pair in tested.models]
+    for first, second in combinations(real, 2):
+        yield MODELS, first, second, {first, second} in named
+    credits = pd.DataFrame({slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()})
+    twins = [slug for slug in present if slug in known and known[slug].state == "random"]
     for slug in (*real, *twins):
-        shared = credits.loc[items[slug]["id"]]
+        shared = credits.loc[items[slug]["id"]]  # (items, models)
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
-        yield from (
-            (BEST_BLIND, slug, best, tested.best_blind and slug in real)
-            for best in best_blind(rates, [], members)["model"]
-        )
+        for best in best_blind(rates, [], members)["model"]:
+            yield BEST_BLIND, slug, best, tested.best_blind and slug in real
+    checkpoints = {one.slug: (one.spec.name, one.spec.revision) for one in members if isinstance(one.spec, ModelSpec)}
     for slug, twin in product(real, twins):
-        specs = [known[name_of].spec for name_of in (slug, twin) if name_of in known]
-        names = [(spec.name, spec.revision) for spec in specs if isinstance(spec, ModelSpec)]
-        if len(names) == 2 and names[0] == names[1]:
+        if slug in checkpoints and checkpoints[slug] == checkpoints.get(twin):
             yield TWIN, slug, twin, tested.twins
     for one in series.values():
-        order = [slug for slug in sorted(one.models, key=lambda slug: one.models[slug]) if slug in items]
-        yield from ((NEIGHBOUR, slug, before, tested.neighbours) for before, slug in pairwise(order))
+        order = [slug for slug in sorted(one.models, key=one.models.__getitem__) if slug in items]
+        for before, slug in pairwise(order):
+            yield NEIGHBOUR, slug, before, tested.neighbours

@@ -5,18 +5,17 @@ Every row or panel says how many items its rates are of, and marks of few items 
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from math import ceil
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
-
-from cxprobe.report.panels import PERCENT, add_panel, draw_x_scale, draw_y_scale, log_ticks, whole_ticks
 
 # Colours for colour-blind readers (Okabe & Ito 2008).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -38,7 +37,7 @@ _TICKS: Mapping[str, Mapping[str, Any]] = {
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
 PANEL = 2.3  # the width of a panel, in inches
 # Fewest items -> the size of a mark, the width of its line and how dark both are.
-_MARKS = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
+_MARKS: Mapping[Any, tuple[float, float, float]] = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
 FIXED_PREFERENCE = "preference"  # the column that marks rates of models with a fixed preference
 HOLLOW = "hollow: a fixed preference"  # in legends
 _TITLE, _HEADING = 0.095, 0.085  # of a letter of a title and of a panel's title, in inches
@@ -74,17 +73,15 @@ def dots(
         unit: Of numbers that are no rates, such as "nats".
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
-    lines = max(str(name).count("\n") for name in names) + 1
-    longest = max(len(line) for name in names for line in str(name).split("\n"))
+    texts = [str(name).split("\n") for name in names]
+    lines = max(map(len, texts))
+    longest = max(len(line) for text in texts for line in text)
     width = max(1.9, longest * (SMALL_LETTER if lines > 1 else LETTER)) + (PANEL + 0.25) * len(places)
     hollow = FIXED_PREFERENCE in table and bool(table[FIXED_PREFERENCE].any())
     columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
     entries = len(kinds) + len(marks) + (chance is not None) + hollow
-    height = (
-        len(names) * max(ROW * max(1.0, len(kinds) / 4), LABEL_LINE * (lines + 0.5))
-        + 1.5
-        + -(-entries // columns) * LINE
-    )
+    row = max(ROW, ROW * len(kinds) / 4, LABEL_LINE * (lines + 0.5))
+    height = len(names) * row + 1.5 + ceil(entries / columns) * LINE
     figure = Figure(figsize=(width, height), layout="constrained")
     grid = figure.subplots(1, len(places), sharey=True, squeeze=False)[0]
     offsets = np.linspace(-SPREAD / 2, SPREAD / 2, len(kinds)) if len(kinds) > 1 else np.zeros(1)
@@ -104,48 +101,37 @@ def dots(
         if chance is not None:
             axes.axvline(chance, label=CHANCE, **_TICKS[CHANCE])
         axes.set_title(within(readable(str(panel)), PANEL / _HEADING), fontsize=10)
-        if not unit:
-            axes.set_xlim(-0.02, 1.02)
-            axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
+        _draw_scale(axes, "x", is_rate=not unit)
         axes.set_xlabel(f"{readable(value)}, {unit}" if unit else readable(value))
-        axes.grid(axis="x", color="0.9", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
     if hollow:
-        look: dict[str, Any] = {"color": "0.35", "marker": "o", "linestyle": "", "markerfacecolor": "white"}
-        grid[0].plot([], [], label=HOLLOW, **look)
+        grid[0].plot([], [], label=HOLLOW, color="0.35", marker="o", linestyle="", markerfacecolor="white")
     # What stands in the second line of a name is a text and keeps its hyphens.
-    parts = [str(name).partition("\n") for name in names]
-    labels = [f"{readable(first)}{line_end}{second}" for first, line_end, second in parts]
+    labels = ["\n".join([readable(first), *others]) for first, *others in texts]
     grid[0].set_yticks(range(len(names)), labels, fontsize=8 if lines > 1 else 10)
     grid[0].set_ylim(len(names) - 0.5, -0.5)
     write_title(figure, title)
-    add_legend(figure, columns, outside=True)
+    add_legend(figure, columns)
     return figure
 
 
-def add_legend(figure: Figure, most: int, *, outside: bool = False, fontsize: float = 10) -> None:
-    """Add one legend of all panels to a figure, each label once and those of marks last.
-
-    It has as many columns as the width of the figure allows, and at most ``most``.
-
-    Args:
-        figure: The figure.
-        most: The most columns.
-        outside: Whether a constrained layout makes space for it.
-        fontsize: In points.
-    """
-    handles = {
-        str(label): handle
-        for axes in figure.axes
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    entries = handles | {label: handles.pop(label) for label in (*_TICKS, HOLLOW) if label in handles}
+def add_legend(figure: Figure, most: int, fontsize: float = 10) -> None:
+    """Add one legend of all panels, in ``most`` columns or fewer, with each label once and those of marks last."""
+    entries: dict[str, Any] = {}
+    for axes in figure.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    for label in (*_TICKS, HOLLOW):
+        if label in entries:
+            entries[label] = entries.pop(label)
     if entries:
-        columns = max(1, min(most, int(figure.get_figwidth() / (LEGEND + LETTER * max(map(len, entries))))))
-        look: dict[str, Any] = {"ncols": columns, "frameon": False, "fontsize": fontsize}
+        widest = LEGEND + LETTER * max(map(len, entries))
         figure.legend(
-            entries.values(), entries.keys(), loc="outside lower center" if outside else "lower center", **look
+            entries.values(),
+            entries.keys(),
+            loc="outside lower center",
+            ncols=max(1, min(most, int(figure.get_figwidth() / widest))),
+            frameon=False,
+            fontsize=fontsize,
         )
 
 
@@ -173,7 +159,7 @@ def _span(sizes: "pd.Series[int]") -> str:
 
 
 def dots_of_run(table: pd.DataFrame, title: str, *, value: str = "accuracy", chance: float | None = 0.5) -> Figure:
-    """Draw the accuracies of one run, a row per group; fast, since there are as many of these figures as runs.
+    """Draw the accuracies of one run, a row per group; its fixed layout is fast, as there is a figure a run.
 
     Args:
         table: Columns group, value, low, high, and n, which is shown behind the group's name.
@@ -183,18 +169,20 @@ def dots_of_run(table: pd.DataFrame, title: str, *, value: str = "accuracy", cha
     """
     height = len(table) * ROW * 0.8 + 0.95
     figure = Figure(figsize=(5.2, height))
-    axes = add_panel(figure, 2.2, 0.5, 2.8, height - 0.9, title)
+    axes = figure.add_axes((0.42, 0.5 / height, 0.54, 1 - 0.9 / height))
     rows = np.arange(len(table))
     draw_dots(axes, table, value, rows, "", 0)
     if chance is None:
-        axes.vlines(table["chance"], rows - 0.4, rows + 0.4, color="0.35", linestyle=":", linewidth=1.2)
+        axes.vlines(table["chance"], rows - 0.4, rows + 0.4, **_TICKS[CHANCE])
     else:
-        axes.axvline(chance, color="0.35", linestyle=":", linewidth=1.2)
-    axes.set_xlim(-0.02, 1.02)
+        axes.axvline(chance, **_TICKS[CHANCE])
+    _draw_scale(axes, "x")
     axes.set_ylim(len(table) - 0.5, -0.5)
-    draw_x_scale(axes, PERCENT, value, grid=True)
     labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
-    draw_y_scale(axes, dict(enumerate(labels)))
+    axes.set_yticks(rows, labels)
+    axes.tick_params(labelsize=8)
+    axes.set_xlabel(value, fontsize=8)
+    axes.set_title(title, fontsize=9)
     return figure
 
 
@@ -228,26 +216,26 @@ def curves(
     """
     names = list(dict.fromkeys(table[panels]))
     kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
-    palette: Sequence[Any] = OKABE_ITO
-    if is_scale := colours is not None and pd.api.types.is_numeric_dtype(table[colours]):
-        palette = list(mpl.colormaps["viridis"](np.linspace(0, 0.9, len(kinds))))
-    headings = {}
-    for name in names:
-        headings[name] = within(readable(str(name)), 2.2 / _HEADING)
-        if "n" in table:
-            headings[name] += f"\n(n = {_span(table.loc[table[panels] == name, 'n'])})"
-    columns, space = min(4, len(names)), 0.36 + 0.17 * max(text.count("\n") + 1 for text in headings.values())
-    lines, bottom, panel_height = -(-len(names) // columns), 0.85, 1.45 + space
-    figure = Figure(figsize=(columns * 2.4 + 0.8, lines * panel_height + bottom + 0.2))
+    is_scale = colours is not None and pd.api.types.is_numeric_dtype(table[colours])
+    palette: Any = OKABE_ITO
+    if is_scale:
+        palette = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(kinds)))
+    headings = [within(readable(str(name)), 2.2 / _HEADING) for name in names]
+    if "n" in table:
+        sizes = [_span(table.loc[table[panels] == name, "n"]) for name in names]
+        headings = [f"{heading}\n(n = {size})" for heading, size in zip(headings, sizes, strict=True)]
+    columns = min(4, len(names))
+    lines = ceil(len(names) / columns)
+    bottom = 0.85
+    panel_height = 1.81 + 0.17 * max(len(heading.split("\n")) for heading in headings)
+    width, height = columns * 2.4 + 0.8, lines * panel_height + bottom + 0.2
+    figure = Figure(figsize=(width, height))
     least, most = table[x].min(), table[x].max()
-    ends = (least - 0.5, most + 0.5) if linear else (least / 1.2, most * 1.2)
-    ticks = whole_ticks(table[x]) if linear else log_ticks(table[x])
     for number, name in enumerate(names):
-        in_panel = table[table[panels] == name]
         line, column = divmod(number, columns)
         up = bottom + (lines - 1 - line) * panel_height
-        axes = add_panel(figure, 0.75 + column * 2.4, up, 2.1, 1.45, headings[name])
-        axes.set_xscale("linear" if linear else "log")
+        axes = figure.add_axes(((0.75 + column * 2.4) / width, up / height, 2.1 / width, 1.45 / height))
+        in_panel = table[table[panels] == name]
         for kind_number, kind in enumerate(kinds):
             rates = (in_panel if kind is None else in_panel[in_panel[colours] == kind]).sort_values(x)
             colour, marker = palette[kind_number % len(palette)], MARKERS[kind_number % len(MARKERS)]
@@ -256,16 +244,34 @@ def curves(
             axes.plot(rates[x], rates[value], color=colour, marker=marker, markersize=4, label=label)
         if chance is not None:
             axes.axhline(chance, label=CHANCE, **_TICKS[CHANCE])
-        for height in [] if best is None else best.loc[best[panels] == name, value]:
-            axes.axhline(height, color="black", linewidth=1.2, label=BEST_BLIND)
-        axes.set_xlim(*ends)
-        axes.set_ylim(-0.04, 1.04)
+        if best is not None:
+            for rate in best.loc[best[panels] == name, value]:
+                axes.axhline(rate, color="black", linewidth=1.2, label=BEST_BLIND)
+        _draw_scale(axes, "y")
+        if linear:
+            axes.set_xlim(least - 0.5, most + 0.5)
+            axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+        else:
+            axes.set_xscale("log")
+            axes.set_xlim(least / 1.2, most * 1.2)
         is_lowest = number + columns >= len(names)
-        draw_x_scale(axes, ticks if is_lowest else {}, readable(x) if is_lowest else "")
-        draw_y_scale(axes, PERCENT, "" if column else readable(value), grid=True, labelled=column == 0)
+        axes.tick_params(which="both", labelsize=8, labelbottom=is_lowest, labelleft=column == 0)
+        axes.set_xlabel(readable(x) if is_lowest else "", fontsize=8)
+        axes.set_ylabel("" if column else readable(value), fontsize=8)
+        axes.set_title(headings[number], fontsize=9)
     write_title(figure, title)
     add_legend(figure, columns + 1, fontsize=8)
     return figure
+
+
+def _draw_scale(axes: Axes, along: Literal["x", "y"], *, is_rate: bool = True) -> None:
+    """Give axes a grid across x or y, and a scale of rates along it."""
+    if is_rate:
+        axes.set(**{f"{along}lim": (-0.02, 1.02)})
+        getattr(axes, f"{along}axis").set_major_formatter(PercentFormatter(xmax=1))
+    axes.grid(axis=along, color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def readable(name: str) -> str:
@@ -285,16 +291,20 @@ def draw_dots(axes: Axes, part: pd.DataFrame, value: str, y: NDArray[Any], label
         number: Which colour and marker.
     """
     colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
-    least = np.array([max(fewest for fewest in _MARKS if n >= fewest) for n in part["n"].fillna(np.inf)])
-    hollow = part[FIXED_PREFERENCE].to_numpy(bool) if FIXED_PREFERENCE in part else np.zeros(len(part), dtype=bool)
-    labels = iter([label])
-    for fewest, (size, width, alpha) in _MARKS.items():
-        for is_hollow in (False, True):
-            drawn = (least == fewest) & (hollow == is_hollow)
-            if not drawn.any():
-                continue
-            some, heights = part[drawn], np.asarray(y)[drawn]
-            axes.hlines(heights, some["low"], some["high"], color=colour, linewidth=width, alpha=alpha * 0.8)
-            face: dict[str, Any] = {"markerfacecolor": "white"} if is_hollow else {}
-            look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size, "alpha": alpha}
-            axes.plot(some[value], heights, linestyle="", label=next(labels, "_nolegend_"), **look | face)
+    fewest = [max(fewest for fewest in _MARKS if n >= fewest) for n in part["n"].fillna(np.inf)]
+    hollow = part[FIXED_PREFERENCE].astype(bool) if FIXED_PREFERENCE in part else False
+    for (least, is_hollow), some in part.assign(y=y, least=fewest, hollow=hollow).groupby(["least", "hollow"]):
+        size, width, alpha = _MARKS[least]
+        axes.hlines(some["y"], some["low"], some["high"], color=colour, linewidth=width, alpha=alpha * 0.8)
+        axes.plot(
+            some[value],
+            some["y"],
+            color=colour,
+            marker=marker,
+            markersize=size,
+            markerfacecolor="white" if is_hollow else colour,
+            alpha=alpha,
+            linestyle="",
+            label=label,
+        )
+        label = "_nolegend_"

@@ -1,7 +1,7 @@
 """Findings: one rate of one model, that of the best blind model on the same items, and what the two say together."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from math import ceil, isnan
 from typing import Any, Literal, NamedTuple
 
@@ -157,7 +157,7 @@ class Finding:
         return f"a lead of {ceil(100 * detectable)} points would be found"
 
 
-@dataclass(frozen=True)
+@dataclass
 class ReportModels:
     """The models of a run, and which of them are shown.
 
@@ -171,11 +171,11 @@ class ReportModels:
     """
 
     members: Mapping[str, Member]
-    earlier: Sequence[str] = ()
-    mocks: Sequence[str] = ()
-    blind: Sequence[str] = ()
-    twins: Sequence[str] = ()
-    shown: Sequence[str] = ()
+    earlier: list[str] = field(default_factory=list)
+    mocks: list[str] = field(default_factory=list)
+    blind: list[str] = field(default_factory=list)
+    twins: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, sections: Mapping[str, LineParams]) -> "ReportModels":
@@ -188,17 +188,19 @@ class ReportModels:
         earlier = set[str]()
         for params in sections.values():
             earlier |= earlier_checkpoints(series_of(params.models, params.of_line.models))
-        kinds: dict[str, list[str]] = {"earlier": [], "mocks": [], "blind": [], "twins": [], "shown": []}
+        cast = cls(members)
         for slug, member in members.items():
             if slug in earlier:
-                kinds["earlier"].append(slug)
+                cast.earlier.append(slug)
             elif member.is_mock:
-                kinds["mocks"].append(slug)
+                cast.mocks.append(slug)
             elif member.is_blind:
-                kinds["blind"].append(slug)
+                cast.blind.append(slug)
+            elif member.state == "trained":
+                cast.shown.append(slug)
             else:
-                kinds["shown" if member.state == "trained" else "twins"].append(slug)
-        return cls(members, **kinds)
+                cast.twins.append(slug)
+        return cast
 
     @property
     def with_pages(self) -> list[str]:

@@ -14,7 +14,7 @@ from cxprobe.lm.params import Member, members_of
 from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.params import LineParams
 from cxprobe.report.words import in_full
-from cxprobe.run.record import TWINS, ModelFacts
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Stage
 from cxprobe.stats import Estimate, compare_shared
 
@@ -57,12 +57,14 @@ class Judging(Generic[T]):
         seeing = rates[rates["model"].isin(labels)].replace({"model": labels}).assign(added="")
         shown = pd.concat([seeing, best.assign(added=" (" + best["model"] + ")", model=BEST_BLIND)])
         shown = shown.dropna(subset="accuracy")
-        numbers = zip(*(shown[column] for column in ("accuracy", "low", "high")), shown["n"].astype(int), strict=True)
-        shown["rate"] = [in_full(Estimate(*row)).replace("\u00a0", " ") for row in numbers] + shown["added"]
+        shown["rate"] = [
+            in_full(Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))) + row["added"]
+            for row in shown.to_dict("records")
+        ]
         table = shown.pivot(index="model", columns="part", values="rate").fillna("-")
         table = table.loc[shown["model"].unique(), shown["part"].unique()].rename_axis(index=None, columns=None)
         wide = len(table.columns) > len(table)
-        print((table.T if wide else table).to_string(), flush=True)
+        print((table.T if wide else table).to_string().replace("\u00a0", " "), flush=True)
 
 
 def rates_of_runs(runs: Iterable[JudgedRun]) -> pd.DataFrame:
@@ -91,39 +93,41 @@ def compared_with_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
         The same runs, with the setting best_blind_model ("none" without one) and the metrics best_blind,
         difference_blind and difference_twin, the last two each with _low and _high.
     """
-    credits_of: dict[tuple[str, str, str], list[tuple[JudgedRun, pd.DataFrame]]] = {}  # what is asked -> its runs
+    others: dict[tuple[str, str, str], list[tuple[JudgedRun, pd.DataFrame]]] = {}  # what is asked -> who was asked
     for run in runs:
         if run.credits is not None:
-            credits_of.setdefault((run.experiment, run.construction, run.source), []).append((run, run.credits))
+            others.setdefault((run.experiment, run.construction, run.source), []).append((run, run.credits))
     compared = []
     for run in runs:
         best, metrics = "none", dict(run.metrics)
         if run.credits is not None and run.facts.kind != "blind":
-            ids, others = run.credits["id"], credits_of[run.experiment, run.construction, run.source]
-            blind = {
-                other.model: credits
-                for other, credits in others
-                if other.facts.kind == "blind" and ids.isin(credits["id"]).all()
-            }
-            rates = {slug: credits.loc[credits["id"].isin(ids), "accuracy"].mean() for slug, credits in blind.items()}
-            best = max(rates, key=lambda slug: rates[slug], default="none")
-            twins = [
-                credits
-                for other, credits in others
-                if other.facts.name == run.facts.name and other.facts.state in TWINS and run.facts.state not in TWINS
-            ]
-            beside = dict[str, pd.DataFrame]()
+            ids = run.credits["id"]
+            blind, rates, twins = dict[str, pd.DataFrame](), dict[str, float](), list[pd.DataFrame]()
+            for other, credits in others[run.experiment, run.construction, run.source]:
+                is_shared = credits["id"].isin(ids)
+                if other.facts.kind == "blind" and ids.isin(credits["id"]).all():
+                    blind[other.model] = credits
+                    rates[other.model] = credits.loc[is_shared, "accuracy"].mean()
+                states = (other.facts.state, run.facts.state)
+                if other.facts.name == run.facts.name and states == ("random", "trained"):
+                    twins.append(credits)
             if blind:
+                best = max(rates, key=rates.__getitem__)
                 metrics["best_blind"] = rates[best]
-                beside["difference_blind"] = blind[best]
+                metrics |= _difference("difference_blind", run.credits, blind[best])
             if twins:
-                beside["difference_twin"] = pd.concat(twins).groupby("id")[["accuracy"]].mean().reset_index()
-            for name, credits in beside.items():
-                difference = compare_shared(run.credits, credits)[1]
-                if difference is not None:
-                    metrics |= {name: difference.value, f"{name}_low": difference.low, f"{name}_high": difference.high}
+                mean = pd.concat(twins).groupby("id")["accuracy"].mean().reset_index()
+                metrics |= _difference("difference_twin", run.credits, mean)
         compared.append(replace(run, metrics=metrics, settings={**run.settings, "best_blind_model": best}))
     return compared
+
+
+def _difference(name: str, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, float]:
+    """Return a paired difference and its interval as metrics; none where no item is shared."""
+    difference = compare_shared(first, second)[1]
+    if difference is None:
+        return {}
+    return {name: difference.value, f"{name}_low": difference.low, f"{name}_high": difference.high}
 
 
 def line_members(params: LineParams) -> list[Member]:

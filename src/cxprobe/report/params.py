@@ -37,7 +37,7 @@ class Families(Closed):
     """
 
     twins: bool
-    """Each trained model against its twins, whose weights are random or shuffled."""
+    """Each trained model against its twins, whose weights are random."""
     best_blind: bool
     """Each trained model against the blind model with the highest accuracy. Of a series of training checkpoints, only
     the last one is tested."""

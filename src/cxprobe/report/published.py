@@ -4,6 +4,7 @@ import pandas as pd
 
 from cxprobe.report.findings import ReportModels
 from cxprobe.report.line import PageTable
+from cxprobe.report.tables import with_blanks
 
 
 def published_table(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
@@ -18,5 +19,5 @@ def published_table(table: pd.DataFrame, title: str, path: str, models: ReportMo
     kept = table if table.empty else table[~table["model"].isin([*models.mocks, *models.earlier])]
     if len(kept) and (kept["source"] == "this run").all():
         kept = kept.head(0)
-    rows = kept.astype(object).where(kept.notna(), "").astype(str).to_numpy().tolist()
+    rows = with_blanks(kept).astype(str).to_numpy().tolist()
     return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)

@@ -10,5 +10,5 @@ def cell(value: float, low: float, high: float) -> str:
 
 def with_blanks(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table in which a number that there is not is an empty text, since absent is not zero."""
-    gaps = [str(column) for column in table.columns if table[column].isna().any()]
-    return table.assign(**{column: table[column].astype(object).where(table[column].notna(), "") for column in gaps})
+    gaps = table.columns[table.isna().any()]
+    return table.astype(dict.fromkeys(gaps, object)).where(table.notna(), "")

@@ -24,9 +24,11 @@ def write_code(pipelines: Path, folder: Path) -> int:
     remove_left_behind(folder)
     scripts = sorted(pipelines.glob("*/*.py"))
     for script in scripts:
-        files = reached_files(script)
-        lines = [f"{_digest(path)}  {name}\n" for name, path in sorted(files.items())]
-        write_bytes("".join(lines).encode(), folder / script.parent.name / f"{script.stem}.txt")
+        lines = ""
+        for name, path in sorted(reached_files(script).items()):
+            of_file = code_digest(path) if path.suffix == ".py" else digest(path)
+            lines += f"{of_file}  {name}\n"
+        write_bytes(lines.encode(), folder / script.parent.name / f"{script.stem}.txt")
     return len(scripts)
 
 
@@ -46,7 +48,3 @@ def reached_files(script: Path) -> dict[str, Path]:
     templates = {path for file in modules.values() for path in (file.parent / "templates").rglob("*.*")}
     named = {template.relative_to(package).as_posix(): template for template in templates}
     return {f"{script.parent.name}/{script.name}": script} | modules | named
-
-
-def _digest(path: Path) -> str:
-    return code_digest(path) if path.suffix == ".py" else digest(path)

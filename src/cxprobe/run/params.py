@@ -6,19 +6,16 @@ know all sections.
 """
 
 from collections.abc import Collection, Iterator
-from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, NonNegativeInt, PositiveFloat, PositiveInt
 
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Closed, read_yaml, validate
 
 PARAMS_FILE = Path("params.yaml")
-ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
-"""Lightning's settings for one process on the CPU: the present one, so that no process is started."""
 SomeParams = TypeVar("SomeParams", bound="StageParams")
 Section = TypeVar("Section", bound=Closed)
 
@@ -26,9 +23,9 @@ Section = TypeVar("Section", bound=Closed)
 class Precision(Closed):
     """How a model that is not in float32 is compared with its float32 version, before all items are measured."""
 
-    items: Annotated[int, Field(ge=1)]
+    items: PositiveInt
     """How many of the stage's items are measured in both precisions."""
-    largest_difference: Annotated[float, Field(gt=0)]
+    largest_difference: PositiveFloat
     """The largest accepted relative difference: the norm of the difference between the raw answers, divided by the
     norm of the answers in float32."""
 
@@ -38,26 +35,16 @@ class Compute(Closed):
 
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
     """Lightning's name of the accelerator; auto takes a GPU if there is one."""
-    devices: Annotated[int, Field(ge=1)] | Literal["auto"]
+    devices: PositiveInt | Literal["auto"]
     """Devices per node. Each of n devices has its own process, which computes every n-th batch."""
-    num_nodes: Annotated[int, Field(ge=1)]
+    num_nodes: PositiveInt
     """How many machines."""
     strategy: str
     """Lightning's name of the strategy: auto for one device, ddp for several ..."""
-    jobs: Annotated[int, Field(ge=1)]
+    jobs: PositiveInt
     """Probes that are fitted, or tuned, at the same time."""
     precision: Precision | None
     """How a model in low precision is compared with float32; null for not at all, where float32 fits nowhere."""
-
-    @property
-    def of_lightning(self) -> dict[str, Any]:
-        """What Lightning is told."""
-        return self.model_dump(include=set(ONE_PROCESS))
-
-    @property
-    def is_one_process(self) -> bool:
-        """Whether a single process on the CPU does all the work."""
-        return self.of_lightning == ONE_PROCESS
 
 
 class StageParams(Closed):
@@ -68,7 +55,7 @@ class StageParams(Closed):
     experiments_file: ClassVar[Path]
     """The file that says what MLflow shows of the runs (`cxprobe.run.experiments`); only judging stages need it."""
 
-    seed: Annotated[int, Field(ge=0)]
+    seed: NonNegativeInt
     """The seed of all random draws."""
     compute: Compute
     """The hardware for all lines of work."""
@@ -84,10 +71,6 @@ class StageParams(Closed):
                 return value
         raise TypeError(f"{type(self).__name__} has no section of the type {kind.__name__}")
 
-    def names_of(self, part: str) -> list[str]:
-        """Return the keys of a mapping, or the entries of a list, by its dotted name."""
-        return list(attrgetter(part)(self))
-
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield contradictions between sections that are each valid.
 
@@ -95,7 +78,7 @@ class StageParams(Closed):
             constructions: The names of the project's constructions.
         """
         del constructions
-        yield from ()
+        return iter(())
 
     @property
     def nothing_to_do(self) -> str:

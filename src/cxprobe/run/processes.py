@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # Lightning takes seconds to import, and one process on the C
     from lightning_fabric import Fabric
 
 
+# Lightning's settings for one process on the CPU: the present one, so that no process is started.
+_ONE_PROCESS = {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "auto"}
 _LOOKS = 1.0  # seconds between two looks at whether the process that started this one is there
 _GRACE = 10.0  # seconds to keep what was computed
 
@@ -65,9 +67,10 @@ def start_processes(compute: Compute) -> Processes:
     Raises:
         ParamsError: Lightning cannot run with these settings on this machine.
     """
-    if compute.is_one_process:
+    settings = compute.model_dump(include=set(_ONE_PROCESS))
+    if settings == _ONE_PROCESS:
         return ALONE
-    fabric = _launch(**compute.of_lightning)
+    fabric = _launch(**settings)
     return Processes(str(fabric.device), fabric.global_rank, fabric.world_size, fabric)
 
 

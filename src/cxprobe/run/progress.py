@@ -31,14 +31,14 @@ class Progress:
 
 
 @contextmanager
-def progress(total: int | None, unit: str, what: str, *, kept: str = "") -> Iterator[Progress]:
+def progress(total: int, unit: str, what: str, *, kept: str = "") -> Iterator[Progress]:
     """Show how far the block has come: its `Progress.update` is called with the number of finished units.
 
     Work of less than half a minute shows nothing. If an exception ends the block, such as Ctrl-C, a line says what was
     kept and how to go on.
 
     Args:
-        total: The number of units; None if it is not known.
+        total: The number of units.
         unit: What is counted, in the plural, such as "texts".
         what: Names the work, such as "score_pairs mini-mlm".
         kept: What an interrupted run leaves for the next one, such as "the scores of these texts are in data/...".
@@ -56,7 +56,6 @@ def progress(total: int | None, unit: str, what: str, *, kept: str = "") -> Iter
         try:
             yield Progress(bar)
         except BaseException:
-            of = "" if total is None else f" of {total:,}"
             rest = f"{kept}; run the same command again to go on from there" if kept else "nothing was kept"
-            print(f"{what}: stopped after {bar.n:,}{of} {unit}; {rest}", file=sys.stderr, flush=True)
+            print(f"{what}: stopped after {bar.n:,} of {total:,} {unit}; {rest}", file=sys.stderr, flush=True)
             raise

@@ -12,8 +12,7 @@ Number = int | float  # a whole number that is read back stays one, since the di
 
 
 ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "blind"]
-WeightsState = Literal["trained", "random", "shuffled", "none"]
-TWINS: tuple[WeightsState, ...] = ("random", "shuffled")
+WeightsState = Literal["trained", "random", "none"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class ModelFacts:
             (several models that differ in one quantity), or "blind" (cannot know the construction).
         parameters: The number of its weights; None where it is not known.
         weights: Which weights exactly: a commit on the hub, or a SHA-256.
-        state: "random" and "shuffled" for a twin of a trained model, "none" for a blind model.
+        state: "random" for a twin of a trained model, "none" for a blind model.
         precision: In what it computes, such as "float32", "bfloat16", "float32, load ..." or "Q4_1, de-quantised to
             float32"; "" where that is not known, or means nothing.
         attention: How transformers computes attention, such as "sdpa"; "" where that is not known, or means nothing.

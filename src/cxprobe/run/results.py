@@ -28,7 +28,7 @@ RECORD = "record.json"
 _DIGEST = "digest"  # the key of a record's own digest
 _AGAIN = "`dvc checkout` brings it back, and `dvc repro` writes it anew where an older version of cxprobe wrote it"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
-_STATES = ("none", "random", "shuffled", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
+_STATES = ("none", "random", "trained")  # MLflow's UI shows the newest runs: of trained models, no series
 _RECORDS = TypeAdapter(RunRecord)
 
 
@@ -103,10 +103,9 @@ def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
     trained = {run.model for run in outcome.runs if run.facts.state == "trained" and run.facts.kind != "series"}
     headlines = {}
     for model in outcome.headline.keys() & trained:
-        numbers = outcome.headline[model]
-        parts = {"": numbers, **numbers} if "low" in numbers else numbers
+        numbers = outcome.headline[model]  # a rate, or the rates of its parts, or both
         rates: dict[str, list[Mapping[str, float]]] = {}
-        for name, rate in parts.items():
+        for name, rate in {"": numbers, **numbers}.items():
             if isinstance(rate, Mapping) and "low" in rate and (outcome.asks or name in ("form", "meaning")):
                 rates.setdefault(outcome.asks or name, []).append(rate)
         every = [rate for of_question in rates.values() for rate in of_question]
@@ -124,14 +123,13 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
         key = (run.experiment, run.model, run.source)
         if run.facts.kind == "blind" and run.construction != "all" and key in of_all:
             continue  # half of all runs; models' runs have the best one's rate, and the report has all of them
-        experiment = run.experiment or stage.line
         folder = stage.results / "runs" / (run.experiment or "") / run.model / run.construction / run.source
         if folder in records:
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
         source = [] if run.source == ONE_SOURCE else [run.source]
         record = RunRecord(
-            experiment=experiment,
+            experiment=run.experiment or stage.line,
             name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),
             stage=stage.name,
             params={

@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
+import pandas as pd
 from filelock import FileLock, Timeout
 
 from cxprobe.errors import DataError, ParamsError
@@ -31,7 +33,7 @@ from cxprobe.files.writing import (
     write_json,
 )
 from cxprobe.run.experiments import load_experiments
-from cxprobe.run.params import SomeParams, read_params
+from cxprobe.run.params import SomeParams, StageParams, read_params
 from cxprobe.run.provenance import begin, milliseconds
 from cxprobe.run.results import write_results
 from cxprobe.run.signals import end_on_signals, ending_as_killed
@@ -63,8 +65,7 @@ def run_stage(
     end_on_signals()
     try:
         params = read_params(sections)
-        known = params.names_of(items) if items else []
-        stage = Stage(name, _item(name, items, known), params)
+        stage = Stage(name, _item(name, items, params), params)
         helper_keys = ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")  # of a process that only helps another
         if any(int(os.environ.get(key, 0)) > 0 for key in helper_keys):
             work(stage)
@@ -82,14 +83,17 @@ def run_stage(
         raise SystemExit(2) from None
 
 
-def _item(name: str, items: str | None, known: list[str]) -> str:
+def _item(name: str, items: str | None, params: StageParams) -> str:
     """Return the item of the stage, from DVC or else from the argument of the script; "" for a stage that runs once."""
     stage, _, item = os.environ.get("DVC_STAGE", "").partition("@")
     if stage != name:
         item = sys.argv[1] if len(sys.argv) > 1 else ""
-    if items is None and item:
-        raise ParamsError(f"{item}: this stage runs once, so leave the argument out")
-    if items is not None and item not in known:
+    if items is None:
+        if item:
+            raise ParamsError(f"{item}: this stage runs once, so leave the argument out")
+        return ""
+    known = list(attrgetter(items)(params))
+    if item not in known:
         raise ParamsError(f"'{item}' is not in {items} of params.yaml{suggest(item, known)}")
     return item
 
@@ -108,7 +112,6 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
         from cxprobe.run import tracking  # here, since MLflow takes seconds to import and only judging stages need it
 
         context = replace(context, finished=milliseconds())
-        tracking.keep_context(records, context)
         tracking.add_runs(records, context, load_experiments(stage.params.experiments_file))
     if outcome.faults:
         lines = [f"{model}: {fault}" for model, fault in outcome.faults.items()]
@@ -122,8 +125,6 @@ def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
     if not stage.name.startswith("report_"):
         write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
         return Outcome() if stage.evaluates else Outcome(pages={"empty.txt": f"{reason}\n"})
-    import pandas as pd  # here, since nothing else in this module needs it
-
     nothing = pd.DataFrame(columns=["model"])
     return Outcome(tables={"accuracy": nothing, "tables/empty": nothing, "figures/empty": nothing})
 

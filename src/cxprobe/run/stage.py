@@ -121,7 +121,7 @@ class JudgedRun:
         experiment: The MLflow experiment; "" for that of the stage's line of work.
 
     Raises:
-        ValueError: There are more than 50 metrics, or model, construction or source is empty.
+        ValueError: There are more than 50 metrics.
     """
 
     model: str
@@ -142,14 +142,11 @@ class JudgedRun:
 
     def __post_init__(self) -> None:
         """Refuse what MLflow's UI could not show."""
-        run = f"the run of {self.model} on {self.construction or '?'}, {self.source or '?'}"
-        if not (self.model and self.construction and self.source):
-            raise ValueError(f"{run}: model, construction and source must not be empty; say 'all' for all of them")
         names = [*self.metrics, *self.series]
         if len(names) > MOST_METRICS:
             raise ValueError(
-                f"{run} has {len(names)} metrics and series, at most {MOST_METRICS} are allowed; put the rest into "
-                f"a table. The last ones: {', '.join(names[MOST_METRICS:][:5])}"
+                f"the run of {self.model} on {self.construction}, {self.source} has {len(names)} metrics and series, "
+                f"at most {MOST_METRICS} are allowed; put the rest into a table: {', '.join(names[MOST_METRICS:][:5])}"
             )
 
 

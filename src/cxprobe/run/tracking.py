@@ -15,7 +15,7 @@ os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
 import json
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,13 +23,12 @@ from pathlib import Path
 from filelock import FileLock
 from mlflow import MlflowClient, entities
 from mlflow.exceptions import MlflowException
-from mlflow.protos.databricks_pb2 import RESOURCE_ALREADY_EXISTS, ErrorCode
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
-from cxprobe.run.experiments import Experiment, Experiments
+from cxprobe.run.experiments import Experiments
 from cxprobe.run.progress import progress
-from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord
+from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord, Trial
 from cxprobe.run.signals import uninterrupted
 from cxprobe.secrets import blot
 
@@ -52,32 +51,25 @@ def tracking_uri() -> str:
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{_database()}"
 
 
-def keep_context(records: Sequence[RunRecord], context: RunContext) -> None:
-    """Keep the context of runs on this machine for `sync`, since it must change no output."""
-    try:
-        for record, its_context in _one_after_another(records, context):
-            write_json(asdict(its_context), _context_file(record))
-    except OSError as error:  # such as a full disk
-        print(f"time, commit and machine of the runs could not be kept: {error}", file=sys.stderr)
-
-
 def add_runs(records: Sequence[RunRecord], context: RunContext, experiments: Experiments) -> None:
     """Write the runs of records in their order, apart from those that the store has; a fault is only a warning.
 
-    Signals wait meanwhile: one within a transaction would leave the database locked.
+    Their context is kept on this machine for `sync`, since it must change no output. Signals wait while the store is
+    written: one within a transaction would leave the database locked.
     """
+    # With times of start that differ, since MLflow's UI shows the newest runs first.
+    known = [(record, replace(context, started=context.started + number)) for number, record in enumerate(records)]
+    try:
+        for record, its_context in known:
+            write_json(asdict(its_context), _context_file(record))
+    except OSError as error:  # such as a full disk
+        print(f"time, commit and machine of the runs could not be kept: {error}", file=sys.stderr)
     try:
         with uninterrupted():
-            client = open_store()
-            _add_missing(client, _one_after_another(records, context), experiments)
+            _add_missing(open_store(), known, experiments)
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
         warning = f"MLflow at {tracking_uri()} does not work ({full_disk(error) or error})"
         print(blot(f"{warning}: the results are written; `cxprobe sync` writes the runs later"), file=sys.stderr)
-
-
-def _one_after_another(records: Sequence[RunRecord], context: RunContext) -> list[tuple[RunRecord, RunContext]]:
-    """Return records with times of start that differ, since MLflow's UI shows the newest runs first."""
-    return [(record, replace(context, started=context.started + number)) for number, record in enumerate(records)]
 
 
 def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
@@ -122,24 +114,29 @@ def open_store() -> MlflowClient:
         return MlflowClient(tracking_uri=tracking_uri())
 
 
-def experiment_id(client: MlflowClient, experiment: Experiment) -> str:
+def experiment_id(client: MlflowClient, name: str, note: str) -> str:
     """Return the id of an experiment, which is made with its description if it does not exist.
+
+    Args:
+        client: The store's.
+        name: The name of the experiment.
+        note: Its description, as Markdown.
 
     Raises:
         TrackingError: The local store was begun in another folder, to which it would write the artifacts.
     """
-    name, note = experiment.name, experiment.description
+    artifacts = (_database().parent / "artifacts" / name).as_uri() if _is_local() else None
     existing = client.get_experiment_by_name(name)
     if existing is None:
         # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
         tags = {"mlflow.experimentKind": "custom_model_development", _NOTE: note}
         try:
-            return str(client.create_experiment(name, _artifacts(name) if _is_local() else None, tags))
-        except MlflowException as error:
+            return str(client.create_experiment(name, artifacts, tags))
+        except MlflowException:  # another process may have made it at the same moment
             existing = client.get_experiment_by_name(name)
-            if error.error_code != ErrorCode.Name(RESOURCE_ALREADY_EXISTS) or existing is None:
+            if existing is None:
                 raise
-    if _is_local() and existing.artifact_location != _artifacts(name):
+    if artifacts and existing.artifact_location != artifacts:
         raise TrackingError(f"it was begun in another folder: its artifacts are in {existing.artifact_location}")
     if existing.tags.get(_NOTE) != note:
         client.set_experiment_tag(existing.experiment_id, _NOTE, note)
@@ -152,10 +149,6 @@ def _is_local() -> bool:
 
 def _database() -> Path:
     return project_folder() / "mlruns" / "mlflow.db"
-
-
-def _artifacts(experiment: str) -> str:
-    return (_database().parent / "artifacts" / experiment).as_uri()
 
 
 def _context_file(record: RunRecord) -> Path:
@@ -183,9 +176,9 @@ def _add_missing(
     """Write the runs of records that the store does not have, and return their number."""
     ids = dict[str, str]()
     complete = set[str]()
-    for experiment in _experiments_of((record for record, _ in records), experiments):
-        ids[experiment.name] = number = experiment_id(client, experiment)
-        finished = _every_run(client, number, "attributes.status = 'FINISHED'")
+    for name in dict.fromkeys(record.experiment for record, _ in records):
+        ids[name] = experiment_id(client, name, experiments[name])
+        finished = _every_run(client, ids[name], "attributes.status = 'FINISHED'")
         complete |= {run.data.tags.get(RECORD_TAG, "") for run in finished}
     missing = [(record, context) for record, context in records if record.digest not in complete]
 
@@ -214,10 +207,6 @@ def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> 
         for trial in client.search_runs([experiment], f"tags.`{PARENT_TAG}` = '{copy}'"):
             client.delete_run(trial.info.run_id)
         client.delete_run(copy)
-
-
-def _experiments_of(records: Iterable[RunRecord], experiments: Experiments) -> list[Experiment]:
-    return [experiments[name] for name in dict.fromkeys(record.experiment for record in records)]
 
 
 def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext) -> str:
@@ -254,10 +243,7 @@ def _write(client: MlflowClient, experiment: str, record: RunRecord, context: Ru
         tags["dvc.experiment"] = context.dvc_experiment
     name = " · ".join(filter(None, [record.name, context.dvc_experiment]))
     run = _create(client, experiment, name, tags, context)
-    metrics = [entities.Metric(name, value, context.finished, 0) for name, value in record.metrics.items()]
-    for name, series in record.series.items():
-        metrics += [entities.Metric(name, value, context.finished, step) for step, value in series]
-    _log(client, run, metrics, record.params)
+    _log(client, run, record, context.finished)
     if record.dataset is not None:
         # The entry of MLflow's Dataset column; no data is loaded for it.
         data, profile = record.dataset, json.dumps({"num_rows": record.dataset.items})
@@ -275,14 +261,18 @@ def _write(client: MlflowClient, experiment: str, record: RunRecord, context: Ru
     client.log_dict(run, {"inputs": record.inputs, "environment": context.environment}, PROVENANCE)
     for trial in record.trials:
         child = _create(client, experiment, trial.name, {PARENT_TAG: run}, context)
-        metrics = [entities.Metric(name, value, context.finished, 0) for name, value in trial.metrics.items()]
-        _log(client, child, metrics, trial.params)
+        _log(client, child, trial, context.finished)
         client.set_terminated(child, status=trial.status, end_time=context.finished or None)
     client.set_terminated(run, status="FINISHED", end_time=context.finished or None)
 
 
-def _log(client: MlflowClient, run: str, metrics: Sequence[entities.Metric], params: Mapping[str, str]) -> None:
+def _log(client: MlflowClient, run: str, measured: RunRecord | Trial, finished: int) -> None:
     """Log metrics and params in as few calls as MLflow's limits allow."""
-    shown = [entities.Param(name, value) for name, value in params.items()]
-    for start in range(0, max(len(metrics), len(shown)), _BATCH):
-        client.log_batch(run, metrics=metrics[start : start + _BATCH], params=shown[start : start + _BATCH])
+    metrics = [entities.Metric(name, value, finished, 0) for name, value in measured.metrics.items()]
+    if isinstance(measured, RunRecord):
+        for name, series in measured.series.items():
+            metrics += [entities.Metric(name, value, finished, step) for step, value in series]
+    params = [entities.Param(name, value) for name, value in measured.params.items()]
+    for start in range(0, max(len(metrics), len(params)), _BATCH):
+        batch = slice(start, start + _BATCH)
+        client.log_batch(run, metrics=metrics[batch], params=params[batch])

@@ -6,8 +6,9 @@ relative to results/, which the pages lie two or three folders below.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
+from itertools import product
 from math import log10
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -119,39 +120,36 @@ def _of_overview(findings: Sequence[Finding], models: ReportModels) -> list[Find
 
 def _headline(grids: Sequence[Grid]) -> dict[str, str]:
     """Return what was found, in a sentence for each model."""
-    said = {}
-    for model in dict.fromkeys(slug for grid in grids for slug in grid.models):
-        parts = []
-        for grid in grids:
-            findings = [cells[model] for cells in grid.rows.values() if model in cells and cells[model].counted]
-            rates = [one.verdict for one in findings if one.verdict not in (SMOKE_TEST, NO_RATE)]
-            if not rates:
-                continue
-            found, failed = sum(verdict in FOUND for verdict in rates), rates.count(CANNOT_BE_TOLD)
-            if failed == len(rates):
-                untold = f"cannot be told in any of {failed} {grid.by}, since it fails the controls"
-                parts.append(f"whether it {_KNOWS[grid.question]} {untold}")
-                continue
-            parts.append(f"{_KNOWS[grid.question]} in {found or 'none'} of {len(rates)} {grid.by}")
-            if failed:
-                parts[-1] += f" ({failed} cannot be told, since it fails the control)"
-        said[model] = f"{'; '.join(parts) or 'too few items for a rate'}."
-    return said
+    said: dict[str, list[str]] = {model: [] for grid in grids for model in grid.models}
+    for grid in grids:
+        knows = _KNOWS[grid.question]
+        for model in grid.models:
+            findings = [cells[model] for cells in grid.rows.values() if model in cells]
+            verdicts = [one.verdict for one in findings if one.counted and one.verdict not in (SMOKE_TEST, NO_RATE)]
+            of = f"of {len(verdicts)} {grid.by}"
+            found = sum(verdict in FOUND for verdict in verdicts)
+            failed = verdicts.count(CANNOT_BE_TOLD)
+            if failed and failed == len(verdicts):
+                said[model].append(f"whether it {knows} cannot be told in any {of}, since it fails the controls")
+            elif failed:
+                untold = f"({failed} cannot be told, since it fails the control)"
+                said[model].append(f"{knows} in {found or 'none'} {of} {untold}")
+            elif verdicts:
+                said[model].append(f"{knows} in {found or 'none'} {of}")
+    return {model: f"{'; '.join(parts) or 'too few items for a rate'}." for model, parts in said.items()}
 
 
 def _grids(findings: Sequence[Finding], lines: Mapping[str, Line]) -> list[Grid]:
     """Return the tables of the overview."""
-    rows: dict[tuple[Question, str], dict[tuple[str, str], dict[str, Finding]]] = {
-        (question, line): {} for question in QUESTIONS for line in lines
-    }
-    for finding in findings:
-        cells = rows[finding.question, finding.line].setdefault((finding.construction, finding.way), {})
-        cells[finding.model] = finding
     grids = []
-    for (question, line), of_grid in rows.items():
-        models = list(dict.fromkeys(model for cells in of_grid.values() for model in cells))
-        if models:
-            grids.append(Grid(question, lines[line].asked_by, models, of_grid))
+    for question, (name, line) in product(QUESTIONS, lines.items()):
+        rows: dict[tuple[str, str], dict[str, Finding]] = {}
+        for one in findings:
+            if (one.question, one.line) == (question, name):
+                rows.setdefault((one.construction, one.way), {})[one.model] = one
+        if rows:
+            models = list(dict.fromkeys(model for cells in rows.values() for model in cells))
+            grids.append(Grid(question, line.asked_by, models, rows))
     return grids
 
 
@@ -170,7 +168,7 @@ def overview_table(findings: Sequence[Finding], models: ReportModels) -> pd.Data
     rows = []
     for finding in _of_overview(findings, models):
         rate, blind, control = (
-            (estimate.value, estimate.low, estimate.high, estimate.n) if estimate else ("",) * 4
+            astuple(estimate) if estimate else ("",) * 4
             for estimate in (finding.rate, finding.blind and finding.blind.rate, finding.control)
         )
         names = (finding.construction, finding.model, finding.question, finding.way)
@@ -206,9 +204,12 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
 
 
 def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
-    loader = PackageLoader("cxprobe.site")
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("cxprobe.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     server = inputs.stage.params.section(Report).mlflow
     experiments = sum(len(line.experiments) for line in inputs.lines.values())
@@ -236,9 +237,8 @@ def _construction(
     slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
 ) -> dict[str, object]:
     files, lines = inputs.constructions[slug], inputs.lines.values()
-    tables = [*_blind(slug, inputs, models)]
-    for line in lines:
-        tables += line.tables("construction", slug, inputs, models)
+    of_lines = [table for line in lines for table in line.tables("construction", slug, inputs, models)]
+    compared = _compared("construction", slug, inputs, models)
     sections = [section for line in lines for section in line.sections(slug, inputs, models)]
     return {
         "about": files.construction,
@@ -246,7 +246,7 @@ def _construction(
         "examples": [example for name, items in files.items.items() for example in inputs.lines[name].examples(items)],
         "by_question": {question: [one for one in findings if one.question == question] for question in QUESTIONS},
         "sections": [replace(section, tables=_filled(section.tables)) for section in sections],
-        "tables": _filled([*tables, *_compared("construction", slug, inputs, models)]),
+        "tables": _filled([*_blind(slug, inputs, models), *of_lines, *compared]),
         "published": _published(slug, inputs, models),
     }
 
@@ -260,7 +260,8 @@ def _blind(construction: str, inputs: ReportInputs, models: ReportModels) -> Ite
         rows = []
         of_it = table["construction"].map(inputs.sections[name].construction_of) == construction
         for _, row in table[of_it & table["model"].isin(models.blind)].iterrows():
-            rate, parts = rate_of(row), [line.part_name(str(part)) for part in row[columns]]
+            rate = rate_of(row)
+            parts = [line.part_name(str(part)) for part in row[columns]]
             rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
         head = ["blind model", *columns, "accuracy", "interval", "n"]
         yield PageTable(f"What blind models get: {name}", line.accuracy, head, rows)
@@ -288,13 +289,13 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         by = [key for key in by if (compared[key] != constant.get(key)).any()]
         rows = []
         for _, row in compared[compared["difference"].notna()].iterrows():
-            points = {key: f"{100 * row[key]:+.0f}" for key in numbers[:3]}
             rows.append(
                 [
                     *(line.part_name(str(row[key])) for key in by),
-                    *(models.label(str(row[key])) for key in ("first", "second")),
-                    points["difference"],
-                    f"[{points['low']}, {points['high']}]",
+                    models.label(str(row["first"])),
+                    models.label(str(row["second"])),
+                    f"{100 * row['difference']:+.0f}",
+                    f"[{100 * row['low']:+.0f}, {100 * row['high']:+.0f}]",
                     f"{int(row['n']):,}",
                     "" if pd.isna(row["p_holm"]) else f"{row['p_holm']:.3f}",
                     "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}",
@@ -329,12 +330,16 @@ def _facts(member: Member) -> dict[str, str]:
         case Llm() as spec:
             return {"asked in words": spec.name}
         case ModelSpec() as spec:
-            weights = {"trained": "as trained", "random": "drawn at random: a twin", "shuffled": "shuffled: a twin"}
-            known = {"revision": spec.revision, "SHA-256": spec.sha256}
-            said = {name: value for name, value in known.items() if value}
-            about = {"what it is": spec.about} if spec.about else {}
+            weights = {"trained": "as trained", "random": "drawn at random: a twin"}
             rounded = "rounded in its GGUF file, de-quantised to " if is_gguf(spec.name) else ""
-            is_ = {"checkpoint": spec.name, "weights": weights[spec.weights], "precision": rounded + spec.precision}
-            return {**about, **is_, **said}
+            facts = {
+                "what it is": spec.about,
+                "checkpoint": spec.name,
+                "weights": weights[spec.weights],
+                "precision": rounded + spec.precision,
+                "revision": spec.revision,
+                "SHA-256": spec.sha256,
+            }
+            return {name: fact for name, fact in facts.items() if fact}
         case spec:
             return {"blind model": spec.kind}
