@@ -38,6 +38,12 @@ class Measure(NamedTuple):
 
 MEASURES: Mapping[str, Measure] = {
     "accuracy": Measure("share of items answered right; a tie is half", 0, 1),
+    "accuracy_parsed": Measure("share of the replies with an answer that are right", 0, 1),
+    "unparsed": Measure("share of replies without an answer", 0, 1),
+    "failed": Measure("share of requests that failed", 0, 1),
+    "consistency": Measure("share of items with the same option chosen in all orders of the options", 0, 1),
+    "macro_f1": Measure("the F1 score, averaged over the right answers that occur", 0, 1),
+    "margin": Measure("what the right answer is ahead of the best wrong one, in nats"),
     "flips": Measure("share of items whose decision differs from that in the base test; next to a tie half", 0, 1),
 }
 """Name -> what it measures."""
