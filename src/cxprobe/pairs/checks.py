@@ -66,10 +66,6 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
     return faults
 
 
-def _first_words(content: PairsFile) -> Row:
-    return {slot: words for rows in content.groups.values() for slot, words in rows[0].items()}
-
-
 def _rendered(content: PairsFile, pronouns: Sequence[Row], groups: Mapping[str, Sequence[Row]]) -> Iterator[_Rendered]:
     """Render each variant with every row of some groups at least once, beside the first rows of the others.
 
@@ -81,7 +77,7 @@ def _rendered(content: PairsFile, pronouns: Sequence[Row], groups: Mapping[str, 
             named = [slot for slot in dict.fromkeys(slots_of(context or "")) if slot in content.people]
             persons = dict.fromkeys(content.people, "Somebody") | dict(zip(named, _POSITIONS, strict=False))
             for turn in range(len(groups[longest])):
-                values = _first_words(content) | pronouns[turn % len(pronouns)] | persons
+                values = content.first_words | pronouns[turn % len(pronouns)] | persons
                 for rows in groups.values():
                     values |= rows[turn % len(rows)]
                 yield _Rendered(name, sentence, (*keys_of(longest), turn), *fill_variant(variant, values, sentence))
@@ -115,7 +111,7 @@ def _faults_of_nouns(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find faults of texts that the nouns of a type bring with them, such as a second article."""
     for kind in people.types.values() if content.people else ():
         persons = dict(zip(content.people, kind.nouns, strict=False))
-        values = _first_words(content) | people.pronouns[kind.pronouns[0]] | persons
+        values = content.first_words | people.pronouns[kind.pronouns[0]] | persons
         for name, variant in content.variants.items():
             for sentence in variant.contexts:
                 context, good, _ = fill_variant(variant, values, sentence)

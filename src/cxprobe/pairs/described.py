@@ -53,6 +53,6 @@ def blind_rates(name: str, params: ReportParams) -> pd.DataFrame:
         "words answer it (give both of its sentences the same words, or add variants with the other answer)"
     )
     counted = rate_by(pooled(items), "accuracy", ["model"]).assign(items=called_pairs(name))
-    alone = unbalanced_rates(items, ["model"]).sort_values("variant", kind="stable")
+    alone = unbalanced_rates(items).sort_values("variant", kind="stable")
     alone["items"] = called_pairs(name) + ", variant " + alone["variant"] + " in no rate, since " + alone["reason"]
     return pd.concat([counted, answered, alone], ignore_index=True)[["items", "model", "accuracy", "low", "high", "n"]]

@@ -123,6 +123,11 @@ class PairsFile(Closed):
         return {"frames": self.frames, **self.fillers}
 
     @property
+    def first_words(self) -> Row:
+        """Slot -> its words in the first row of each group."""
+        return {slot: words for rows in self.groups.values() for slot, words in rows[0].items()}
+
+    @property
     def formats(self) -> list[str]:
         """The formats besides the paper's."""
         return [*dict.fromkeys(name for variant in self.variants.values() for name in variant.formats)]

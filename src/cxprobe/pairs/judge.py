@@ -114,32 +114,26 @@ class JudgedPairs:
 
     @classmethod
     def joined(cls, parts: Mapping[str, "JudgedPairs"], constructions: Sequence[str] = ()) -> "JudgedPairs":
-        """Return the pairs of several models, see `join_models`."""
+        """Return the pairs of several models, with the column model.
+
+        Args:
+            parts: Model -> its pairs, at least one. A table without rows, such as that of a model whose replies could
+                not be read, adds nothing.
+            constructions: The order of the constructions, each of which has the rows of all models; none for tables
+                that have one model after the other.
+        """
         tables: dict[str, pd.DataFrame] = {}
         for name in ("items", "scores", "replies"):
-            of_models = {model: getattr(judged, name) for model, judged in parts.items()}
-            if known := {model: table for model, table in of_models.items() if table is not None}:
-                tables[name] = join_models(known, constructions)
+            of_models = [(model, getattr(judged, name)) for model, judged in parts.items()]
+            known = [table.assign(model=model) for model, table in of_models if table is not None]
+            if not known:
+                continue
+            table = pd.concat([one for one in known if len(one)] or known[:1], ignore_index=True)
+            if constructions:
+                order = pd.Index(constructions).get_indexer
+                table = table.sort_values("construction", key=order, kind="stable", ignore_index=True)
+            tables[name] = table
         return cls(**tables)
-
-
-def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the tables of several models as one, with the column model.
-
-    Args:
-        tables: Model -> its table, at least one; a table without rows, such as that of a model whose replies could not
-            be read, adds nothing.
-        constructions: The order of the constructions, each of which has the rows of all models; none for a table that
-            has one model after the other.
-    """
-    named = [table.assign(model=model) for model, table in tables.items()]
-    joined = pd.concat([table for table in named if len(table)] or named[:1], ignore_index=True)
-    order = {name: position for position, name in enumerate(constructions)}
-    return (
-        joined.sort_values("construction", key=lambda names: names.map(order), kind="stable", ignore_index=True)
-        if order
-        else joined
-    )
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
@@ -232,54 +226,51 @@ def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
     return construction.assign(margin=shift).reset_index()
 
 
-def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[str, pd.DataFrame]:
-    """Return the tables of accuracies and biases of this project's pairs.
+def pair_tables(judged: JudgedPairs) -> dict[str, pd.DataFrame]:
+    """Return the tables of accuracies and biases of this project's pairs, each divided by the model first.
 
     Args:
-        judged: The pairs.
-        first: Columns by which every table is divided first.
+        judged: The pairs, with the column model.
 
     Returns:
         The tables of `RATES`, each with the columns that it is divided by, accuracy, low, high, n, ties and tie_rate;
         "constructions" has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`), and
-        "scores" is by every scheme and score, the others by the deciding one. "both" and
-        "margins": see `both_orders`. "unbalanced": the
-        cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
-        "biases": see `biases_of`. "every_variant": how often all pairs of an item of form are right: the same columns,
-        every_variant, low, high and n. "controls": see `controls_of_pairs`. "answered_by_words": the
-        accuracies in the variants that a bag of words answers (`with_answered_by_words`).
+        "scores" is by every scheme and score, the others by the deciding one. "both" and "margins": see `both_orders`.
+        "unbalanced": the cells that were left out, with the reason and their own accuracies
+        (`cxprobe.pairs.balance.unbalanced_rates`). "biases", "every_variant" and "controls": see `biases_of`,
+        `every_variant` and `controls_of_pairs`. "answered_by_words": the accuracies in the variants that a bag of words
+        answers (`with_answered_by_words`).
     """
     tables = {}
     for name, rates in RATES.items():
         pairs: pd.DataFrame = getattr(judged, rates.of)
         pairs = pooled(pairs) if rates.balanced else pairs
-        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", [*first, *rates.by]))
-    balanced, keys = pooled(judged.items), [*first, *_KIND]
+        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", ["model", *rates.by]))
+    balanced, keys = pooled(judged.items), ["model", *_KIND]
     clusters = clusters_by(balanced, keys)
     real = judged.items[judged.items["words"] == "real"]
     real = real.assign(**{ANSWERED: real.get(ANSWERED, "")})
     return tables | {
         "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
         **both_orders(balanced, keys),
-        "unbalanced": unbalanced_rates(judged.items, first),
-        "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
+        "unbalanced": unbalanced_rates(judged.items),
+        "biases": biases_of(judged.items, ["model", "construction", "noun_type"]),
         "every_variant": every_variant(balanced, keys),
-        "controls": controls_of_pairs(balanced, first),
-        ANSWERED: rate_by(real[real[ANSWERED] != ""], "accuracy", [*first, *_VARIANT, ANSWERED]),
+        "controls": controls_of_pairs(balanced),
+        ANSWERED: rate_by(real[real[ANSWERED] != ""], "accuracy", ["model", *_VARIANT, ANSWERED]),
     }
 
 
-def controls_of_pairs(items: pd.DataFrame, first: Sequence[str] = ("model",)) -> pd.DataFrame:
+def controls_of_pairs(items: pd.DataFrame) -> pd.DataFrame:
     """Return the controls of judged pairs with real words in balanced cells, see `cxprobe.pairs.controls.controls_of`.
 
     Args:
-        items: Judged pairs; without the column control they have none.
-        first: The columns that tell models apart.
+        items: Judged pairs, with the column model; without the column control they have none.
     """
-    by = [*first, "construction", "tests", "control"]
+    by = ["model", "construction", "tests", "control"]
     real = items[items["words"] == "real"]
     real = real.assign(control=real.get("control", ""))
-    return controls_of(rate_by(real, "accuracy", by), both_orders(real, by)["both"], first)
+    return controls_of(rate_by(real, "accuracy", by), both_orders(real, by)["both"])
 
 
 def every_variant(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -398,41 +389,39 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         are all balanced); and the accuracies variant.<name>, noun_type.<name>, words.pseudo (`MOST_GROUPS` at most),
         and score.<name> by each score.
     """
-    real, ends = judged.where("words", "real"), ("", "_low", "_high")
-    metrics = accuracy_metrics(real.items, BY_RUN)
-    orders = both_orders(pooled(real.items), BY_RUN)
-    for value, table in (("both", orders["both"]), ("margin", of_meaning(orders["margins"]))):
-        _add(metrics, table, {value: value, f"{value}_low": "low", f"{value}_high": "high"})
-    _add(metrics, every_variant(pooled(real.items), BY_RUN), {"every_variant": "every_variant"})
-    of_runs = real.items[real.items["run"] == real.items["construction"]]
-    controls = controls_of_pairs(pooled(of_runs)).assign(run=lambda table: table["construction"])
-    names = {f"control{end}": f"control{end or '_accuracy'}" for end in ends}
-    _add(
-        metrics,
-        controls,
-        names | {"less_control": "less_control", "less_control_low": "less_low", "less_control_high": "less_high"},
-    )
-    unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*BY_RUN, *CELL])
-    cells = unbalanced.groupby(BY_RUN, sort=False).size().rename("unbalanced_cells").reset_index()
-    _add(metrics, cells, {"unbalanced_cells": "unbalanced_cells"})
-    biases = biases_of_all(real.items, BY_RUN)
-    for way in ("order", "variant"):
-        names = {f"bias_{way}{end}": end.removeprefix("_") or "bias" for end in ends}
-        names |= {f"changed_with_order{end}": f"changed{end}" for end in ends} if way == "order" else {}
-        _add(metrics, biases[biases["compares"] == way], names)
+    real = judged.where("words", "real")
+    items, balanced = real.items, pooled(real.items)
+    metrics = accuracy_metrics(items)
+    orders = both_orders(balanced, BY_RUN)
+    _add(metrics, orders["both"], "both", "both")
+    _add(metrics, of_meaning(orders["margins"]), "margin", "margin")
+    for row in every_variant(balanced, BY_RUN).to_dict("records"):
+        metrics[row["model"], row["run"]]["every_variant"] = row["every_variant"]
+    controls = controls_of_pairs(balanced[balanced["run"] == balanced["construction"]])
+    controls["run"] = controls["construction"]
+    _add(metrics, controls, "control", "control_accuracy", "control_")
+    _add(metrics, controls, "less_control", "less_control", "less_")
+    unbalanced = items[~items["balanced"].astype(bool)].drop_duplicates([*BY_RUN, *CELL])
+    for model, run, cells in unbalanced.groupby(BY_RUN).size().reset_index().itertuples(index=False, name=None):
+        metrics[model, run]["unbalanced_cells"] = cells
+    biases = biases_of_all(items, BY_RUN)
+    order, variant = (biases[biases["compares"] == way] for way in ("order", "variant"))
+    _add(metrics, order, "bias_order", "bias")
+    _add(metrics, order, "changed_with_order", "changed", "changed_")
+    _add(metrics, variant, "bias_variant", "bias")
     groups = accuracy_by_group(judged.items)
-    groups = groups[groups["group"] != "all"].groupby(BY_RUN, sort=False).head(MOST_GROUPS)
+    groups = groups[groups["group"] != "all"].groupby(BY_RUN).head(MOST_GROUPS)
     for model, run, group, accuracy in groups[[*BY_RUN, "group", "accuracy"]].itertuples(index=False, name=None):
         metrics[model, run][group] = accuracy
-    for key, scores in score_metrics(real).items():
-        metrics[key] |= scores
+    add_scores(metrics, real)
     return metrics
 
 
-def _add(metrics: Metrics, table: pd.DataFrame, names: Mapping[str, str]) -> None:
-    """Add columns of a table, which has a row a run, to the numbers of the runs: name of the number -> column."""
+def _add(metrics: Metrics, table: pd.DataFrame, name: str, column: str, before: str = "") -> None:
+    """Add a number of each run with its interval, ``before`` + low and high; a table has a row a run."""
     for row in table.to_dict("records"):
-        metrics[row["model"], row["run"]] |= {name: row[column] for name, column in names.items()}
+        interval = {f"{name}_{end}": row[before + end] for end in ("low", "high")}
+        metrics[row["model"], row["run"]] |= {name: row[column], **interval}
 
 
 def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = BY_RUN) -> Metrics:
@@ -444,17 +433,15 @@ def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = BY_RUN) -> Metrics
     return metrics
 
 
-def score_metrics(judged: JudgedPairs) -> Metrics:
-    """Return of each run "score.<name>" -> the accuracy by each score, under the scheme that decides.
+def add_scores(metrics: Metrics, judged: JudgedPairs) -> None:
+    """Add to the numbers of each run "score.<name>", the accuracy by each score under the scheme that decides.
 
     Cells in which one answer is always right are left out.
     """
     deciding = pooled(judged.scores).merge(judged.items[["model", "scheme"]].drop_duplicates())
-    metrics: Metrics = defaultdict(dict)
     means = deciding.groupby([*BY_RUN, "score"], sort=False)["accuracy"].mean().reset_index()
     for model, run, score, accuracy in means.itertuples(index=False, name=None):
         metrics[model, run][f"score.{score}"] = accuracy
-    return metrics
 
 
 def accuracy_by_group(items: pd.DataFrame) -> pd.DataFrame:
@@ -576,9 +563,8 @@ def with_groups(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     parts = [(pooled(items) if "balanced" in items else items).assign(group="all")]
     if by:
         parts.append(items.assign(group=[", ".join(map(str, values)) for values in items[[*by]].to_numpy()]))
-    both = pd.concat(parts, ignore_index=True)
-    order = {model: position for position, model in enumerate(items["model"].unique())}
-    return both.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    both, order = pd.concat(parts, ignore_index=True), pd.Index(items["model"].unique()).get_indexer
+    return both.sort_values("model", key=order, kind="stable", ignore_index=True)
 
 
 def with_benchmark_runs(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:

@@ -69,9 +69,8 @@ class ConstructionPairs:
     def first_words(self, name: str) -> dict[str, str]:
         """Return slot -> its words in the first rows of a file, with the first two people; for examples."""
         pairs, noun_type = self.files[name], next(iter(self.people.types.values()))
-        words = {slot: filler for rows in pairs.groups.values() for slot, filler in rows[0].items()}
         pronouns = self.people.pronouns[noun_type.pronouns[0]] if pairs.people else {}
-        return {**words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
+        return {**pairs.first_words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
 
 
 class PairsLine(Line):
