@@ -1,8 +1,7 @@
 """Judged minimal pairs of all models side by side: the tables and figures of the report."""
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from os.path import commonprefix
+from itertools import groupby, takewhile
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -200,7 +199,7 @@ def pairs_beside_published(
     majority = people.replace({"construction": {"overall": MEANING}}).assign(model=PEOPLE, source=SOURCE)
     majority["accuracy"] = majority["majority_percent"].map("{:.1f}".format)
     both = pd.concat([run, models, majority.rename(columns={"items": "n"})], ignore_index=True)
-    order = pd.Index([MEANING, *both["construction"]]).unique().get_indexer
+    order = pd.Index([*dict.fromkeys([MEANING, *both["construction"]])]).get_indexer
     both = both.sort_values("construction", key=order, kind="stable", ignore_index=True)
     return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str})
 
@@ -312,9 +311,14 @@ def _without_answer(good: str, bad: str) -> str:
     if len(one) == len(other):
         kept = [word if word == its else "…" for word, its in zip(one, other, strict=True)]
         return " ".join(word for word, _ in groupby(kept))
-    before = commonprefix([one, other])
-    after = commonprefix([words[len(before) :][::-1] for words in (one, other)])[::-1]
-    return " ".join([*before, "…", *after])
+    before = _shared(one, other)
+    after = _shared(one[len(before) :][::-1], other[len(before) :][::-1])
+    return " ".join([*before, "…", *after[::-1]])
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Return the words that two texts begin with alike."""
+    return [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
 
 
 def cards_of(named: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:
