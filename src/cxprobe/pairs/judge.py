@@ -8,13 +8,13 @@ in words (scheme "reply", score "asked", see `cxprobe.pairs.replies`).
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import ContinuationAlone, Member, PairClassifier
+from cxprobe.lm.params import ContinuationAlone, Member, NgramFeatures, PairClassifier
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.controls import controls_of
@@ -32,27 +32,14 @@ _VARIANT = ["construction", "variant"]
 ANSWERED = "answered_by_words"  # names the column of `with_answered_by_words`, and the table of its variants
 
 
-class Rates(NamedTuple):
-    """A table of accuracies.
-
-    Attributes:
-        by: The columns that divide it.
-        balanced: Whether cells in which one answer is always right are left out.
-        of: Which table of `JudgedPairs` it is made from.
-    """
-
-    by: Sequence[str]
-    balanced: bool = True
-    of: Literal["items", "scores"] = "items"
-
-
-RATES: Mapping[str, Rates] = {
-    "cells": Rates([*_KIND, "variant", "sentence", "noun_type", "order"], balanced=False),
-    "sentences": Rates([*_KIND, "variant", "sentence"], balanced=False),
-    "variants": Rates([*_KIND, "variant"], balanced=False),
-    "constructions": Rates([*_KIND, "format"]),
-    "noun_types": Rates([*_KIND, "noun_type"]),
-    "scores": Rates(["construction", "words", "scheme", "score"], of="scores"),
+# Name of a table of accuracies -> the columns that divide it.
+RATES: Mapping[str, Sequence[str]] = {
+    "cells": [*_KIND, "variant", "sentence", "noun_type", "order"],
+    "sentences": [*_KIND, "variant", "sentence"],
+    "variants": [*_KIND, "variant"],
+    "constructions": [*_KIND, "format"],
+    "noun_types": [*_KIND, "noun_type"],
+    "scores": ["construction", "words", "scheme", "score"],
 }
 PAIR_TABLES = (*RATES, "both", "margins", "unbalanced", "biases", "every_variant", "controls", ANSWERED)
 BY_RUN = ["model", "run"]
@@ -190,9 +177,8 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) ->
         both = scores.groupby(["scheme", "score", "item"])["row"].transform("nunique") == 2
         scores = paired_focus_shifts(scores[both] if (scores["scheme"] == REPLY).all() else scores)
     scores["accuracy"] = credits_of_margins(scores["margin"].to_numpy(np.float64))
-    deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY]) & scores["score"].isin(
-        [how.score, RULE_SCORE, ASKED]
-    )
+    deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY])
+    deciding &= scores["score"].isin([how.score, RULE_SCORE, ASKED])
     decisions = scores.loc[deciding, ["id", "scheme", "score", "margin", "accuracy"]]
     return JudgedPairs(pairs.merge(decisions, on="id", validate="one_to_one"), scores)
 
@@ -216,14 +202,11 @@ def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
     Source:
         The repository WesScivetti/Meaning_Alone: the share of comparisons whose log odds shift the expected way.
     """
-    construction, control = (
-        scored[scored["row"] == row].set_index(["scheme", "score", "item"]).sort_index()
-        for row in ("construction", "control")
-    )
+    rows = scored.set_index(["scheme", "score", "item"]).sort_index()
+    construction, control = rows[rows["row"] == "construction"], rows[rows["row"] == "control"]
     if not construction.index.is_unique or not construction.index.equals(control.index):
         raise DataError("every item needs one row of the construction and one of the control; read the table whole")
-    shift = construction["margin"].to_numpy(np.float64) - control["margin"].to_numpy(np.float64)
-    return construction.assign(margin=shift).reset_index()
+    return construction.assign(margin=construction["margin"] - control["margin"]).reset_index()
 
 
 def pair_tables(judged: JudgedPairs) -> dict[str, pd.DataFrame]:
@@ -233,7 +216,8 @@ def pair_tables(judged: JudgedPairs) -> dict[str, pd.DataFrame]:
         judged: The pairs, with the column model.
 
     Returns:
-        The tables of `RATES`, each with the columns that it is divided by, accuracy, low, high, n, ties and tie_rate;
+        The tables of `RATES`, each with the columns that it is divided by, accuracy, low, high, n, ties and tie_rate,
+        without cells in which one answer is always right, unless it is divided by variants;
         "constructions" has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`), and
         "scores" is by every scheme and score, the others by the deciding one. "both" and "margins": see `both_orders`.
         "unbalanced": the cells that were left out, with the reason and their own accuracies
@@ -241,12 +225,12 @@ def pair_tables(judged: JudgedPairs) -> dict[str, pd.DataFrame]:
         `every_variant` and `controls_of_pairs`. "answered_by_words": the accuracies in the variants that a bag of words
         answers (`with_answered_by_words`).
     """
-    tables = {}
-    for name, rates in RATES.items():
-        pairs: pd.DataFrame = getattr(judged, rates.of)
-        pairs = pooled(pairs) if rates.balanced else pairs
-        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", ["model", *rates.by]))
     balanced, keys = pooled(judged.items), ["model", *_KIND]
+    tables = {}
+    for name, by in RATES.items():
+        pairs = balanced if name != "scores" else pooled(judged.scores)
+        pairs = judged.items if "variant" in by else pairs
+        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", ["model", *by]))
     clusters = clusters_by(balanced, keys)
     real = judged.items[judged.items["words"] == "real"]
     real = real.assign(**{ANSWERED: real.get(ANSWERED, "")})
@@ -303,14 +287,10 @@ def answered_variants(items: pd.DataFrame, members: Sequence[Member], limit: flo
     Returns:
         One row a variant: construction, variant, model, accuracy, low, high, ties and n.
     """
-    bags = [
-        member.slug
-        for member in members
-        if isinstance(member.spec, PairClassifier)
-        and (member.spec.counts.kind, *member.spec.counts.lengths) == ("word_ngrams", 1, 1)
-    ]
-    asked = items[items["model"].isin(bags) & (items["words"] == "real")]
-    rates = rate_by(asked[asked["tests"] == "meaning"], "accuracy", [*_VARIANT, "model"])
+    words = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
+    bags = [one.slug for one in members if isinstance(one.spec, PairClassifier) and one.spec.counts == words]
+    asked = items[items["model"].isin(bags) & (items["words"] == "real") & (items["tests"] == "meaning")]
+    rates = rate_by(asked, "accuracy", [*_VARIANT, "model"])
     return rates[(rates["accuracy"] > limit) & (rates["low"] > 0.5)].drop_duplicates(_VARIANT)
 
 
@@ -321,9 +301,8 @@ def with_answered_by_words(judged: JudgedPairs, members: Sequence[Member], limit
     """
     answered = answered_variants(judged.items, members, limit)
     named = answered[[*_VARIANT, "model"]].rename(columns={"model": ANSWERED})
-    items, scores = (
-        table.merge(named, "left", _VARIANT).fillna({ANSWERED: ""}) for table in (judged.items, judged.scores)
-    )
+    items = judged.items.merge(named, "left", _VARIANT).fillna({ANSWERED: ""})
+    scores = judged.scores.merge(named, "left", _VARIANT).fillna({ANSWERED: ""})
     return JudgedPairs(items, scores, judged.replies)
 
 
@@ -354,8 +333,9 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the two numbers are our own.
     """
-    keys, frame = [*dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])], f"{CLUSTER}frame"
-    keys = [key for key in keys if key in items]  # a user's file may have the items alone
+    frame = f"{CLUSTER}frame"
+    known = dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])
+    keys = [key for key in known if key in items]  # a user's file may have the items alone
     two = items[items.groupby(keys)["order"].transform("nunique") == 2]
     of_items = two.groupby(keys, sort=False).agg({"accuracy": "prod", frame: "first"}).reset_index()
     rates = rate_by(of_items, "accuracy", by).drop(columns="ties").rename(columns={"accuracy": "both"})
@@ -536,10 +516,12 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
     """
     keys = [*by, "item", *(name for name in MEMBERS if name != column)]
     position = judged.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
-    ways = judged[[*keys, column, "accuracy"]].rename(columns={column: "second", "accuracy": "other"})
-    both = judged[position == 0].merge(ways[position == 1], on=keys, validate="one_to_one")
-    for name, asked in (("first", both[column]), ("second", both["second"])):  # each construction has its own names
-        both[name] = asked.groupby([both[key] for key in by]).transform(lambda part: " / ".join(dict.fromkeys(part)))
+    first = judged[position == 0].rename(columns={column: "first"})
+    second = judged.loc[position == 1, [*keys, column, "accuracy"]]
+    second = second.rename(columns={column: "second", "accuracy": "other"})
+    both = first.merge(second, on=keys, validate="one_to_one")
+    for way in ("first", "second"):  # each construction has its own names
+        both[way] = both.groupby([*by])[way].transform(lambda names: " / ".join(names.unique()))
     differences = difference_by(both, "accuracy", "other", by)
     low, high = differences["low"], differences["high"]
     changed = both.assign(changed=(both["accuracy"] - both["other"]).abs())

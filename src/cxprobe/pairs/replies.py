@@ -42,15 +42,13 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: HowToJudge) ->
     unknown = sorted(set(replies["pair"]) - set(pairs["id"]))
     if unknown:
         raise DataError(f"{len(unknown)} pairs were asked about that are not there, such as {unknown[0]}; ask again")
-    judged = [
-        judge_reply(None if failed else str(reply), gold, {"A": a, "B": b}, chain_of_thought=False)
-        for reply, failed, gold, a, b in replies[["reply", "failed", "gold", "option_a", "option_b"]].itertuples(
-            index=False, name=None
-        )
-    ]
-    read = replies[["pair", "gold", "reply"]].assign(
-        answer=[preference.answer for preference in judged], outcome=[preference.outcome for preference in judged]
-    )
+    read = replies[["pair", "gold", "reply"]].copy()
+    judged = []
+    for row in replies.to_dict("records"):
+        reply, options = None if row["failed"] else row["reply"], {"A": row["option_a"], "B": row["option_b"]}
+        judged.append(judge_reply(reply, row["gold"], options, chain_of_thought=False))
+    read["answer"] = [preference.answer for preference in judged]
+    read["outcome"] = [preference.outcome for preference in judged]
     groups = _GROUPS if how.source == OWN_PAIRS else how.cell
     about = ["id", *groups, *(name for name in pairs.columns if name.startswith(CLUSTER))]
     return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")

@@ -327,7 +327,7 @@ def ways_runs(
         faults: Gets the models that cannot be judged; those that it has are left out.
     """
     probe = cast(ProbePairs, stage.params.pairs.probe)  # not null where models are probed
-    written: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ways": [], "layers": []}
+    written: list[pd.DataFrame] = []
     for slug, probed in stage.params.pairs.probed.items():
         if slug in faults:
             continue
@@ -355,8 +355,7 @@ def ways_runs(
             ways = rates_of_ways(pairs, ["construction"])
             layers = rates_of_layers(predicted[name], pairs, ["construction"])
             agreement = agreement_of_ways(pairs, "construction")
-            for table, rows in (("verdicts", verdict_table(pairs)), ("ways", ways), ("layers", layers)):
-                written[table].append(rows.assign(model=slug))
+            written.append(verdict_table(pairs).assign(model=slug))
             of_names.append(ways)
             figures = {}
             if name == "all":  # the last one
@@ -377,6 +376,5 @@ def ways_runs(
                 figures=figures,
                 experiment="ways",
             )
-    for name, tables in written.items():
-        if tables:
-            write_table(pd.concat(tables, ignore_index=True), stage.data / f"{name}.parquet")
+    if written:
+        write_table(pd.concat(written, ignore_index=True), stage.data / "verdicts.parquet")
