@@ -49,11 +49,12 @@ def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFram
     cells = labelled.groupby([labelled[key] for key in keys] or np.zeros(len(labelled)), sort=False)
     words_of_cell = cells[["right", "wrong"]].transform("nunique")
     one_answer = (cells["right"].transform("size") > 1) & (words_of_cell == 1).all(axis=1)
-    times = labelled.groupby([*keys[:-1], "right", "wrong"], sort=False).size().rename("times").reset_index()
-    exchanged = times.rename(columns={"right": "wrong", "wrong": "right", "times": "other_way"})
-    counts = labelled.merge(times, how="left").merge(exchanged, how="left")  # in the order of the pairs
-    made_up_for = counts["times"] == counts["other_way"].fillna(0)
-    return labelled.assign(balanced=~one_answer.to_numpy(bool) | made_up_for.to_numpy(bool))
+    exchanged = labelled.assign(
+        words=["\0".join(sorted(both)) for both in words],
+        more=[(right > wrong) - (right < wrong) for right, wrong in words],
+    )
+    made_up_for = exchanged.groupby([*keys[:-1], "words"])["more"].transform("sum") == 0
+    return labelled.assign(balanced=~one_answer | made_up_for)
 
 
 def unbalanced_cells(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -213,9 +213,8 @@ def _dots(
             table = table[table.groupby("construction")[figure.of_two].transform("nunique") == 2]
         if table.empty:
             continue
-        marks = {}
-        if figure.best:
-            marks[BEST_BLIND] = best_blind(all_models, ["row", figure.panels], members)
+        best = best_blind(all_models, ["row", figure.panels], members) if figure.best else pd.DataFrame()
+        marks = {BEST_BLIND: best} if len(best) else {}
         if figure.table == "variants" and people is not None and len(people):
             marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
         drawn[name] = dots(

@@ -442,7 +442,7 @@ def accuracy_by_group(items: pd.DataFrame) -> pd.DataFrame:
     single = of_run["construction"].transform("nunique") == 1
     variants = real[balanced | single]
     several = variants.groupby(BY_RUN, sort=False)["variant"].transform("nunique") > 1
-    alone = ~balanced.groupby([real[column] for column in BY_RUN]).transform("any")
+    alone = ~of_run["balanced"].transform("any")
     variants = variants[several | alone[variants.index]]
     pool = real[balanced]
     noun_types = pool[pool.groupby(BY_RUN, sort=False)["noun_type"].transform("nunique") > 1]
@@ -485,8 +485,8 @@ def biases_of_all(items: pd.DataFrame, by: Sequence[str] = ("model", "noun_type"
     real = items[items["words"] == "real"]
     runs = [column for column in by if column in BY_RUN]
     several = real.groupby(runs)["construction"].transform("nunique") > 1
-    balanced = real["balanced"].astype(bool).groupby([real[column] for column in (*runs, "construction")])
-    return biases_of(real[~several | balanced.transform("all")], by)
+    balanced = real.groupby([*runs, "construction"])["balanced"].transform("all")
+    return biases_of(real[~several | balanced], by)
 
 
 def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:

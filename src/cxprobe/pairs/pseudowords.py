@@ -108,15 +108,11 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple
     mapping: dict[str, str] = {}
     sources: list[PseudowordSource] = []
     for word in words:
-        fitting = [candidate for candidate in propose(word) if _fits(candidate, word, taken)]
-        if fitting:
-            mapping[word] = fitting[0]
-            sources.append("wuggy")
-        else:
-            mapping[word] = next(string for string in _random_strings(word, seed) if _fits(string, word, taken))
-            sources.append("random")
+        proposed = next((candidate for candidate in propose(word) if _fits(candidate, word, taken)), "")
+        sources.append("wuggy" if proposed else "random")
+        mapping[word] = proposed or next(one for one in _random_strings(word, seed) if _fits(one, word, taken))
         taken.add(mapping[word])
-    table = pd.DataFrame({"word": words, "pseudoword": [mapping[word] for word in words], "source": sources})
+    table = pd.DataFrame({"word": words, "pseudoword": [*mapping.values()], "source": sources})
 
     def replace_words(value: str) -> str:
         return _WORD.sub(lambda match: mapping[match[0]], value)
