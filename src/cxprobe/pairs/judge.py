@@ -20,7 +20,7 @@ from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.controls import controls_of
 from cxprobe.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.pairs.params import AskedPairs, Benchmark, PairsParams
-from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
+from cxprobe.pairs.sources import FRAME, OWN_PAIRS, first_items, with_units
 from cxprobe.stats import CLUSTER, clusters_by, credits_of_margins, difference_by, rate_by, with_tie_rate
 
 RULE, REPLY = "rule", "reply"  # schemes
@@ -94,10 +94,6 @@ class JudgedPairs:
     items: pd.DataFrame
     scores: pd.DataFrame
     replies: pd.DataFrame | None = None
-
-    def where(self, column: str, value: str) -> "JudgedPairs":
-        """Return those pairs that have a value in a column."""
-        return JudgedPairs(self.items[self.items[column] == value], self.scores[self.scores[column] == value])
 
     @classmethod
     def joined(cls, parts: Mapping[str, "JudgedPairs"], constructions: Sequence[str] = ()) -> "JudgedPairs":
@@ -333,11 +329,10 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the two numbers are our own.
     """
-    frame = f"{CLUSTER}frame"
     known = dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])
     keys = [key for key in known if key in items]  # a user's file may have the items alone
     two = items[items.groupby(keys)["order"].transform("nunique") == 2]
-    of_items = two.groupby(keys, sort=False).agg({"accuracy": "prod", frame: "first"}).reset_index()
+    of_items = two.groupby(keys, sort=False).agg({"accuracy": "prod", FRAME: "first"}).reset_index()
     rates = rate_by(of_items, "accuracy", by).drop(columns="ties").rename(columns={"accuracy": "both"})
     return {"both": rates, "margins": effects_on_margins(two[~two["scheme"].isin([RULE, REPLY])], by)}
 
@@ -353,11 +348,13 @@ def with_pair_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
     return pd.concat([items.assign(run=items["construction"]), every], ignore_index=True)
 
 
-def run_metrics(judged: JudgedPairs) -> Metrics:
+def run_metrics(judged: pd.DataFrame, scores: pd.DataFrame) -> Metrics:
     """Return the numbers of each run on this project's pairs, the most important first.
 
     Args:
-        judged: The pairs, with the columns model and run; a run has those of one construction, or of several.
+        judged: The items of judged pairs with the columns model and run; a run has those of one construction, or of
+            several.
+        scores: Their scores, likewise.
 
     Returns:
         (model, run) -> accuracy, low, high, n and tie_rate of the pairs with real words, without the cells in which one
@@ -369,9 +366,8 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         are all balanced); and the accuracies variant.<name>, noun_type.<name>, words.pseudo (`MOST_GROUPS` at most),
         and score.<name> by each score.
     """
-    real = judged.where("words", "real")
-    items, balanced = real.items, pooled(real.items)
-    metrics = accuracy_metrics(items)
+    items = judged[judged["words"] == "real"]
+    balanced, metrics = pooled(items), accuracy_metrics(items)
     orders = both_orders(balanced, BY_RUN)
     _add(metrics, orders["both"], "both", "both")
     _add(metrics, of_meaning(orders["margins"]), "margin", "margin")
@@ -389,11 +385,11 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
     _add(metrics, order, "bias_order", "bias")
     _add(metrics, order, "changed_with_order", "changed", "changed_")
     _add(metrics, variant, "bias_variant", "bias")
-    groups = accuracy_by_group(judged.items)
+    groups = accuracy_by_group(judged)
     groups = groups[groups["group"] != "all"].groupby(BY_RUN).head(MOST_GROUPS)
     for model, run, group, accuracy in groups[[*BY_RUN, "group", "accuracy"]].itertuples(index=False, name=None):
         metrics[model, run][group] = accuracy
-    add_scores(metrics, real)
+    add_scores(metrics, items, scores[scores["words"] == "real"])
     return metrics
 
 
@@ -413,12 +409,12 @@ def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = BY_RUN) -> Metrics
     return metrics
 
 
-def add_scores(metrics: Metrics, judged: JudgedPairs) -> None:
+def add_scores(metrics: Metrics, items: pd.DataFrame, scores: pd.DataFrame) -> None:
     """Add to the numbers of each run "score.<name>", the accuracy by each score under the scheme that decides.
 
     Cells in which one answer is always right are left out.
     """
-    deciding = pooled(judged.scores).merge(judged.items[["model", "scheme"]].drop_duplicates())
+    deciding = pooled(scores).merge(items[["model", "scheme"]].drop_duplicates())
     means = deciding.groupby([*BY_RUN, "score"], sort=False)["accuracy"].mean().reset_index()
     for model, run, score, accuracy in means.itertuples(index=False, name=None):
         metrics[model, run][f"score.{score}"] = accuracy

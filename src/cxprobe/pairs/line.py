@@ -20,6 +20,7 @@ from cxprobe.pairs.judge import ANSWERED
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
+from cxprobe.pairs.sources import MADE, OWN_PAIRS, first_items, made_files, read_made
 from cxprobe.pairs.wording import wording_of
 from cxprobe.people.ratings import RatedItem
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
@@ -200,7 +201,6 @@ class PairsLine(Line):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield how much each model reads, and how much each is asked in words."""
         from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
-        from cxprobe.pairs.sources import OWN_PAIRS, first_items, made_files, read_made
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
@@ -405,7 +405,7 @@ class PairsLine(Line):
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     """Read the project's own minimal pairs."""
-    tables = [read_made_table(DATA / "make_pairs" / f"{name}.parquet") for name in section.constructions]
+    tables = [read_made_table(MADE / f"{name}.parquet") for name in section.constructions]
     return pd.concat(tables, ignore_index=True)
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cxprobe.stats import CLUSTER, mean_by
+from cxprobe.pairs.sources import FRAME
+from cxprobe.stats import mean_by
 
 _MEANING = "meaning"
-_FRAME = f"{CLUSTER}frame"
 _SIGNS = {"first": 1.0, "second": -1.0, "original": 1.0, "switched": -1.0}
 
 
@@ -43,7 +43,7 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         One row a group and effect: the columns of ``by``; effect; margin in nats, the mean over frames; low, high,
         standardised and n, see `cxprobe.stats.mean_by`; without those whose interval is unknown.
     """
-    keys = [*by, _FRAME]
+    keys = [*by, FRAME]
     place = items["place"].map(_SIGNS).astype(float) if "place" in items else float("nan")
     table = items.assign(place=place, variant=items.get("variant", ""))  # a user's file may have neither
     ordered = table.assign(margin=table["margin"] * table["order"].map(_SIGNS).astype(float))
@@ -62,7 +62,7 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         above.assign(effect="variant " + above["variant"].astype(str)),
     ]
     effects = pd.concat(parts, ignore_index=True)
-    return mean_by(effects, "margin", _FRAME, [*by, "effect"]).dropna()
+    return mean_by(effects, "margin", FRAME, [*by, "effect"]).dropna()
 
 
 def _means(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -186,8 +186,8 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     against = against_blind(compare_pairs(source.stage.params, items), "construction")
     settled = with_verdicts(tables["constructions"], tables["controls"], against)
     settled = settled[settled["words"] == "real"].set_index(["model", "construction"])
-    runs = JudgedPairs(with_pair_runs(items, meaning), with_pair_runs(source.judged.scores, meaning))
-    metrics = run_metrics(runs)
+    in_runs = with_pair_runs(items, meaning)
+    metrics = run_metrics(in_runs, with_pair_runs(source.judged.scores, meaning))
     real = several(items[items["words"] == "real"])
     by_kind = accuracy_metrics(real, ["model", "tests"])
     for (slug, kind), numbers in sorted(by_kind.items(), key=lambda entry: entry[0][1] != "meaning"):
@@ -212,10 +212,10 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     along = items[items["model"].isin({model for one in series.values() for model in one.models})]
     along = with_tie_rate(rate_by(pairs_in_groups(along, "run", {"all": "meaning"}), "accuracy", BY_RUN))
     return RunParts(
-        runs.items.groupby(BY_RUN, sort=False).size(),
+        in_runs.groupby(BY_RUN, sort=False).size(),
         metrics,
-        pooled(runs.where("words", "real").items),
-        accuracy_by_group(runs.items),
+        pooled(in_runs[in_runs["words"] == "real"]),
+        accuracy_by_group(in_runs),
         of_runs,
         with_series(along, series),
         settled["verdict"].to_dict(),
@@ -226,9 +226,9 @@ def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
     """Return what the runs on a benchmark consist of: a run for each group, and for all."""
     benchmark = source.stage.params.pairs.benchmarks[source.name]
     judged, replies = source.judged, source.judged.replies
-    runs = JudgedPairs(*(with_benchmark_runs(table, benchmark) for table in (judged.items, judged.scores)))
-    metrics = accuracy_metrics(runs.items)
-    add_scores(metrics, runs)
+    in_runs = with_benchmark_runs(judged.items, benchmark)
+    metrics = accuracy_metrics(in_runs)
+    add_scores(metrics, in_runs, with_benchmark_runs(judged.scores, benchmark))
     groups = with_tie_rate(rate_by(groups_of_runs(judged.items, benchmark), "accuracy", [*BY_RUN, "group"]))
     tables = {"accuracy": groups}
     for slug, member in source.judging.members.items():
@@ -243,11 +243,11 @@ def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
                 headline.setdefault(slug, {}).setdefault(source.name, {}).update(_part(numbers, OF_REPLIES))
         tables["asked"] = asked_rates(groups_of_runs(replies, benchmark), [*BY_RUN, "group"])
     # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
-    sizes = pooled(runs.items).groupby(BY_RUN, sort=False).size()
+    counted = pooled(in_runs)
     of_all = groups[groups["group"] == "all"]
     source.judging.show(of_all[of_all["run"] == "all"].assign(part=source.name))
     along = with_series(of_all.drop(columns="group"), source.series)
-    return RunParts(sizes, metrics, pooled(runs.items), groups, tables, along)
+    return RunParts(counted.groupby(BY_RUN, sort=False).size(), metrics, counted, groups, tables, along)
 
 
 def _part(numbers: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from cxprobe.pairs.sources import FRAME
 from cxprobe.stats import CLUSTER, LEVEL, credits_of_margins, rate_by
 
 WAYS = ("recognised", "expected", "said")
-FRAME = f"{CLUSTER}frame"
 _ESTIMATE = ("accuracy", "low", "high", "n")
 _COUNTS = ["n", "both_right", "first_alone", "second_alone", "both_wrong", "ties"]
 
