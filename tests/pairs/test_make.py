@@ -56,15 +56,14 @@ def test_the_members_of_an_item_are_worded_as_the_templates_say(tmp_path):
     members = {
         (pair.groups["variant"], pair.groups["order"]): pair for pair in pairs if pair.groups["noun_type"] == "name"
     }
-    first, second = members["A", "original"].context.split()[0], members["A", "switched"].context.split()[0]
-    verb, gift = members["A", "original"].context.removesuffix(".").removeprefix(f"{first} ").split(f" {second} ")
-    assert members["A", "original"].context == f"{first} {verb} {second} {gift}."
-    assert members["A", "original"].good == f" The one who gave her something is {first}."
-    assert members["A", "original"].bad == f" The one who gave her something is {second}."
-    assert members["A", "switched"].context == f"{second} {verb} {first} {gift}."
-    assert members["A", "switched"].good == members["A", "original"].bad
-    assert members["B", "original"].good == f" She got {gift} because {first} gave it to {second}."
-    assert members["B", "original"].bad == f" She got {gift} because {second} gave it to {first}."
+    original, switched, of_b = members["A", "original"], members["A", "switched"], members["B", "original"]
+    first, verb, second, gift = original.context.removesuffix(".").split(" ", 3)
+    assert original.good == f" The one who gave her something is {first}."
+    assert original.bad == f" The one who gave her something is {second}."
+    assert switched.context == f"{second} {verb} {first} {gift}."
+    assert switched.good == original.bad
+    assert of_b.good == f" She got {gift} because {first} gave it to {second}."
+    assert of_b.bad == f" She got {gift} because {second} gave it to {first}."
     assert len({pair.item for pair in members.values()}) == 1
 
 

@@ -61,10 +61,11 @@ def read_generic(path: Path) -> list[Pair]:
     pairs: list[Pair] = []
     for row in _rows(table):
         context, item = row.get("context", ""), row.get("item", row["id"])
-        good, bad = (
-            f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
-        )
-        of_groups, of_clusters = {name: row[name] for name in groups}, {clusters[name]: row[name] for name in clusters}
+        good, bad = row["good"], row["bad"]
+        if context:
+            good, bad = (text if text.startswith(" ") else " " + text for text in (good, bad))
+        of_groups = {name: row[name] for name in groups}
+        of_clusters = {clusters[name]: row[name] for name in clusters}
         pairs.append(Pair(row["id"], item, context, good, bad, of_groups, of_clusters or {"item": item}))
     return _distinct(pairs, path)
 

@@ -74,7 +74,8 @@ def with_verdicts(
     settled = []
     for _, row in beside.iterrows():
         compared = against.get((row["model"], row["construction"]))
-        judged = compared is not None and pd.notna(row["passed"])
-        ahead = compared is not None and compared.ahead
-        settled.append(verdict_beside_control(row["above_chance"], ahead, row["passed"]).words if judged else "")
+        if compared is None or pd.isna(row["passed"]):
+            settled.append("")
+        else:
+            settled.append(verdict_beside_control(row["above_chance"], compared.ahead, row["passed"]).words)
     return beside.drop(columns="above_chance").assign(verdict=settled)

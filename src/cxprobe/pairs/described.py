@@ -39,9 +39,9 @@ def blind_rates(name: str, params: ReportParams) -> pd.DataFrame:
     table = build_pairs(name, {name: load_pairs(name, people)}, people, settings, params.seed).pairs
     how, parts = HowToJudge.of(section, OWN_PAIRS), []
     for member in members:
-        if not member.is_blind or member.blind.kind not in PairsStage.blind_kinds:
+        if not member.is_blind or isinstance(member.spec, ContinuationAlone):
             continue
-        if isinstance(member.spec, ContinuationAlone):
+        if member.blind.kind not in PairsStage.blind_kinds:
             continue
         with TemporaryDirectory() as folder:
             measure_blindly(member, pairs_of(table), Path(folder), params.seed)

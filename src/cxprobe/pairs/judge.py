@@ -151,7 +151,7 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) ->
             "several; run the measuring stage again"
         )
     margins = answers.assign(scheme=RULE, score=RULE_SCORE)[["id", "scheme", "score", "margin"]]
-    return credit_pairs(pairs, margins[margins["id"].isin(pairs["id"])], how)
+    return credit_pairs(pairs, margins, how)
 
 
 def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) -> JudgedPairs:

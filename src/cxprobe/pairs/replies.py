@@ -19,7 +19,7 @@ from cxprobe.report.tables import with_blanks
 from cxprobe.stats import CLUSTER, rate_by
 
 _GROUPS = ["construction", "tests", "words", "variant"]  # of this project's pairs
-_ANSWERED = ("right", "wrong")  # the outcomes of replies that have an answer
+_ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin
 _RATES = {"consistency": "n_consistency", "position_bias": "n_parsed"}
 
 
@@ -62,10 +62,9 @@ def judge_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: HowToJudge) -> J
         read: What `read_replies` returns.
         how: Whose pairs they are; in a paired-focus table a model that chooses the same in both rows is undecided.
     """
-    answered = read[read["outcome"].isin(_ANSWERED)]
-    margins = answered.assign(margin=2.0 * (answered["outcome"] == "right") - 1.0).groupby("pair")["margin"].mean()
-    table = margins.rename_axis("id").reset_index().assign(scheme=REPLY, score=ASKED)
-    return replace(credit_pairs(pairs, table, how), replies=read)
+    margins = read.rename(columns={"pair": "id"}).assign(margin=read["outcome"].map(_ANSWERED))
+    table = margins.dropna(subset="margin").groupby("id")["margin"].mean().reset_index()
+    return replace(credit_pairs(pairs, table.assign(scheme=REPLY, score=ASKED), how), replies=read)
 
 
 def asked_rates(replies: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -105,8 +105,8 @@ def report_of_series(params: PairsStage, items: Mapping[str, pd.DataFrame]) -> T
     """
     section, members = params.pairs, line_members(params)
     series = series_of(params.models, section.models)
-    drawn = {model for one in series.values() for model in one.models}
-    drawn |= {member.slug for member in members if member.is_blind}
+    drawn = {member.slug for member in members if member.is_blind}
+    drawn = drawn.union(*(one.models for one in series.values()))
     groups, scores = {}, []
     for source, table in items.items():
         shown, benchmark = table[table["model"].isin(drawn)], section.benchmarks.get(source)

@@ -209,7 +209,7 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
         for row in asked_rates(of_real, ["model"]).to_dict("records"):
             headline.setdefault(row["model"], {}).update(_part(asked_metrics(row), OF_REPLIES))
     series = source.series
-    along = items[items["model"].isin({model for one in series.values() for model in one.models})]
+    along = items[items["model"].isin(set[str]().union(*(one.models for one in series.values())))]
     along = with_tie_rate(rate_by(pairs_in_groups(along, "run", {"all": "meaning"}), "accuracy", BY_RUN))
     return RunParts(
         in_runs.groupby(BY_RUN, sort=False).size(),
