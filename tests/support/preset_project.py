@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 from reasoning_tables import PLAIN
 from tiny_lms import save_lm, tokenizer_of
 
 from conftest import ROOT
+from cxprobe.lines import LINES
 
 READ = ("corpora", "lexicon", "models", "prompts", "published")  # of the project, and not changed
 RELATIONS = ("entailment", "neutral", "contradiction")
@@ -27,6 +29,13 @@ KINDS = {
     "olmo": "llama",
     "": "gpt2",
 }
+
+
+@pytest.fixture
+def without_constructions(monkeypatch):
+    """Let `cxprobe check` leave out the files of constructions: they take most of its time, and no preset has any."""
+    for line in LINES.values():
+        monkeypatch.setattr(type(line), "check_construction", lambda *_: None)
 
 
 def write_imports(folder: Path, params: dict[str, Any]) -> None:
