@@ -16,18 +16,15 @@ from mlflow import MlflowClient
 from quick_python import quick_python
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
-from tokenizers.models import BPE, WordPiece
+from tokenizers.models import WordPiece
 from tokenizers.normalizers import Lowercase
-from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
+from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
-from tokenizers.trainers import BpeTrainer
 from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertLMHeadModel,
     BertModel,
-    GPT2Config,
-    GPT2Model,
     PreTrainedTokenizerFast,
 )
 
@@ -303,18 +300,6 @@ def save_tiny_mlm(folder: Path) -> None:
 def save_tiny_clm(folder: Path) -> None:
     """Save a BERT that reads from left to right, long texts too: it spells most words."""
     save_tiny_bert(folder, 0, BertLMHeadModel, max_position_embeddings=2048, is_decoder=True)
-
-
-def save_tiny_gpt2(folder: Path) -> None:
-    """Save a GPT-2 with random weights and a byte-level BPE tokenizer without special tokens."""
-    torch.manual_seed(0)
-    tokenizer = Tokenizer(BPE(unk_token=None))
-    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
-    trainer = BpeTrainer(vocab_size=300, initial_alphabet=ByteLevel.alphabet(), show_progress=False)
-    tokenizer.train_from_iterator([" ".join(WORDS)] * 10, trainer)
-    config = GPT2Config(vocab_size=tokenizer.get_vocab_size(), n_positions=64, n_embd=16, n_layer=2, n_head=2)
-    GPT2Model(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64).save_pretrained(folder)
 
 
 def tiny_tokenizer(words: list[str] = WORDS) -> PreTrainedTokenizerFast:

@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_lms import save_lm
 from tokenizers import Tokenizer
 from tokenizers.models import Unigram
 from tokenizers.pre_tokenizers import Metaspace
 from transformers import PreTrainedTokenizerFast
 
-from conftest import save_tiny_gpt2
 from cxprobe.errors import DataError
 from cxprobe.lm.embedding import load_encoder, tokenise
 from cxprobe.lm.params import ModelSpec
@@ -31,7 +31,7 @@ def sentence_pieces(encoder):
 def encoders(encoder, sentence_pieces, tmp_path_factory):
     """A word-piece, a sentence-piece and a byte-level tokenizer."""
     folder = tmp_path_factory.mktemp("gpt2")
-    save_tiny_gpt2(folder)
+    save_lm(folder, "gpt2")
     gpt2 = load_encoder("gpt2", ModelSpec(name=str(folder), revision=None, sha256=None, dtype="float32"))
     return encoder, sentence_pieces, gpt2
 

@@ -93,16 +93,12 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
     judged = read_table(project / "data/judge_pairs/items.parquet").groupby("model").size()
     assert judged["clm"] < judged["mlm"]
 
-    change(project, lambda params: params["recognition"]["models"].update(one={}))
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_recognition").stdout)
-    assert ran == ["measure_recognition@one", "judge_recognition", "report_recognition"]
-
 
 def models_reported(folder: Path) -> list[str]:
     return sorted(set(read_table(folder / "results/report_recognition/accuracy.csv")["model"]))
 
 
-def test_marked_sentences_have_the_subsets_of_mined_ones_and_other_vectors(project):
+def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(project):
     pattern = project / "constructions/toy/pattern.yaml"
     tokens, slot = "tokens: [{LOWER: the}, {TAG: JJ}]", "dependencies: [{RIGHT_ID: half-1, RIGHT_ATTRS: {TAG: JJ}}]"
 
@@ -122,20 +118,8 @@ def test_marked_sentences_have_the_subsets_of_mined_ones_and_other_vectors(proje
     ran = stages_that_ran(run(project, "dvc", "repro", "report_recognition").stdout)
     assert {"mine_sentences@toys", "make_recognition", "measure_recognition@one", "report_recognition"} <= set(ran)
     made = {source: project / "data/make_recognition/toy" / source for source in ("mined", "marked")}
-    mined, marked = (read_table(folder / "splits.parquet") for folder in made.values())
-    pd.testing.assert_frame_equal(mined, marked)
     mined, marked = (read_table(folder / "sentences.parquet") for folder in made.values())
     pd.testing.assert_frame_equal(mined, marked.drop(columns=["start", "end"]))
-    assert marked["start"].dtype == marked["end"].dtype == np.int64
-    adjectives = {"red", "old", "green", "young"}
-    for text, start, end in marked[["text", "start", "end"]].to_numpy():
-        seen = text[start:end].split()
-        assert {seen[0], seen[-1]} <= adjectives
-        assert not adjectives & set((text[:start] + text[end:]).replace(",", "").split())
-    folders = [project / "data/measure_recognition/one/toy" / source for source in made]
-    whole, spans = (np.load(folder / "features.npy") for folder in folders)
-    assert whole.shape == spans.shape
-    assert np.abs(whole - spans).max() > 1e-3
     summary = read_table(project / "results/report_recognition/accuracy.csv")
     assert {*zip(summary["source"], summary["model"], strict=True)} >= {("mined", "one"), ("marked", "one")}
 
