@@ -3,7 +3,7 @@
 import runpy
 
 import pytest
-from preset_project import READ, cut_down, save_tiny_models, write_imports
+from preset_project import READ, cut_down, leave_out_constructions, save_tiny_models, write_imports
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
@@ -15,8 +15,6 @@ from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_names, preset_text
 from cxprobe.run.results import write_results
 from cxprobe.run.stage import Outcome, Stage
-
-pytest_plugins = ["preset_project"]
 
 PRESETS = preset_names(ROOT / "presets")
 OF_PAPERS = {"weissweiler2022", "scivetti2025", "oba2026"}  # checked by tests/docs/test_papers.py
@@ -48,7 +46,8 @@ def preset(request, tmp_path, monkeypatch):
 
 @pytest.mark.pipeline
 @pytest.mark.parametrize("preset", sorted({*PRESETS} - OF_PAPERS), indirect=True)
-def test_a_preset_has_no_fault_once_its_files_are_imported(preset, without_constructions):
+def test_a_preset_has_no_fault_once_its_files_are_imported(preset, monkeypatch):
+    leave_out_constructions(monkeypatch)
     done = CliRunner().invoke(app, ["check"])
     assert (done.exit_code, "have no fault" in done.output) == (0, True), done.output
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pytest
 from reasoning_tables import PLAIN
 from tiny_lms import save_lm, tokenizer_of
 
@@ -31,8 +30,7 @@ KINDS = {
 }
 
 
-@pytest.fixture
-def without_constructions(monkeypatch):
+def leave_out_constructions(monkeypatch):
     """Let `cxprobe check` leave out the files of constructions: they take most of its time, and no preset has any."""
     for line in LINES.values():
         monkeypatch.setattr(type(line), "check_construction", lambda *_: None)
