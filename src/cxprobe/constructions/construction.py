@@ -20,11 +20,6 @@ GrammarSource = Literal["generated", "balanced"]
 """The sources that have grammars."""
 
 
-def without_marks(source: SentenceSource) -> Literal["generated", "balanced", "mined"]:
-    """Return the source that has the same sentences and settings: of "marked" this is "mined"."""
-    return "mined" if source == "marked" else source
-
-
 class Length(Closed):
     """A feature: the number of words of the sentence."""
 
