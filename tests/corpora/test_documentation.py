@@ -6,7 +6,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import networkx
-import pytest
 from small_corpora import settings_of
 
 from conftest import ROOT
@@ -65,25 +64,6 @@ def test_only_running_english_is_kept():
         "Bullets are allowed if they hold sentences. They may go on in a second line.",
         "The lower the better.",
     ]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        '"""Of a module."""\nx = """no docstring"""\n',
-        "#!/usr/bin/env python\n# Comment\n\n'''Of a module.'''\n",
-        'def f(a: int = 3) -> None:  # why\n    r"""Of a \\d function."""\n',
-        'class C:\n\n    """Of a class with "quotes"."""\n',
-        'def f():\n    """An \\"escaped\\" quote\\n and a line."""\n    return """no docstring"""\n',
-        "def f():\n    pass\n",
-    ],
-)
-def test_docstrings_are_those_that_python_sees(source):
-    nodes = [
-        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-    ]
-    expected = {text for node in nodes if (text := ast.get_docstring(node, clean=False))}
-    assert set(docstrings(source)) == expected
 
 
 def test_docstrings_of_a_real_package_are_those_that_python_sees():
