@@ -189,7 +189,7 @@ def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
         DataError: spaCy refuses a tag or a feature.
     """
     words = sentence.words
-    columns: dict[str, list[Any]] = {"words": [word.form for word in words], "spaces": [word.space for word in words]}
+    columns: dict[str, Any] = {"words": [word.form for word in words], "spaces": [word.space for word in words]}
     for name, place in {"lemmas": 1, "pos": 2, "tags": 3, "morphs": 4}.items():
         columns[name] = ["" if word[place] == "_" else word[place] for word in words]
     if all(word.head != NO_HEAD for word in words):
@@ -231,8 +231,9 @@ def annotated_sentence(
             head, deprel = 0, "root"
         elif token.head == token:
             head, deprel = root.i + 1, "parataxis"
-        known = [cell or "_" for cell in (token.lemma_, token.pos_, token.tag_, str(token.morph))]
-        word = TreeWord(token.text, *known, head, deprel, space=bool(token.whitespace_))
+        known = (token.lemma_, token.pos_, token.tag_, str(token.morph))
+        lemma, upos, xpos, feats = (cell or "_" for cell in known)
+        word = TreeWord(token.text, lemma, upos, xpos, feats, head, deprel, space=bool(token.whitespace_))
         if construction:
             elements = [f"{top.i + 1}:{construction}.{role}" for role, part in parts if part == token]
             word = word._replace(cxn=(construction,) * (token == top), elements=tuple(elements))
