@@ -215,9 +215,10 @@ def check_annotated(found: Collected, corpus: str, construction: str) -> None:
 
 
 def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
-    table = candidates[["text", "url", "start", "end", "tags"]].copy()
-    table.insert(0, "id", [text_id("mined", text) for text in table["text"]])
-    table["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
+    columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in candidates["text"]]}
+    columns |= {name: candidates[name].tolist() for name in ("text", "url", "start", "end", "tags")}
+    columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
     for name, feature in wanted.features.items():
-        table[name] = [feature.of(*shape) for shape in zip(candidates["words"], candidates["marks"], strict=True)]
-    return table.astype(dict.fromkeys(wanted.features, "int64"))  # also where there is no candidate
+        columns[name] = [feature.of(*shape) for shape in zip(candidates["words"], candidates["marks"], strict=True)]
+    table = pd.DataFrame(columns, dtype=object)  # also where there is no candidate
+    return table.astype(dict.fromkeys(("start", "end", *wanted.features), "int64"))
