@@ -33,8 +33,8 @@ def accuracy_by(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         return rates
     low, high = [], []
     groups = items.groupby(list(by), sort=False)
-    for row, (_, group) in zip(rates.itertuples(), groups, strict=True):
-        estimate = Estimate(row.accuracy, row.low, row.high, row.n)
+    for row, (_, group) in zip(rates.to_dict("records"), groups, strict=True):
+        estimate = Estimate(row["accuracy"], row["low"], row["high"], row["n"])
         widened = add_spread(estimate, group[drawn].to_numpy().mean(axis=0), group["overlap"].mean())
         low.append(widened.low)
         high.append(widened.high)
@@ -262,7 +262,8 @@ def judge_predictions(credited: Credited) -> Recognition:
     together = accuracy_by(_with_sentences(probes), ["model", "layer"])
 
     def by_model(table: pd.DataFrame) -> pd.DataFrame:
-        return pd.concat([table[table["model"] == model] for model in models["model"]], ignore_index=True)
+        of_models: list[pd.DataFrame] = [table[table["model"] == model] for model in models["model"]]
+        return pd.concat(of_models, ignore_index=True)
 
     return Recognition(
         by_layer=by_layer,
