@@ -19,7 +19,7 @@ TEMPLATE = f"{CLUSTER}template"
 NOT_FILLED = ["split", "feature", "value", "label", "wanted", "found"]
 """Columns of a table of values of a feature that cannot give as many sentences of a label as were asked for."""
 _ROWS = ["feature", "split", "draw", "value", "label", "id"]
-NotFilled = tuple[Split, str, int, str, int, int]
+NotFilled = tuple[object, ...]
 
 
 class DrawnSubsets(NamedTuple):

@@ -209,7 +209,7 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.PersonLabel]) 
     known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
     return Labelled(
         table[kept].reset_index(drop=True),
-        table.loc[~kept, "label"].value_counts().to_dict(),
+        {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
         sum((label.kind, label.target) not in known for label in labels),
     )
 
