@@ -52,6 +52,7 @@ def search_treebank(
         raise DataError(f"no sentence has the construction {', '.join(constructions)}; the files have {known}")
     texts = [joined(sentence.text) for sentence in sentences]
     passing = [row for row, text in enumerate(texts) if passes(matchers.pattern, text)]
+    docs: Iterator[Doc]
     if gold:
         docs = (_with_tree(sentences[row], matchers) for row in passing)
     else:

@@ -169,7 +169,7 @@ def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) ->
     """Return a part's sentences of the values that have ``wanted`` of both labels, and the other values."""
     part = pool[pool["split"] == split]
     counts = pd.crosstab(part["value"], part["label"]).reindex(columns=list(LABELS), fill_value=0)
-    dropped = [
+    dropped: list[NotFilled] = [
         (split, feature, value, label, wanted, number)
         for value, by_label in counts.to_dict("index").items()
         for label, number in by_label.items()
