@@ -39,7 +39,7 @@ def outputs(name: str) -> list[str]:
     return [out if isinstance(out, str) else next(iter(out)) for out in written]
 
 
-# Its script is no part of the package and imports nothing of it.
+# Its script lies beside the lists of packages that it reads, and not in pipelines/.
 DEMO = "write_corpora"
 
 
