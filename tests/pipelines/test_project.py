@@ -58,10 +58,8 @@ def test_the_runs_of_an_experiment_can_be_compared(finished_project, experiment)
 
 
 def test_a_second_run_executes_nothing_but_a_look_at_the_corpus_and_leaves_a_clean_tree(project):
-    run(project, "dvc", "repro")
     commit(project)
-    done = run(project, "dvc", "repro")
-    assert stages_that_ran(done.stdout) == []
+    assert stages_that_ran(run(project, "dvc", "repro").stdout) == []
     assert run(project, "git", "status", "--porcelain").stdout == ""
 
 

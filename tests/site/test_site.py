@@ -12,7 +12,7 @@ from html_page import Page
 from matplotlib.figure import Figure
 from mlflow.utils.search_utils import SearchUtils
 
-from conftest import ROOT, change_params, shrink, write_shrunk_project
+from conftest import ROOT, change_params, shrink, write_toy_files
 from cxprobe.files.tables import write_table
 from cxprobe.lines import LINES
 from cxprobe.lm.params import SeriesEntry
@@ -51,7 +51,7 @@ def finding(value=0.7, low=0.6, high=0.8, **changes) -> Finding:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    write_shrunk_project(tmp_path)
+    write_toy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
