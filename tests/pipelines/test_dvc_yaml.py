@@ -81,7 +81,9 @@ def test_make_repro_runs_each_line_by_itself_with_its_own_stages():
 @pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("judge", "evaluate", "report"))])
 def test_what_only_judges_or_reports_runs_no_other_stage(name):
     stage = definition(name)
-    assert not [dep for dep in stage["deps"] if "/judge" in dep or "/evaluate" in dep or "/report" in dep or dep == "published"]
+    assert not [
+        dep for dep in stage["deps"] if "/judge" in dep or "/evaluate" in dep or "/report" in dep or dep == "published"
+    ]
     assert not [one for one in stage.get("params", []) if one in LINES or one.endswith(".judge") or one == "report"]
 
 
