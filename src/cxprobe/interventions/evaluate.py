@@ -68,8 +68,8 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
         Columns of `cxprobe.report.schema.RESPONSES` but task and model, the columns of `FACETS`, unit and cluster_frame
         (the frame of an item, and of a neutral sentence, which counts as one of the construction that was learnt).
 
-        - At the place that `most_used` gives, of the best direction, random ones and the whole vector: changed and
-          selectivity, and of the direction readable. Those of the direction decide.
+        - Where one direction has the largest selectivity: changed and selectivity, of this direction, of random ones
+          and of the whole vector, and readable. Those of the direction decide.
         - Of base sentences as they are: accuracy, which decides.
         - Summed up, of each intervention: effect, on answers and on control words; changed, likewise, the share of
           items whose answer changes; selectivity, by how much the effect on the answers is larger than that on control
@@ -161,39 +161,23 @@ def _leads(summed: pd.DataFrame) -> pd.DataFrame:
     """Return each item's effect of an intervention less that of the next one in `ORDER`, as its lead."""
     of = dict([*summed.groupby("intervention")])
     leads = [
-        _ahead(of[first], of[second], [*_ITEM, "labels"]).assign(intervention=lead_name(first, second))
+        _ahead(of[first], of[second], [*_ITEM, "labels"]).assign(intervention=f"{first} over {second}")
         for first, second in pairwise(ORDER)
     ]
     return pd.concat(leads).rename(columns={"effect": "lead"})
 
 
-def lead_name(first: str, second: str) -> str:
-    """Return what the lead of an intervention over the next one is called."""
-    return f"{first} over {second}"
+def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
+    """Return the effects where one direction has the largest effect, as a mean over frames, beyond control words.
 
-
-def most_used(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return of each construction where which direction has the largest effect on answers beyond control words.
-
-    Args:
-        effects: What `with_selectivity` returns, by region and layer.
-
-    Returns:
-        One row a construction: construction, intervention (one of `DIRECTIONS`), region and layer. The effect is the
-        mean over frames.
+    They are those of this direction (is_best), of random ones and of the whole vector, for each construction.
     """
+    effects, keys = with_selectivity(own), ["construction", *PLACE]
     is_found = (effects["labels"] == SELECTIVE) & effects["intervention"].isin(DIRECTIONS)
-    keys = ["construction", *PLACE]
     of_frames = effects[is_found].groupby([*keys, FRAME_OF_ITEM], sort=False)["effect"].mean()
     means = of_frames.groupby(keys, sort=False).mean().reset_index()
-    return means.loc[means.groupby("construction", sort=False)["effect"].idxmax(), keys]
-
-
-def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
-    """Return the effects at the place of `most_used`, of its direction (is_best), of random ones, the whole vector."""
-    effects = with_selectivity(own)
-    best = most_used(effects).rename(columns={"intervention": "best"})
-    here = effects.merge(best, validate="many_to_one")
+    best = means.loc[means.groupby("construction", sort=False)["effect"].idxmax(), keys]
+    here = effects.merge(best.rename(columns={"intervention": "best"}), validate="many_to_one")
     is_best = here["intervention"] == here["best"]
     decides = is_best & here["construction"].isin([*controls])
     return here.assign(is_best=is_best, decides=decides)[is_best | here["intervention"].isin([RANDOM, WHOLE])]
@@ -239,21 +223,20 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
 
     settled = []
     for row in rows:
+        model, construction, plain = row["model"], row["construction"], controls.get(row["construction"], "")
         known: dict[str, object] = {"verdict": ""}
-        if row["facet"] == USED and row["measure"] == "changed" and role_of(row["level"]) == DIRECTION:
-            model, construction = row["model"], row["construction"]
-            control = expected.get((model, controls.get(construction, "")))
-            changes = is_above_random(model, construction, "changed")
-            ahead = is_above_random(model, construction, "selectivity")
-            of_control = is_above_random(model, controls.get(construction, ""), "changed")
+        if (row["facet"], row["measure"], role_of(row["level"])) == (USED, "changed", DIRECTION):
+            control = expected.get((model, plain))
+            changes, there = (is_above_random(model, name, "changed") for name in (construction, plain))
+            is_ahead = bool(is_above_random(model, construction, "selectivity"))
             known = {
                 "chance": used[model, construction, "changed", RANDOM]["value"],
                 "baseline": "random directions",
-                "verdict": _FOUND[bool(ahead)] if changes else _verdict_of_null(control, of_control),
+                "verdict": _FOUND[is_ahead] if changes else _verdict_of_null(control, there),
             }
             if control:
                 known |= {name: control[column] for name, column in _OF_CONTROL.items()}
-        settled.append({**row, **known})
+        settled.append(row | known)
     return pd.DataFrame(settled)
 
 
@@ -264,9 +247,10 @@ def _verdict_of_null(control: Mapping[Any, Any] | None, changes_there: bool | No
         control: How often the model is right where plain words say the same; None where it was not asked.
         changes_there: Whether a direction changes its answers there; None where none was learnt.
     """
-    if control is None or (control["low"] > HALF and changes_there is None):
+    is_passed = control is not None and control["low"] > HALF
+    if control is None or (is_passed and changes_there is None):
         return "no_difference"
-    return "does_not" if control["low"] > HALF and changes_there else "cannot_be_told"
+    return "does_not" if is_passed and changes_there else "cannot_be_told"
 
 
 def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

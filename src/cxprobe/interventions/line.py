@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.faults import Fault
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.writing import DATA
-from cxprobe.interventions.evaluate import lead_name, of_facet, role_of
+from cxprobe.interventions.evaluate import FACETS, of_facet, role_of
 from cxprobe.interventions.names import (
     CONTROL,
     DAS,
@@ -20,7 +19,6 @@ from cxprobe.interventions.names import (
     INTERVENTIONS,
     MEANS,
     NEUTRAL,
-    ORDER,
     RANDOM,
     SELECTIVE,
     TRAIN,
@@ -56,43 +54,17 @@ _READ = ["construction", "part", "regions", "base_before", "source_before"]
 _BESIDE = "evaluate_interventions/tables/beside_published"
 MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
-# Title, facet, names beside that of the model or the construction, and what is measured, in words.
-_TABLES: Sequence[tuple[str, str, Sequence[str], Mapping[str, str]]] = (
-    (
-        "Readable and used: at the place and along the direction that change most; random ones, and the whole vector",
-        USED,
-        ("intervention", "layer", "region"),
-        {
-            "readable": "readable: a probe's accuracy on other frames",
-            "selectivity": "used: effect beyond control words, in nats",
-            "changed": "share of answers that change",
-        },
-    ),
-    ("Expected", "", (), {"accuracy": "expected: how often the right answer is likelier"}),
-    (
-        "Effects of exchanged vectors, in nats",
-        "intervention",
-        ("intervention",),
-        {
-            "effect": "effect",
-            "selectivity": "beyond control words",
-            "changed": "share of answers that change",
-            "broken": "broken: loss of a neutral word",
-        },
-    ),
-    (
-        "How far interventions are ahead of one another on the same items, in nats",
-        "order",
-        ("intervention", "labels"),
-        {"lead": "difference"},
-    ),
-    (
-        "Learnt on one construction, asked on another, in nats",
-        "learnt",
-        ("learnt", "construction", "intervention"),
-        {"effect": "effect"},
-    ),
-)
+# Facet -> the title of its table on pages.
+_TABLES: Mapping[str, str] = {
+    USED: "Where and along which direction an exchange changes most, with random ones, the whole vector: the share of "
+    "answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond control words "
+    "in nats (selectivity)",
+    "": "How often the right answer to a base sentence is the likelier one",
+    "intervention": "Effects of exchanged vectors in nats, with the share of answers that change (changed), the effect "
+    "beyond control words (selectivity) and the loss of a neutral word (broken)",
+    "order": "How far interventions are ahead of one another on the same items, in nats",
+    "learnt": "Learnt on one construction, asked on another, in nats",
+}
 
 
 class InterventionsLine(Line):
@@ -206,20 +178,20 @@ class InterventionsLine(Line):
             yield from self._tables(column, value, inputs, models)
 
     def _tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        rates = inputs.rates(self.name)
         other = {"construction": "model", "model": "construction"}[column]
-        for title, facet, named, measured in _TABLES:
-            rates = of_facet(inputs.rates(self.name), facet)
-            about = (rates[column] == value) | (rates.get("learnt") == value)
-            keys = [*dict.fromkeys((other, *named))]
+        for facet in FACETS:
+            if facet.name not in _TABLES:
+                continue
+            rows = of_facet(rates, facet.name)
+            keys = [*dict.fromkeys((other, "construction", *facet.columns))]
             cells: dict[tuple[str, ...], dict[str, str]] = {}
-            for row in rates[about & rates["measure"].isin([*measured])].to_dict("records"):
+            for row in rows[(rows[column] == value) | (rows.get("learnt") == value)].to_dict("records"):
                 of_key = cells.setdefault(tuple(row[key] for key in keys), {"n": f"{row['n']:,}"})
                 of_key[row["measure"]] = _with_interval(row)
-            rows = [
-                [*map(models.label, key), *(of_key.get(name, "–") for name in (*measured, "n"))]
-                for key, of_key in cells.items()
-            ]
-            yield PageTable(title, self.accuracy, [*keys, *measured.values(), "n"], rows)
+            numbers = [*facet.measures, "n"]
+            shown = [[*map(models.label, key), *(of.get(name, "–") for name in numbers)] for key, of in cells.items()]
+            yield PageTable(_TABLES[facet.name], self.accuracy, [*keys, *numbers], shown)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield effects on the constructions beside those of CausalGym, which are about other items."""
@@ -241,20 +213,20 @@ def _faults_of_sentences(labelled: LabelledSentences) -> Iterator[Fault]:
 
 
 def order_in_words(model: str, leads: pd.DataFrame) -> str:
-    """Return in words whether interventions follow one another as in `ORDER`, and what is left of the lead of DAS.
+    """Return in words whether interventions follow one another as expected, and what is left of the lead of DAS.
 
     Args:
         model: Its name for people.
         leads: Its rates of the facet order about one construction, see `cxprobe.interventions.evaluate.of_facet`.
     """
-    leads_of = {(row["intervention"], row["labels"]): row for row in leads.to_dict("records")}
-    order = [leads_of[lead_name(*pair), TRUE] for pair in pairwise(ORDER)]
+    rows = leads.to_dict("records")
+    order = [row for row in rows if row["labels"] == TRUE]
+    of_das = {row["labels"]: _with_interval(row) for row in rows if row["intervention"] == f"{DAS} over {MEANS}"}
     said = "; ".join(f"{row['intervention']} {_with_interval(row)}" for row in order)
     holds = "each is ahead" if all(row["low"] > 0 for row in order) else "not each is shown to be ahead"
-    left, control = (_with_interval(leads_of[lead_name(DAS, MEANS), kind]) for kind in (SELECTIVE, CONTROL))
     return (
-        f"{model}, in nats: {said}; {holds}. On control words {DAS} is over {MEANS} by {control}, so that beyond these "
-        f"its lead is {left}."
+        f"{model}, in nats: {said}; {holds}. On control words {DAS} is over {MEANS} by {of_das[CONTROL]}, so that "
+        f"beyond these its lead is {of_das[SELECTIVE]}."
     )
 
 
