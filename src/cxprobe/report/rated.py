@@ -34,7 +34,7 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
         label = line.row_label(row, inputs)
         if not label:
             continue
-        of_baseline = every.get((*place[:-1], row["baseline"]))
+        of_baseline = every.get((*place[:-1], row["baseline"])) or line.baseline(row, inputs)
         yield Finding(
             line.name,
             line.params.construction_of(row["construction"]),
@@ -47,6 +47,7 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
             chance=float(row["chance"]),
             source=row["source"],
             headline=bool(row["decides"]),
+            note=line.note(row, inputs),
             preference=line.preference(row, inputs) if row["verdict"] == "preference" else "",
             against=_against(row) if of_baseline else None,
             control=_control(row),

@@ -39,6 +39,12 @@ class Measure(NamedTuple):
 MEASURES: Mapping[str, Measure] = {
     "accuracy": Measure("share of items answered right; a tie is half", 0, 1),
     "flips": Measure("share of items whose decision differs from that in the base test; next to a tie half", 0, 1),
+    "changed": Measure("share of items whose answer an exchange changes", 0, 1),
+    "readable": Measure("share of vectors of other frames whose label a probe finds", 0, 1),
+    "effect": Measure("nats by which an exchange moves the log odds toward the source's answer"),
+    "selectivity": Measure("nats of the effect on answers less that on control words"),
+    "lead": Measure("nats of the effect less that of the next intervention"),
+    "broken": Measure("nats that the right word of a neutral sentence loses"),
 }
 """Name -> what it measures."""
 
