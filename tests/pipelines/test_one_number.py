@@ -1,10 +1,8 @@
 """One number, one place: a rate is the same wherever it is shown, and the plain mean of its responses."""
 
-import io
 import re
 from html import unescape
 
-import numpy as np
 import pandas as pd
 import pytest
 from mlflow import MlflowClient
@@ -36,11 +34,11 @@ def drawn(rates: pd.DataFrame) -> list[dict]:
 
 def test_thirty_rates_are_the_same_in_the_table_the_metrics_of_dvc_and_the_runs_of_mlflow(finished_project, rates):
     client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
-    found = {
-        tuple(one.data.params[key] for key in ("model", "construction", "source")) + (one.data.tags["dvc.stage"],): one
-        for experiment in client.search_experiments()
-        for one in runs(finished_project, experiment.name)
-    }
+    found = {}
+    for experiment in client.search_experiments():
+        for one in runs(finished_project, experiment.name):
+            named = [one.data.params[key] for key in ("model", "construction", "source")]
+            found[*named, one.data.tags["dvc.stage"]] = one
     for rate in drawn(rates):
         results = finished_project / "results" / f"evaluate_{rate['task']}"
         table = pd.read_csv(results / "rates.csv", keep_default_na=False, dtype=dict.fromkeys(KEYS, str))

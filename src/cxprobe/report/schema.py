@@ -14,6 +14,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
 from cxprobe.stats import CLUSTER, UNIT
 
 
@@ -98,6 +99,11 @@ _MAY_LACK = frozenset(
     {"chance", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"}
     | {"control", "control_low", "control_high", "control_n", "low", "high"}
 )
+
+
+def evaluated(task: str) -> Path:
+    """Return the folder of the responses, rates and comparisons of a task."""
+    return DATA / f"evaluate_{task}"
 
 
 def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) -> None:
