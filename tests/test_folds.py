@@ -10,10 +10,6 @@ def cut(labels: list[bool], templates: list[str], most: int) -> list:
     return cut_folds(np.array(labels, dtype=bool), np.array(templates, dtype=object), most, seed=1)
 
 
-def test_there_are_as_many_folds_as_are_asked_for():
-    assert len(cut([True, False] * 20, [f"t{n}" for n in range(40)], 5)) == 5
-
-
 def test_there_are_fewer_folds_where_a_label_has_few_templates():
     assert len(cut([True] * 6 + [False] * 9, list("abcdef") + list("ggghhhiii"), 5)) == 3
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.constructions.construction import without_marks
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member
@@ -18,7 +17,6 @@ from cxprobe.run.stage import JudgedRun, Outcome, Stage
 
 def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     section = stage.params.recognition
-    sources = [(name, source) for name, named in section.constructions.items() for source in named]
     headline: dict[str, dict[str, dict[str, float]]] = {}
     runs: list[JudgedRun] = []
     tables: dict[str, list[pd.DataFrame]] = {}
@@ -31,7 +29,7 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         return predicted
 
     judging = judge_members(stage, read, "measure")
-    for name, source in sources:
+    for name, source in section.sources:
         asked = {slug: parts[name, source] for slug, parts in judging.judged.items() if (name, source) in parts}
         if not asked:
             continue
@@ -44,12 +42,12 @@ def judge_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         items, summary = credited.probes.assign(construction=name, source=source), []
         for slug in asked:
             member = judging.members[slug]
-            measured = DATA / "measure_recognition" / member.entry / member.inside / name / source
-            fields = run_fields(
-                member, judged.of(slug), name, source, splits, measured if section.tune is not None else None
-            )
-            settings = [f"recognition.make.{without_marks(source)}", "recognition.embed", "recognition.probe"]
-            settings += ["recognition.tune"] if section.tune is not None else []
+            drawn_as = "mined" if source == "marked" else source
+            settings, measured = [f"recognition.make.{drawn_as}", "recognition.embed", "recognition.probe"], None
+            if section.tune is not None:
+                settings.append("recognition.tune")
+                measured = DATA / "measure_recognition" / member.entry / member.inside / name / source
+            fields = run_fields(member, judged.of(slug), name, source, splits, measured)
             metrics = fields["metrics"]
             of_run = {"construction": name, "source": source, "model": slug, "layer": metrics["layer"]}
             credits = judged_items(items, pd.DataFrame([of_run]))

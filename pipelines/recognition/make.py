@@ -4,7 +4,7 @@ from collections import Counter
 
 import pandas as pd
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction, without_marks
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import write_table
 from cxprobe.recognition.make import draw_subsets, part_sizes
@@ -22,12 +22,11 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         if "marked" in sources:
             stage.use(CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
             require_slots(name)
-    named_sources = [(name, source) for name, sources in section.constructions.items() for source in sources]
-    for name, source in named_sources:
+    for name, source in section.sources:
         stage.use(CONSTRUCTIONS_FOLDER / name / "construction.yaml")
         construction = load_construction(name).for_source(source)
         sentences, draws, reports = source_sentences(stage, name, construction, source)
-        sizes = getattr(section.make, without_marks(source))
+        sizes = section.make.subsets_of(source)
         subsets = draw_subsets(
             sentences, draws, construction.features, sizes, seed=stage.params.seed, place=f"{name}, {source}"
         )

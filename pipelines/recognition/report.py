@@ -23,7 +23,7 @@ def report_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     by_layer, summary = (read_table(folder / f"{stem}.parquet") for stem in ("accuracy_by_layer", "recognition"))
     beside = {stem: read_table(folder / f"{stem}.parquet") for stem in BESIDE}
     items, sentences = [], []
-    for name, source in ((name, source) for name, sources in section.constructions.items() for source in sources):
+    for name, source in section.sources:
         judged = read_table(folder / name / source / "items.parquet")
         items.append(judged.assign(construction=name, source=source))
         drawn = read_subsets(stage.use(DATA / "make_recognition" / name / source))

@@ -133,7 +133,7 @@ class Comparison:
         these questions even where the text says the answer, so its rate does not tell what it knows.
         """
         judged = with_balance(_with_clusters(self.table).assign(scheme="causal"))
-        return controls_of_pairs(pooled(judged), [])
+        return controls_of_pairs(pooled(judged).assign(model="")).drop(columns="model")
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.

@@ -6,11 +6,10 @@ import sys
 
 import pytest
 from ruamel.yaml import YAML
-from toy_files import write_toy_files
 from typer.testing import CliRunner
 from whole_project import change
 
-from conftest import ROOT, project_environment
+from conftest import ROOT, project_environment, write_toy_files
 from cxprobe.cli import app
 from cxprobe.project.params import schema_text
 from cxprobe.project.presets import preset_text

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
-from toy_files import write_toy_files
 from typer.testing import CliRunner
 
 import cxprobe
-from conftest import change_params
+from conftest import change_params, write_toy_files
 from cxprobe.cli import app
 from cxprobe.constructions.construction import load_construction
 from cxprobe.lm.folders import digest_of

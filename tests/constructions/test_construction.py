@@ -58,12 +58,6 @@ def test_a_second_pair_has_rules_and_features_of_its_own(tmp_path):
     assert files == ["grammars/test.cfg", "grammars/balanced_test.cfg"]
 
 
-def test_a_construction_without_a_second_pair_says_what_to_do(toy_constructions):
-    construction = load_construction("toy", toy_constructions)
-    with pytest.raises(ConstructionError, match=r"Toy order: .*no section balanced.*take balanced out of recogn"):
-        construction.for_source("balanced")
-
-
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=2).map(sorted), st.integers(0, 30))
 def test_features_measure_length_starts_and_distance(marks, beyond):
     words, marks = marks[-1] + beyond, tuple(marks)
@@ -77,11 +71,8 @@ def test_features_measure_length_starts_and_distance(marks, beyond):
     [
         ("mark: 2", "mark: 3", "balanced.features.third_start asks for mark 3, but the last mark of a sentence is 2"),
         ("features: {third_start: {measure: start, mark: 2}}", "features: {}", "balanced.features: {} is not allowed"),
-        ("third_start", "label", "balanced.features.label: 'label' names another column"),
         (", negative: NEG", "", "grammar: start names no symbol for the label negative"),
-        ("gloss: the words of a clause in their order\n", "", "gloss: missing"),
         ("  length: {", "  label: {", "features.label: 'label' names another column of the tables of sentences"),
-        ("  length: {", "  cluster_noun: {", "features.cluster_noun: 'cluster_noun' names another column"),
         ("length: {measure: length}", "far: {measure: distance, marks: [1, 0]}", "name the earlier mark first; [1, 0]"),
         ("made for the tests", "<script>alert(1)</script>", "sources[0]: '<script>' is HTML, a picture or a link"),
         ("Toy order", "Toy [x](javascript:alert(1))", "name: '[x](' is HTML, a picture or a link"),

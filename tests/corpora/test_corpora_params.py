@@ -24,11 +24,6 @@ def told(constructions, watched):
         ({"way": "docs", "let-alone": "web"}, [], []),
         ({"way": "books"}, ["books"], []),
         ({"way": "books"}, [], ["mining.watched: must name books, since its files may change"]),
-        (
-            dict.fromkeys(["way", "let-alone"], "books"),
-            [],
-            ["mining.watched: must name books, since its files may change"],
-        ),
         ({"way": "docs"}, ["way"], ["mining.watched: corpora does not have way"]),
         ({"way": "bocks"}, [], ["mining.constructions.way: 'bocks' is not in corpora"]),
         ({"wya": "docs"}, [], ["mining.constructions.wya: 'wya' is not in constructions/"]),

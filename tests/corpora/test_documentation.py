@@ -1,12 +1,17 @@
 import ast
 import json
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import networkx
-import pytest
+from small_corpora import settings_of
 
-from documentation import docstrings, find_packages, prose, write_corpus
+from conftest import ROOT
+from cxprobe.run.mining import CorporaParams
+from cxprobe.run.stage import Stage
+from documentation import docstrings, prose, write_corpora
 
 DOCSTRING = """
     The larger the matrix, the longer the *decomposition* takes; see :class:`~numpy.ndarray`
@@ -61,25 +66,6 @@ def test_only_running_english_is_kept():
     ]
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        '"""Of a module."""\nx = """no docstring"""\n',
-        "#!/usr/bin/env python\n# Comment\n\n'''Of a module.'''\n",
-        'def f(a: int = 3) -> None:  # why\n    r"""Of a \\d function."""\n',
-        'class C:\n\n    """Of a class with "quotes"."""\n',
-        'def f():\n    """An \\"escaped\\" quote\\n and a line."""\n    return """no docstring"""\n',
-        "def f():\n    pass\n",
-    ],
-)
-def test_docstrings_are_those_that_python_sees(source):
-    nodes = [
-        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-    ]
-    expected = {text for node in nodes if (text := ast.get_docstring(node, clean=False))}
-    assert set(docstrings(source)) == expected
-
-
 def test_docstrings_of_a_real_package_are_those_that_python_sees():
     found, expected = set(), set()
     for path in sorted(Path(networkx.__file__).parent.joinpath("algorithms").glob("*.py")):
@@ -95,15 +81,29 @@ def test_docstrings_of_a_real_package_are_those_that_python_sees():
     assert len(found - expected) / len(found) < 0.02
 
 
-def test_only_the_packages_that_are_named_are_read(tmp_path):
-    (tmp_path / "names.txt").write_text("# what is read\nJobLib  # with its docstrings\n")
-    write_corpus(find_packages(tmp_path / "names.txt"), tmp_path)
-    records = [json.loads(line) for path in tmp_path.glob("*.jsonl") for line in path.read_text().splitlines()]
+def test_the_corpora_that_are_mined_are_written_with_the_versions_of_their_packages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora" / "mined.txt").write_text("# what is read\nJobLib  # with its docstrings\n")
+    (tmp_path / "corpora" / "other.txt").write_text("no-such-package\n")
+    mining = settings_of(tmp_path).model_copy(update={"constructions": {"way": "mined"}})
+    stage = Stage("write_corpora", "", CorporaParams.model_construct(mining=mining))
+    packages = write_corpora(stage).tables["packages"]
+    assert packages.to_dict("records") == [{"corpus": "mined", "package": "joblib", "version": version("joblib")}]
+    files = sorted(tmp_path.glob("data/write_corpora/*/*.jsonl"))
+    records = [json.loads(line) for path in files for line in path.read_text().splitlines()]
     assert len(records) > 50
     assert {record["url"].partition("/")[0] for record in records} == {f"joblib=={version('joblib')}"}
 
 
-def test_a_package_that_is_not_installed_is_named(tmp_path):
-    (tmp_path / "names.txt").write_text("joblib\nno-such-package\nnor-this")
-    with pytest.raises(SystemExit, match=r"not installed: no-such-package, nor-this\."):
-        find_packages(tmp_path / "names.txt")
+def test_packages_that_are_not_installed_end_the_stage_as_a_users_fault(tmp_path):
+    for name in ("constructions", "params.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "corpora").mkdir()
+    for name in ("documentation", "documentation-sample"):
+        (tmp_path / "corpora" / f"{name}.txt").write_text("joblib\nno-such-package\nnor-this")
+    command = [sys.executable, ROOT / "corpora" / "documentation.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("write_corpora: corpora/documentation-sample.txt names packages that are not inst")
+    assert "no-such-package, nor-this." in ended.stderr

@@ -1,7 +1,5 @@
 import pytest
 import spacy
-from hypothesis import given
-from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from conftest import PATTERN, ROOT
@@ -11,7 +9,6 @@ from cxprobe.corpora.search import Found, Matchers, check_examples, find, load_p
 from cxprobe.errors import ConstructionError
 
 BLANK = spacy.blank("en")
-DEPS = ("iobj", "obj", "nsubj")
 MINED = sorted(path.parent.name for path in (ROOT / "constructions").glob("*/pattern.yaml"))
 
 
@@ -120,34 +117,6 @@ def test_a_word_that_no_part_may_contain_counts_only_where_the_tree_has_it():
     assert isinstance(matchers.match(gave(BLANK)), Found)
     matchers = Matchers(tree_pattern(*nodes, never=("it",)), BLANK)
     assert matchers.match(gave(BLANK)) == "other dependencies"
-
-
-@given(
-    st.integers(2, 8).flatmap(
-        lambda size: st.lists(st.tuples(st.integers(0, 7), st.sampled_from(DEPS)), min_size=size, max_size=size)
-    )
-)
-def test_a_tree_is_found_where_a_plain_search_finds_it(words):
-    heads = [min(head, place) if place else 0 for place, (head, _) in enumerate(words)]  # no circle
-    deps = ["ROOT" if head == place else dep for place, (head, (_, dep)) in enumerate(zip(heads, words, strict=True))]
-    doc = Doc(BLANK.vocab, ["w"] * len(words), tags=["VB"] * len(words), heads=heads, deps=deps)
-    places = range(len(words))
-    trees = [
-        (verb, first, second)
-        for verb in places
-        for first in places
-        for second in places
-        if heads[first] == heads[second] == verb and (deps[first], deps[second]) == ("iobj", "obj")
-    ]
-    found = Matchers(DITRANSITIVE, BLANK).match(doc)
-    if not trees:
-        assert found == "other dependencies"
-        return
-    assert isinstance(found, Found)
-    named = {slot["slot"]: slot["start"] // 2 for slot in found.slots}
-    tree = (named["verb"], named["recipient"], named["theme"])
-    assert tree in trees
-    assert (max(tree), found.marks[0]) == min((max(tree), min(tree)) for tree in trees)
 
 
 @pytest.mark.parametrize("label", ["1", 1, {"IN": ["obj", "dobj"]}, {"NOT_IN": ["dobj"]}])

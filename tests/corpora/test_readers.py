@@ -40,14 +40,6 @@ def parquet_of(**columns) -> bytes:
     return file.getvalue().to_pybytes()
 
 
-@pytest.mark.parametrize("shard", ["a.jsonl", "a.json.gz"])
-def test_all_records_of_a_sound_file_are_read(read, shard):
-    data = b"".join(map(record, range(50)))
-    records, faults = read("jsonl", gzip.compress(data) if shard.endswith("gz") else data, shard)
-    assert records == [(f"text {n} … é", f"u{n}", 0) for n in range(50)]
-    assert not faults
-
-
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
@@ -89,11 +81,6 @@ def test_a_corrupt_archive_gives_what_comes_before_the_damage(read, damage):
     assert [url for _, url, _ in records[:1000]] == [f"u{n}" for n in range(1000)]
     assert faults[-1].fault.startswith("cannot be read further")
     assert faults[-1].line > len(records)
-
-
-def test_an_archive_of_several_members_is_read_to_its_end(read):
-    data = gzip.compress(record(0)) + gzip.compress(record(1) + record(2)) + b"\0" * 512
-    assert [url for _, url, _ in read("jsonl", data, "a.json.gz")[0]] == ["u0", "u1", "u2"]
 
 
 @pytest.mark.parametrize("shard", ["a.json.gz", "a.json.bz2", "a.json.zst", "a.json.lz4"])
@@ -165,13 +152,6 @@ def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(read, broken):
     records, _ = read("jsonl", mark + record(0) + broken + record(1), "a.jsonl")
     assert [url for _, url, _ in records] == ["u0", "u1"]
     assert read("text", mark + b"The more.\n", "a.txt")[0] == [(" The more. ", "a.txt", 0)]
-
-
-@pytest.mark.parametrize("number", [b"NaN", b"9" * 500], ids=["not a number", "huge"])
-def test_numbers_beside_the_text_need_not_be_ones_that_python_reads(read, number):
-    records, faults = read("jsonl", b'{"text": "a", "x": ' + number + b"}\n", "a.jsonl")
-    assert [text for text, _, _ in records] == ["a"]
-    assert not faults
 
 
 def test_text_without_an_empty_line_comes_in_parts_that_have_their_places(read):

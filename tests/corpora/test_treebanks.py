@@ -75,12 +75,6 @@ def test_without_gold_the_pipeline_tags_the_text(toy_tagger):
     assert search_treebank(treebank, adjective, ["Toy"], gold=True)["found"].tolist() == [False, False]
 
 
-def test_where_nothing_is_found_there_is_no_precision():
-    found = search_treebank(TREEBANK, matchers(prefilter="zzz", dependencies=TWO_OBJECTS), ["Ditransitive"], gold=True)
-    assert rates_on_treebank(found)["measure"].tolist() == ["recall"]
-    assert rates_on_treebank(found)["rate"].tolist() == [0]
-
-
 def test_a_name_that_no_file_has_is_refused_with_those_there_are():
     with pytest.raises(DataError, match="no sentence has the construction Resultative; the files have Ditransitive, "):
         search_treebank(TREEBANK, matchers(dependencies=TWO_OBJECTS), ["Resultative"], gold=True)

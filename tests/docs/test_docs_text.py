@@ -1,7 +1,6 @@
 """What the pages say is so: commands, options, stages, parameters, files and links that they name exist."""
 
 import re
-from functools import cache
 
 import pytest
 from ruamel.yaml import YAML
@@ -72,9 +71,11 @@ def test_presets_that_are_named_exist(page):
             assert (ROOT / "presets" / f"{name}.yaml").exists(), line
 
 
-@cache
-def known_folders(folder):
-    """Return a folder of constructions with all that there are, and the one that a tutorial makes."""
+@pytest.fixture(scope="module")
+def constructions(tmp_path_factory):
+    """A folder of constructions with all that there are, and the one that a tutorial makes."""
+    folder = tmp_path_factory.mktemp("shown") / "constructions"
+    folder.mkdir()
     for path in (ROOT / "constructions").glob("*/"):
         (folder / path.name).symlink_to(path)
     (folder / "benefactive").symlink_to(ROOT / "constructions" / "ditransitive")
@@ -82,9 +83,7 @@ def known_folders(folder):
 
 
 @every_page
-def test_parameters_that_are_shown_are_allowed(page, tmp_path):
-    (tmp_path / "constructions").mkdir()
-    constructions = known_folders(tmp_path / "constructions")
+def test_parameters_that_are_shown_are_allowed(page, tmp_path, constructions):
     for text in fences(page, "yaml"):
         shown = YAML(typ="safe").load(text)
         if isinstance(shown, dict) and set(shown) <= set(whole_params().model_fields):

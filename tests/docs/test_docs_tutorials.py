@@ -5,12 +5,12 @@ import shutil
 import subprocess
 
 import pytest
-from ruamel.yaml import YAML
 from typer.testing import CliRunner
+from whole_project import change
 from written_pages import fences
 
 import cxprobe
-from conftest import ROOT
+from conftest import ROOT, write_toy_files
 from cxprobe.cli import app
 
 PAGE = ROOT / "docs" / "tutorials" / "construction.md"
@@ -18,12 +18,9 @@ PAGE = ROOT / "docs" / "tutorials" / "construction.md"
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project's folder in which the tutorial was followed up to `cxprobe check`."""
-    for name in ("constructions", "prompts", "lexicon", "published", "corpora"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "models").symlink_to(ROOT / "models")
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, tmp_path)
+    """The folder of a small project in which the tutorial was followed up to `cxprobe check`."""
+    write_toy_files(tmp_path)
+    shutil.copytree(ROOT / "lexicon", tmp_path / "lexicon", dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["new", "construction", "benefactive"])
     assert done.exit_code == 0, done.output
@@ -40,11 +37,7 @@ def project(tmp_path, monkeypatch):
 
 
 def test_the_construction_of_the_tutorial_is_without_fault(project):
-    yaml = YAML(typ="safe")
-    params = yaml.load(project / "params.yaml")
-    params["pairs"]["constructions"].append("benefactive")
-    with (project / "params.yaml").open("w") as file:
-        yaml.dump(params, file)
+    change(project, lambda params: params["pairs"]["constructions"].append("benefactive"))
     done = CliRunner().invoke(app, ["check"])
     assert done.exit_code == 0, done.output
 

@@ -1,5 +1,7 @@
 """Questions that show both texts of a minimal pair."""
 
+from itertools import product
+
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,15 +38,13 @@ def test_each_text_of_a_pair_is_shown_first_once_and_the_letter_of_the_right_one
         assert shown[row.gold] in {"It is so.", "She {sings}."}
 
 
+COLUMNS = ["group", "item", "way"]
+
+
 def items(groups: int, number: int, ways: int) -> pd.DataFrame:
     """Return so many items of each group, with their ways of asking far apart in the table."""
-    rows = [
-        (f"g{group}", f"g{group}-{item}", way)
-        for way in range(ways)
-        for group in range(groups)
-        for item in range(number)
-    ]
-    return pd.DataFrame(rows, columns=["group", "item", "way"])
+    rows = product(range(ways), range(groups), range(number))
+    return pd.DataFrame([(f"g{group}", f"g{group}-{item}", way) for way, group, item in rows], columns=COLUMNS)
 
 
 @given(st.integers(1, 3), st.integers(1, 6), st.integers(1, 4), st.integers(1, 30), st.integers(0, 5))
@@ -53,7 +53,7 @@ def test_so_many_pairs_of_each_group_are_drawn_item_by_item_and_fewer_are_a_part
 ):
     table = items(groups, number, ways)
     drawn = draw_pairs(table, ["group"], most, seed)
-    places = table.reset_index().merge(drawn, on=["group", "item", "way"])["index"]
+    places = table.reset_index().merge(drawn, on=COLUMNS)["index"]
     assert places.is_monotonic_increasing  # in the order of the table
     assert drawn.groupby("group").size().tolist() == [min(most, number * ways)] * groups
     whole = drawn.groupby("item").size()

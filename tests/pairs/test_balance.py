@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import crossed, metrics_of
+from judged_pairs import as_run, crossed, metrics_of
 
 from cxprobe.pairs.balance import telling_words, unbalanced_cells, with_balance
 from cxprobe.pairs.judge import JudgedPairs, pair_tables
@@ -71,7 +71,7 @@ def test_what_tells_two_texts_apart_is_the_first_word_in_which_they_differ(good,
 
 def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_a_table_names_them():
     own = judged()
-    tables = pair_tables(own, [])
+    tables = pair_tables(as_run(own))
     balanced = own.items[own.items["balanced"]]
     assert tables["constructions"]["construction"].tolist() == ["let-alone", "half"]
     assert tables["constructions"].set_index("construction")["n"].to_dict() == {"let-alone": 8, "half": 8}

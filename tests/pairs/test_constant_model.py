@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from judged_pairs import as_run
 
 from conftest import ROOT
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
@@ -29,7 +30,7 @@ def test_a_constant_model_is_half_right_and_all_ties(name):
     every = ["per_token", "sum", "given_context", "pmi"]
     judged = decide_pairs(pair_table(pairs), answers, HowToJudge("own", "pll", "per_token", every))
     assert len(judged.items) == len(pairs)
-    tables = pair_tables(judged, [])
+    tables = pair_tables(as_run(judged))
     assert (tables["cells"]["accuracy"] == 0.5).all()
     assert (tables["cells"]["tie_rate"] == 1).all()
     assert set(tables["biases"]["compares"]) == {"order", "variant"}

@@ -6,16 +6,9 @@ from cxprobe.errors import ConstructionError
 from cxprobe.pairs.frames import load_pairs
 
 
-def pairs_of_text(folder, text=PAIRS):
-    return load_toy(folder, text)[0]
-
-
-def test_a_file_that_is_right_loads(tmp_path):
-    assert pairs_of_text(tmp_path).content_slots == ["verb"]
-
-
 def test_pairs_of_form_of_a_construction_stand_in_a_second_file(tmp_path):
-    _, people = load_toy(tmp_path)
+    pairs, people = load_toy(tmp_path)
+    assert pairs.content_slots == ["verb"]
     file = tmp_path / "x" / "form_pairs.yaml"
     file.write_text(PAIRS.replace("tests: meaning", "tests: form"))
     assert [load_pairs(name, people, tmp_path).tests for name in ("x", "x-form")] == ["meaning", "form"]
@@ -53,7 +46,7 @@ def test_pairs_of_form_of_a_construction_stand_in_a_second_file(tmp_path):
 def test_what_keeps_pairs_from_being_made_is_told_with_its_file_and_line(tmp_path, old, new, line, message):
     assert old in PAIRS
     with pytest.raises(ConstructionError) as raised:
-        pairs_of_text(tmp_path, PAIRS.replace(old, new))
+        load_toy(tmp_path, PAIRS.replace(old, new))
     path = tmp_path / "x" / "pairs.yaml"
     told = str(raised.value).splitlines()
     assert [text for text in told if text.startswith(f"{path}, line {line}: ") and message in text], told
@@ -64,9 +57,7 @@ def test_what_keeps_pairs_from_being_made_is_told_with_its_file_and_line(tmp_pat
     [
         ("tests: meaning", "tests: spelling"),
         ("gift: a song", 'gift: ""'),
-        ("gift: a song", 'gift: "{gift}"'),
         ("gift: a song", 'gift: "a  song"'),
-        ("people: [N1, N2]", "people: [N1, N1]"),
         ("{verb: sang, gift: a song}", "{}"),
         ("is {who}.", "is {who!r}."),
         ("is {who}.", "is {who."),
@@ -75,4 +66,4 @@ def test_what_keeps_pairs_from_being_made_is_told_with_its_file_and_line(tmp_pat
 def test_what_does_not_fit_the_schema_is_refused(tmp_path, old, new):
     assert old in PAIRS
     with pytest.raises(ConstructionError):
-        pairs_of_text(tmp_path, PAIRS.replace(old, new))
+        load_toy(tmp_path, PAIRS.replace(old, new))

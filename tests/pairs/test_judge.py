@@ -1,20 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, tokens
+from judged_pairs import ANSWERS, SCORED, TEXTS, as_run, credited, crossed, tokens
 from judged_pairs import own as how_to_judge
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.lm.texts import token_table
-from cxprobe.pairs.judge import (
-    JudgedPairs,
-    bias_by,
-    both_orders,
-    decide_pairs,
-    pair_tables,
-    pairs_for,
-)
+from cxprobe.pairs.judge import JudgedPairs, bias_by, both_orders, decide_pairs, pair_tables, pairs_for
 from cxprobe.stats import estimate_rate, rate_by
 
 
@@ -83,7 +76,7 @@ def judged_toy(seed=0, tests="meaning"):
 
 def test_tables_are_the_rates_of_their_groups():
     judged = judged_toy()
-    tables = pair_tables(judged, [])
+    tables = pair_tables(as_run(judged))
     assert tables["constructions"][["construction", "tests", "words", "n"]].to_numpy().tolist() == [
         ["toy", "meaning", "real", 64],
         ["toy", "meaning", "pseudo", 64],
@@ -105,8 +98,8 @@ def test_tables_of_several_models_are_those_of_each():
     both = JudgedPairs.joined(parts)
     for name, table in pair_tables(both).items():
         for model, own in parts.items():
-            found = table[table["model"] == model].drop(columns="model").reset_index(drop=True)
-            pd.testing.assert_frame_equal(found, pair_tables(own, [])[name])
+            found = table[table["model"] == model].reset_index(drop=True)
+            pd.testing.assert_frame_equal(found, pair_tables(JudgedPairs.joined({model: own}))[name])
 
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])

@@ -7,36 +7,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged_pairs import metrics_of, own
+from judged_pairs import crossed, metrics_of, own
 
 from cxprobe.pairs.judge import JudgedPairs, biases_of
-from cxprobe.pairs.replies import (
-    asked_metrics,
-    asked_rates,
-    judge_replies,
-    read_replies,
-)
+from cxprobe.pairs.replies import asked_metrics, asked_rates, judge_replies, read_replies
 
 ORDERS = ("A", "B")
-PEOPLE = ["Ann", "Beth", "Cleo", "Dora"]
 
 
-def pairs(construction: str = "toy", items: int = 6) -> pd.DataFrame:
+def pairs() -> pd.DataFrame:
     """Return pairs in two variants and two orders, with clusters of frames."""
-    rows = []
-    for item in range(items):
-        one, other = PEOPLE[item % 4], PEOPLE[(item + 1) % 4]
-        for variant in ("A", "B"):
-            for order, (first, second) in (("original", (one, other)), ("switched", (other, one))):
-                good, bad = (first, second) if variant == "A" else (second, first)
-                rows.append(
-                    {"id": f"{construction}-{item}-{variant}-{order}", "item": f"{construction}-{item}"}
-                    | {"context": f"{first} sent {second} a card in variant {variant}."}
-                    | {"good": f" It was {good}.", "bad": f" It was {bad}.", "construction": construction}
-                    | {"variant": variant, "order": order, "cluster_frame": f"{construction}-f{item % 3}"}
-                )
-    fixed = {"tests": "meaning", "words": "real", "origin": "paper", "format": "paper", "sentence": "construction"}
-    return pd.DataFrame(rows).assign(**fixed, noun_type="name")
+    table = crossed(number=range(6), variant=["A", "B"], order=["original", "switched"])
+    table["item"] = [f"toy-{number}" for number in table["number"]]
+    table["id"] = table["item"] + "-" + table["variant"] + "-" + table["order"]
+    table["cluster_frame"] = [f"f{number % 3}" for number in table.pop("number")]
+    is_ann = (table["variant"] == "A") == (table["order"] == "original")
+    good, bad = (np.where(ann, " It was Ann.", " It was Bo.") for ann in (is_ann, ~is_ann))
+    return table.assign(context="Ann sent Bo a card.", good=good, bad=bad)
 
 
 def asked_about(table: pd.DataFrame, say) -> pd.DataFrame:
@@ -63,14 +50,10 @@ class Asked(NamedTuple):
         return (metrics_of(self.judged) if len(self.judged.items) else {}) | asked_metrics(rates)
 
 
-def judge(table: pd.DataFrame, replies: pd.DataFrame, how=None) -> Asked:
-    read = read_replies(table, replies, how or own())
-    return Asked(judge_replies(table, read, how or own()), read)
-
-
-def judged(say, table: pd.DataFrame | None = None) -> Asked:
-    table = pairs() if table is None else table
-    return judge(table, asked_about(table, say))
+def judged(say) -> Asked:
+    table = pairs()
+    read = read_replies(table, asked_about(table, say), own())
+    return Asked(judge_replies(table, read, own()), read)
 
 
 REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}

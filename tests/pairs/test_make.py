@@ -56,15 +56,14 @@ def test_the_members_of_an_item_are_worded_as_the_templates_say(tmp_path):
     members = {
         (pair.groups["variant"], pair.groups["order"]): pair for pair in pairs if pair.groups["noun_type"] == "name"
     }
-    first, second = members["A", "original"].context.split()[0], members["A", "switched"].context.split()[0]
-    verb, gift = members["A", "original"].context.removesuffix(".").removeprefix(f"{first} ").split(f" {second} ")
-    assert members["A", "original"].context == f"{first} {verb} {second} {gift}."
-    assert members["A", "original"].good == f" The one who gave her something is {first}."
-    assert members["A", "original"].bad == f" The one who gave her something is {second}."
-    assert members["A", "switched"].context == f"{second} {verb} {first} {gift}."
-    assert members["A", "switched"].good == members["A", "original"].bad
-    assert members["B", "original"].good == f" She got {gift} because {first} gave it to {second}."
-    assert members["B", "original"].bad == f" She got {gift} because {second} gave it to {first}."
+    original, switched, of_b = members["A", "original"], members["A", "switched"], members["B", "original"]
+    first, verb, second, gift = original.context.removesuffix(".").split(" ", 3)
+    assert original.good == f" The one who gave her something is {first}."
+    assert original.bad == f" The one who gave her something is {second}."
+    assert switched.context == f"{second} {verb} {first} {gift}."
+    assert switched.good == original.bad
+    assert of_b.good == f" She got {gift} because {first} gave it to {second}."
+    assert of_b.bad == f" She got {gift} because {second} gave it to {first}."
     assert len({pair.item for pair in members.values()}) == 1
 
 
@@ -88,9 +87,11 @@ def test_pairs_without_people_have_no_noun_type_and_no_context(tmp_path):
     assert {pair.groups["noun_type"] for pair in pairs} == {"none"}
 
 
+RIVAL = PAIRS.replace("  A:\n", '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n')
+
+
 def test_after_a_rival_the_other_member_is_right(tmp_path):
-    rival = '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n    origin: own\n'
-    pairs = render_pairs("x", *load_toy(tmp_path, PAIRS.replace("  A:\n", rival)), 3, seed=0)
+    pairs = render_pairs("x", *load_toy(tmp_path, RIVAL), 3, seed=0)
     of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
     asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in of_a}
     assert len(asked) == 2 * 3 * 2 * 2
@@ -98,15 +99,20 @@ def test_after_a_rival_the_other_member_is_right(tmp_path):
         other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
         assert ("brother" in pair.context) == (sentence == "rival")
         assert (pair.good, pair.bad, pair.clusters) == (other.bad, other.good, other.clusters)
-        assert pair.groups["origin"] == "own"
 
 
-@pytest.mark.parametrize(("says", "origin"), [("", "own"), ("    rival_origin: paper\n", "paper")])
-def test_a_rival_has_an_origin_of_its_own(tmp_path, says, origin):
-    rival = '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n' + says
-    pairs = render_pairs("x", *load_toy(tmp_path, PAIRS.replace("  A:\n", rival)), 3, seed=0)
-    of_a = {(pair.groups["sentence"], pair.groups["origin"]) for pair in pairs if pair.groups["variant"] == "A"}
-    assert of_a == {("construction", "paper"), ("rival", origin)}
+@pytest.mark.parametrize(
+    ("says", "origins"),
+    [
+        ("", {"construction": "paper", "rival": "own"}),
+        ("    rival_origin: paper\n", {"construction": "paper", "rival": "paper"}),
+        ("    origin: own\n", {"construction": "own", "rival": "own"}),
+    ],
+)
+def test_a_rival_has_an_origin_of_its_own(tmp_path, says, origins):
+    pairs = render_pairs("x", *load_toy(tmp_path, RIVAL.replace("  A:\n", "  A:\n" + says)), 3, seed=0)
+    of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
+    assert {pair.groups["sentence"]: pair.groups["origin"] for pair in of_a} == origins
 
 
 def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):
@@ -215,9 +221,6 @@ def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(
     assert set(few["words"]) == {"real", "pseudo"}
     for _, cell in pairs[pairs["tests"] == "meaning"].groupby(by):
         assert cell["id"].head(2).isin(few["id"]).all()
-
-
-def test_an_item_that_is_asked_is_asked_in_all_its_ways(pairs):
-    few = first_items(pairs, AskedPairs(meaning=1, form=1, control=1))
+    # An item that is asked is asked in all its ways.
     assert few.groupby("item").size().equals(pairs[pairs["item"].isin(few["item"])].groupby("item").size())
     assert first_items(pairs, AskedPairs()) is pairs

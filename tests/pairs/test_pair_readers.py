@@ -24,35 +24,17 @@ def blimp_row(number, good, bad, **more):
 
 def test_blimp_s_pairs_are_whole_sentences_under_their_paradigm(tmp_path):
     path = tmp_path / "toy_paradigm.jsonl.gz"
-    rows = [blimp_row(0, "Ann sees herself.", "Ann sees himself."), blimp_row(1, "It’s us.", "It’s us.", extra=None)]
+    rows = [
+        blimp_row(0, "Ann sees herself.", "Ann sees himself."),
+        blimp_row(1, "It’s us.", "It’s us.", linguistics_term="s-selection"),
+    ]
     path.write_bytes(gzip.compress(("\n".join(rows) + "\n").encode()))
     first, second = read_blimp(path)
-    assert first == Pair(
-        id="toy_paradigm-0",
-        item="toy_paradigm-0",
-        context="",
-        good="Ann sees herself.",
-        bad="Ann sees himself.",
-        groups={"field": "syntax_semantics", "phenomenon": "binding", "paradigm": "toy_paradigm"},
-        clusters={"pair": "toy_paradigm-0"},
-    )
+    groups = {"field": "syntax_semantics", "phenomenon": "binding", "paradigm": "toy_paradigm"}
+    members, id_ = ("Ann sees herself.", "Ann sees himself."), "toy_paradigm-0"
+    assert first == Pair(id_, id_, "", *members, groups, {"pair": id_})
     assert second.good == second.bad == "It’s us."
-    assert [pair.good == pair.bad for pair in (first, second)].count(True) == 1
-
-
-def test_blimp_s_paradigms_of_s_selection_count_as_argument_structure_as_in_its_paper(tmp_path):
-    rows = [
-        blimp_row(n, "a", "b", linguistics_term=term) for n, term in enumerate(["s-selection", "argument_structure"])
-    ]
-    (tmp_path / "one.jsonl").write_text("\n".join(rows) + "\n")
-    assert {pair.groups["phenomenon"] for pair in read_blimp(tmp_path / "one.jsonl")} == {"argument_structure"}
-
-
-def blimp_folder(folder, paradigms=("one", "two"), pairs=6):
-    for name in paradigms:
-        rows = [blimp_row(n, f"Ann{n} sees herself.", f"Ann{n} sees himself.", UID=name) for n in range(pairs)]
-        (folder / f"{name}.jsonl").write_text("\n".join(rows) + "\n")
-    return folder
+    assert second.groups["phenomenon"] == "argument_structure"  # as in the paper
 
 
 def benchmark(**changes) -> Benchmark:
@@ -61,10 +43,11 @@ def benchmark(**changes) -> Benchmark:
 
 
 def test_a_benchmark_is_all_its_files(tmp_path):
-    folder = blimp_folder(tmp_path)
-    every = read_benchmark(folder, benchmark())
-    assert Counter(pair.groups["paradigm"] for pair in every) == {"one": 6, "two": 6}
-    assert read_benchmark(folder, benchmark(files="one.*")) == [p for p in every if p.groups["paradigm"] == "one"]
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(blimp_row(0, "Ann sees herself.", "Ann sees himself.", UID=name) + "\n")
+    every = read_benchmark(tmp_path, benchmark())
+    assert [pair.groups["paradigm"] for pair in every] == ["one", "two"]
+    assert read_benchmark(tmp_path, benchmark(files="one.*")) == every[:1]
 
 
 @pytest.mark.parametrize(
@@ -98,9 +81,8 @@ def focus_block(verb="lift", noun="lid"):
                 one, other = kinds[::-1] if condition else kinds
                 first, second = kinds[::-1] if stimulus else kinds
                 join = ", much less" if construction else ", or"
-                text = (
-                    f"We can't {verb} {one}{join} {other}. {verb.title()}ing {first} is <MASK> than {verb}ing {second}."
-                )
+                said = f"{verb.title()}ing {first} is <MASK> than {verb}ing {second}."
+                text = f"We can't {verb} {one}{join} {other}. {said}"
                 rows.append((condition, stimulus, construction, text, verb, noun, "We", "can't"))
     return rows
 
@@ -119,8 +101,7 @@ def test_a_paired_focus_row_asks_for_what_the_construction_says(tmp_path):
     assert (same.good, same.bad) == (" easier than lifting a blue lid.", " harder than lifting a blue lid.")
     assert same.groups == {"row": "construction", "swapped_condition": "0", "swapped_stimulus": "0"}
     assert same.clusters == {"verb": "lift", "noun": "lid"}
-    other = by_id["toy-1-01-construction"]
-    assert other.good.startswith(" harder than")
+    assert by_id["toy-1-01-construction"].good.startswith(" harder than")
     assert by_id["toy-1-01-control"].context == "We can't carry a red box, or a blue box. Carrying a blue box is"
     assert Counter(pair.item for pair in pairs) == dict.fromkeys({pair.item for pair in pairs}, 2)
 
@@ -130,7 +111,6 @@ def test_a_paired_focus_row_asks_for_what_the_construction_says(tmp_path):
     [
         (lambda rows: rows[:7], "row 1: expected 8 rows with every condition, stimulus and row"),
         (lambda rows: [(*rows[0][:3], "No mask here.", *rows[0][4:]), *rows[1:]], "row 1: expected one <MASK>"),
-        (lambda rows: [rows[0][:5], *rows[1:]], "row 1 below the header has fewer than 8 cells"),
     ],
 )
 def test_a_broken_paired_focus_table_is_told_with_its_line(tmp_path, spoil, message):
@@ -151,16 +131,13 @@ def test_the_generic_format_needs_an_id_and_two_texts_and_takes_what_else_there_
     assert read_generic(tmp_path / "a.jsonl") == [Pair("7", "7", "", "Yes.", "No.", {"big": "true"}, {"item": "7"})]
 
 
-@pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl"])
-def test_what_is_rendered_is_in_the_generic_format(tmp_path, ending):
+def test_what_is_rendered_is_in_the_generic_format(tmp_path):
     pairs = render_pairs("x", *load_toy(tmp_path), 4, seed=0)
-    path = tmp_path / f"pairs{ending}"
-    if ending == ".jsonl":
-        pair_table(pairs).to_json(path, orient="records", lines=True)
-    else:
-        quoting = csv.QUOTE_NONE if ending == ".tsv" else csv.QUOTE_MINIMAL
-        pair_table(pairs).to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",", quoting=quoting)
-    assert read_generic(path) == pairs
+    table = pair_table(pairs)
+    table.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
+    table.to_csv(tmp_path / "pairs.csv", index=False)
+    table.to_csv(tmp_path / "pairs.tsv", index=False, sep="\t", quoting=csv.QUOTE_NONE)
+    assert all(read_generic(tmp_path / f"pairs.{ending}") == pairs for ending in ("jsonl", "csv", "tsv"))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +150,6 @@ def test_what_is_rendered_is_in_the_generic_format(tmp_path, ending):
         ("a.tsv", "id\tgood\tbad\t\n1\tx\ty\tz\n", "a column has the name ''; give it one"),
         ("a.tsv", "id\tgood\tbad\titem\n1\tx\ty\t \n", "row 1: item is ' '"),
         ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "row 1: cluster_f is ''"),
-        ("a.jsonl", '{"id": 1, "good": "x", "bad": ["y"]}', "line 1: expected an object of texts, numbers"),
     ],
 )
 def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message):
@@ -205,18 +181,14 @@ def benchmarks():
 def test_blimp_itself(benchmarks):
     paths = sorted((benchmarks / "blimp").glob("*.jsonl*"))
     assert paths
-    identical, phenomena = {}, set()
+    phenomena, known = set(), {"passive_1": 2, "principle_A_case_2": 5}
     for path in paths:
-        pairs = read_blimp(path)
+        pairs, name = read_blimp(path), path.name.split(".")[0]
         phenomena |= {pair.groups["phenomenon"] for pair in pairs}
         assert len(pairs) == 1000
-        assert {pair.groups["paradigm"] for pair in pairs} == {path.name.split(".")[0]}
-        identical[path.name.split(".")[0]] = sum(pair.good == pair.bad for pair in pairs)
+        assert {pair.groups["paradigm"] for pair in pairs} == {name}
+        assert sum(pair.good == pair.bad for pair in pairs) == known.get(name, 0)
     assert len(phenomena) == 12  # Warstadt et al. 2020, Table 4
-    known = {"passive_1": 2, "principle_A_case_2": 5}
-    assert {name: number for name, number in identical.items() if number} == {
-        name: number for name, number in known.items() if name in identical
-    }
 
 
 @pytest.mark.parametrize("name", ["let_alone", "much_less", "never_mind"])

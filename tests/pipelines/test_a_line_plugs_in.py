@@ -9,7 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 from whole_project import runs
 
-from conftest import ROOT, commit, run
+from conftest import ROOT, commit, copy_project, run
 from cxprobe.files.writing import read_json
 
 pytestmark = pytest.mark.pipeline
@@ -18,11 +18,9 @@ TOY = ROOT / "tests" / "support" / "toy_line"
 
 
 @pytest.fixture(scope="module")
-def plugged(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plugged(finished_project: Path, tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Path:
     """A project with the line, in which its stages and the report have run."""
-    folder = tmp_path_factory.mktemp("plugged") / "project"
-    tracking = shutil.ignore_patterns("mlflow.db*", "artifacts", "context")
-    shutil.copytree(finished_project, folder, ignore=tracking, symlinks=True)
+    folder = copy_project(finished_project, tmp_path_factory.mktemp("plugged") / "project", empty_store)
     shutil.copytree(TOY / "package", folder / "src" / "cxprobe" / "greetings")
     shutil.copytree(TOY / "pipelines", folder / "pipelines" / "greetings")
     lines = folder / "src" / "cxprobe" / "lines.py"
@@ -75,7 +73,8 @@ def test_its_texts_are_counted(plugged):
 
 
 def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):
-    run(plugged, "dvc", "repro")
+    stages = [f"{step}_greetings" for step in ("score", "judge", "report")]
+    run(plugged, "dvc", "repro", "--single-item", *stages, "report")
     assert {one.data.params["model"] for one in runs(plugged, "greetings")} == {"mlm", "clm"}
     assert read_json(plugged / "results" / "judge_greetings" / "metrics.json").keys() == {"mlm", "clm"}
     assert "Asked by greetings." in (plugged / "results" / "report" / "index.html").read_text()

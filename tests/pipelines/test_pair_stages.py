@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ from cxprobe.lm.params import (
     UnigramModel,
 )
 from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.params import AskedPairs, AskPairs, Benchmark, JudgePairs, PairsStage, ScorePairs
+from cxprobe.pairs.params import AskedPairs, AskPairs, Benchmark, JudgePairs, PairsStage
 from cxprobe.project.params import load_params
 from cxprobe.report.params import Everything
 from cxprobe.run.record import ModelFacts
@@ -179,32 +178,6 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
     with pytest.raises(DataError, match=r"pairs.judge.score: given_context needs a context, and no pair has one"):
         run_script("judge_pairs", judge=judge)
     path.write_bytes(before)
-
-
-def test_a_model_that_is_asked_less_is_measured_and_judged_on_its_items_alone(outcomes, tmp_path, monkeypatch):
-    del outcomes
-    made = read_table(Path("data/make_pairs/toy.parquet"))
-    copy = tmp_path / "copy"
-    shutil.copytree(Path.cwd(), copy, ignore=shutil.ignore_patterns("score_pairs"))
-    monkeypatch.chdir(copy)
-    score = ScorePairs(schemes=["pll"], token_budget=64)
-    asked = {"clm": AskedPairs(meaning=1, form=1, control=1), "blind": AskedPairs()}
-    run_script("score_pairs", "clm", score=score, models=asked)
-    run_script("score_pairs", "blind", score=score, models=asked)
-    run_script("judge_pairs", score=score, models=asked, llms={})
-    judged = read_table(Path("data/judge_pairs/items.parquet"))
-    n = judged.groupby("model").size()
-    assert n["shorter"] == len(made)
-    assert 0 < n["clm"] < len(made) / 2
-    report = run_script("report_pairs", models=asked, llms={})
-    beside = report.tables["tables/comparisons"]
-    own = beside[(beside["first"] == "clm") & (beside["construction"] == "toy")]
-    assert set(own["n"]) == {n_of_real_and_balanced(judged, "clm")}
-
-
-def n_of_real_and_balanced(judged, model) -> int:
-    """Return how many pairs of a model are compared with those of others."""
-    return int(((judged["model"] == model) & (judged["words"] == "real") & judged["balanced"]).sum())
 
 
 def test_every_pair_is_asked_about_in_both_orders(outcomes):

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 import torch
 from ruamel.yaml import YAML
+from tiny_lms import save_lm
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from conftest import ROOT, save_tiny_gpt2, save_tiny_mlm, write_toy_construction
+from conftest import ROOT, save_tiny_mlm, write_toy_construction
 from cxprobe.errors import ConstructionError, ModelError
 from cxprobe.files.tables import read_table
 from cxprobe.lm.language_models import read_model_facts
@@ -95,7 +96,7 @@ def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(fold
 
 
 def test_what_cannot_be_asked_is_refused_before_anything_is_computed(folder):
-    save_tiny_gpt2(folder / "models" / "causal")
+    save_lm(folder / "models" / "causal", "gpt2")
     with pytest.raises(ModelError, match="fills no masks; take a masked one"):
         score("models/causal")
     assert not (folder / "data/score_scenarios").exists()

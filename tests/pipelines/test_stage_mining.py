@@ -1,4 +1,4 @@
-"""The stage as DVC runs it, in a project of its own."""
+"""The stage that mines, as DVC runs it."""
 
 import json
 import shutil
@@ -6,7 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 
-from conftest import ROOT, change_params, make_project, run
+from conftest import ROOT, change_params, run
 from cxprobe.cli.project import create_project
 
 pytestmark = pytest.mark.pipeline
@@ -14,11 +14,8 @@ pytestmark = pytest.mark.pipeline
 SENTENCES = "data/mine_sentences/toys/toy/sentences.parquet"
 
 
-def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
-    folder = tmp_path / "project"
-    make_project(folder)
-    mined = run(folder, "dvc", "repro", "mine_sentences")
-    assert "corpora.toys: 2 faults beside " in mined.stdout + mined.stderr
+def test_the_stage_has_mined_what_params_name(finished_project):
+    folder = finished_project
     sentences = pd.read_parquet(folder / SENTENCES)
     columns = ["id", "text", "url", "start", "end", "tags", "slots", "length", "second_start"]
     assert sentences.columns.tolist() == columns
@@ -32,22 +29,18 @@ def test_the_stage_mines_what_params_name_and_runs_once(tmp_path):
     rejects = pd.read_csv(results / "rejects.csv")
     assert rejects.columns.tolist() == ["construction", "reason", "sentences"]
     assert not list((folder / "data" / ".scratch" / "mine_sentences").iterdir())
-    again = run(folder, "dvc", "repro", "mine_sentences").stdout
-    assert "Stage 'mine_sentences@toys' didn't change, skipping" in again
 
 
-def test_two_workers_mine_the_same_and_do_not_make_the_stage_run_again(tmp_path):
-    folder = tmp_path / "project"
-    make_project(folder)
-    run(folder, "dvc", "repro", "mine_sentences")
-    params = (folder / "params.yaml").read_text()
+def test_two_workers_mine_the_same_and_do_not_make_the_stage_run_again(project):
+    params = (project / "params.yaml").read_text()
     assert "workers: 1" in params
-    (folder / "params.yaml").write_text(params.replace("workers: 1", "workers: 2"))
+    (project / "params.yaml").write_text(params.replace("workers: 1", "workers: 2"))
     skipped = "Stage 'mine_sentences@toys' didn't change, skipping"
-    assert skipped in run(folder, "dvc", "repro", "mine_sentences").stdout
-    before = pd.read_parquet(folder / SENTENCES)
-    run(folder, "dvc", "repro", "--force", "--no-run-cache", "mine_sentences")
-    pd.testing.assert_frame_equal(before, pd.read_parquet(folder / SENTENCES))
+    assert skipped in run(project, "dvc", "repro", "mine_sentences").stdout
+    before = pd.read_parquet(project / SENTENCES)
+    mined = run(project, "dvc", "repro", "--force", "--single-item", "--no-run-cache", "mine_sentences@toys")
+    assert "corpora.toys: 2 faults beside " in mined.stdout + mined.stderr
+    pd.testing.assert_frame_equal(before, pd.read_parquet(project / SENTENCES))
 
 
 def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
@@ -66,16 +59,14 @@ def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
 
     change_params(folder, folder / "params.yaml", mine)
     source = {"PYTHONPATH": str(ROOT / "src")}
-    assert "no fault" in run(folder, "cxprobe", "check", **source).stdout
     done = run(folder, "dvc", "repro", "mine_sentences", **source)
     assert "1 files of other formats in its folder are not read; the first: own.conllu" in done.stdout + done.stderr
     mined = pd.read_parquet(folder / "data" / "mine_sentences" / "own" / "let-alone" / "sentences.parquet")
     assert mined["url"].tolist() == ["own/0", "own/1"]
 
 
-def test_a_construction_that_moves_to_another_corpus_is_mined_there_and_nothing_else_is(tmp_path):
-    folder = tmp_path / "project"
-    make_project(folder)
+def test_a_construction_that_moves_to_another_corpus_is_mined_there_and_nothing_else_is(project):
+    folder = project
     shutil.copytree(folder / "constructions/toy", folder / "constructions/other")
     shutil.copytree(folder / "corpus", folder / "second")
 

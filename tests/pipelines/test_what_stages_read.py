@@ -188,4 +188,3 @@ def test_a_label_makes_sentences_alone_again_and_a_new_construction_what_it_has(
     labels = (project / "constructions/toy/labels.tsv").read_text().splitlines()
     assert outdated("constructions/toy/labels.tsv", labels[-1] + "\n") == {"make_recognition"}
     assert outdated("constructions/new/pairs.yaml", "x: 1\n") == {"make_recognition", "make_pairs"}
-    assert "make_prompts" not in outdated("constructions/new/construction.yaml", "name: x\n")

@@ -13,7 +13,7 @@ from cxprobe.files.arrays import read_features
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule, TagNgrams
-from cxprobe.recognition.params import RecognitionStage, SearchRange, Tune
+from cxprobe.recognition.params import RecognitionStage
 from cxprobe.run.stage import Outcome, Stage
 
 SOURCES = ["generated", "mined", "marked"]
@@ -70,15 +70,13 @@ def judged_once(tmp_path_factory):
         return folder, run("judge")
 
 
-def stage_of(name: str, item: str = "", tuned: bool = False) -> Stage:
+def stage_of(name: str, item: str = "") -> Stage:
     params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
-    tune = Tune(trials=2, folds=2, C=SearchRange(low=1e-2, high=1e2), standardise=[False])
     changes = {
         "models": {"one": {}, "one-random": {}, "blind": {}},
         "constructions": {"toy": SOURCES},
         "probe": section.probe.model_copy(update={"max_iter": 5000}),
-        "tune": tune if tuned else None,
     }
     models = {"one": one, "one-random": one.model_copy(update={"weights": "random", "seed": 1}), "blind": PANEL}
     compute = params.compute.model_copy(update={"jobs": 1})
@@ -86,16 +84,17 @@ def stage_of(name: str, item: str = "", tuned: bool = False) -> Stage:
     return Stage(name, item, params.model_copy(update=update))
 
 
-def run(step: str, item: str = "", tuned: bool = False) -> Outcome:
+def run(step: str, item: str = "") -> Outcome:
     name = f"{step}_recognition"
     spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines" / "recognition" / f"{step}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    return getattr(script, name)(stage_of(name, item, tuned))
+    return getattr(script, name)(stage_of(name, item))
 
 
-def measured(tuned: bool = False) -> dict[str, Outcome]:
-    return {model: run("measure", model, tuned) for model in ("one", "one-random", "blind")}
+def measured() -> None:
+    for model in ("one", "one-random", "blind"):
+        run("measure", model)
 
 
 def test_all_models_are_judged_at_once_and_each_has_runs_of_its_own(judged_once):
@@ -133,16 +132,6 @@ def test_of_marked_sentences_blind_models_controls_and_cards_have_the_words_of_t
     assert set(folds["cluster_word"]) == set(NAMES)
     words = run("report").tables["tables/card_words"]
     assert set(words.loc[words["source"] == "marked", "word"]) == {"the", *NAMES}
-
-
-def test_probes_of_counts_are_tuned_as_those_of_vectors_are(folder):
-    outcomes = measured(tuned=True)
-    assert all(outcomes["blind"].counts[f"{name}.tuned_probes"] == len(SOURCES) for name in PANEL.members)
-    assert outcomes["one"].counts["tuned_probes"] == outcomes["one"].counts["probes"]
-    judged = run("judge", tuned=True)
-    blind = next(run for run in judged.runs if run.model == "places")
-    assert len(blind.trials) == 2
-    assert "tuned" in blind.tables
 
 
 def test_the_report_holds_every_model_against_the_best_blind_one_and_its_twin(judged_once, monkeypatch):

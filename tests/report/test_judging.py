@@ -87,7 +87,7 @@ def write_made(line: str) -> None:
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(line):
     write_made(line)
     step = "evaluate" if LINES[line].has_rates else "judge"
-    spec = importlib.util.spec_from_file_location(f"{step}_of_{line}", ROOT / "pipelines" / line / f"{step}.py")
+    spec = importlib.util.spec_from_file_location(f"{step}_{line}", ROOT / "pipelines" / line / f"{step}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     outcome = getattr(script, f"{step}_{line}")(stage_of(line, **({"probed": {}} if line == "pairs" else {})))

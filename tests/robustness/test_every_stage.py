@@ -7,12 +7,13 @@ import os
 import random
 import shutil
 from collections.abc import Callable
-from itertools import chain
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from dvc_stages import generations_of
+from dvc.repo import Repo
 from killing import SEED, SIGNALS, Attacked, attack
+from networkx import topological_sort
 from whole_project import BENCHMARK, change, write_benchmark
 
 from conftest import ROOT, make_project
@@ -32,8 +33,10 @@ def stages(tmp_path_factory) -> dict[str, Attacked]:
     make_project(folder)
     write_benchmark(folder)
     change(folder, ask_for_everything)
+    with chdir(folder), Repo() as repo:
+        found = [stage for stage in topological_sort(repo.index.graph.reverse()) if stage.cmd]
     ready: dict[str, Attacked] = {}
-    for stage in chain.from_iterable(generations_of(folder)):
+    for stage in found:
         script = stage.cmd.removeprefix("sh pipelines/run ")
         outputs = [Path(out.fs_path).relative_to(folder) for out in stage.outs]
         item = stage.addressing.partition("@")[2]

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 from servers import wait_until
 from toy_stages import write_toy_project
 
-from conftest import ROOT, commit, project_environment, run
+from conftest import ROOT, commit, init_dvc, project_environment, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -59,8 +59,7 @@ def finished(tmp_path_factory) -> Path:
         before = outs[:1]
     with (folder / "dvc.yaml").open("w") as file:
         YAML().dump({"stages": stages}, file)
-    for command in ("git init --quiet", "dvc init --quiet", "dvc config core.analytics false"):
-        run(folder, *command.split())
+    init_dvc(folder)
     commit(folder)
     run(folder, "dvc", "repro", PYTHONPATH=PATHS)
     return folder

@@ -5,10 +5,9 @@ import runpy
 from pathlib import Path
 
 import pytest
-from toy_files import write_toy_files
 from typer.testing import CliRunner
 
-from conftest import ROOT, change_params
+from conftest import ROOT, change_params, write_toy_files
 from cxprobe.cli import app
 from cxprobe.errors import CxprobeError
 from cxprobe.project.params import load_params

@@ -5,7 +5,7 @@ import os
 import pytest
 from mlflow import MlflowClient
 
-from conftest import ROOT, change_params, commit, run, shrink, write_toy_construction
+from conftest import ROOT, change_params, commit, init_dvc, run, shrink, write_toy_construction
 
 SCRIPT = """\
 from toy_stages import judge_pairs
@@ -40,8 +40,7 @@ def project(tmp_path):
     change_params(folder, ROOT / "params.yaml", shrink)
     for name, text in (content | {".gitignore": "mlruns\n__pycache__\n"}).items():
         (folder / name).write_text(text)
-    for command in ("git init --quiet", "dvc init --quiet", "dvc config core.analytics false"):
-        run(folder, *command.split())
+    init_dvc(folder)
     commit(folder)
     return folder
 

@@ -13,28 +13,27 @@ from hypothesis.extra.numpy import arrays
 
 from conftest import ROOT
 from cxprobe.errors import DataError
+from cxprobe.report.rates import rates_of
 from cxprobe.scenarios.blind import fill_blindly
 from cxprobe.scenarios.evaluate import (
+    FACETS,
     calibrate,
     decide,
     decide_tests,
     flip,
     flips_from_base,
+    scenario_responses,
+    with_preferences,
 )
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.rules import Scenarios, load_scenarios
 
 LOG_P = st.floats(-30, -0.01)
-
-
 TESTED = arrays(np.float64, (3, 2), elements=LOG_P)
+REFERENCE = arrays(np.float64, (3, 4, 2), elements=LOG_P)
 
 
-def reference(texts=4):
-    return arrays(np.float64, (3, texts, 2), elements=LOG_P)
-
-
-@given(TESTED, reference())
+@given(TESTED, REFERENCE)
 def test_it_is_the_formula_of_the_paper(log_p, log_c):
     expected = [
         [np.exp(log_p[item, word]) / np.mean(np.exp(log_c[item, :, word])) for word in range(2)] for item in range(3)
@@ -42,7 +41,7 @@ def test_it_is_the_formula_of_the_paper(log_p, log_c):
     np.testing.assert_allclose(np.exp(calibrate(log_p, log_c, normalised=False)), expected, rtol=1e-9)
 
 
-@given(TESTED, reference())
+@given(TESTED, REFERENCE)
 def test_normalised_it_is_contextual_calibration(log_p, log_c):
     """Zhao et al. 2021: W = diag(p_cf)^-1, b = 0, q = softmax(W p), where p and p_cf are normalised over the labels."""
     found = decide(calibrate(log_p, log_c, normalised=True), 0)
@@ -52,11 +51,6 @@ def test_normalised_it_is_contextual_calibration(log_p, log_c):
         q = np.diag(1 / p_cf) @ p
         if not np.isclose(q[0], q[1], rtol=1e-6):
             assert found[item] == float(q[0] > q[1])
-
-
-@given(TESTED, reference(texts=1))
-def test_with_one_text_it_is_pointwise_mutual_information(log_p, log_c):
-    np.testing.assert_allclose(calibrate(log_p, log_c, normalised=False), log_p - log_c[:, 0], atol=1e-9)
 
 
 @pytest.mark.parametrize("normalised", [True, False])
@@ -90,8 +84,6 @@ def test_a_flip_is_as_likely_as_with_a_coin_for_every_tie(before, after):
 
 
 CONSTRUCTIONS = ["comparative-correlative", "let-alone"]
-
-
 FILES = {name: load_scenarios(name, ROOT / "constructions") for name in CONSTRUCTIONS}
 PAPER, FAMILY = ("S1", "S2", "S3", "S4"), ("paraphrase", "nonce", "distractor")
 
@@ -200,7 +192,7 @@ def test_a_model_that_applies_the_rule_is_always_right(construction):
 @pytest.mark.parametrize("kind", ["fixed_word", "last_rule", "first_rule", "copier"])
 def test_beside_the_tests_of_the_paper_no_rule_about_places_is_right_in_more_or_less_than_half(construction, kind):
     scenarios = FILES[construction]
-    items = enumerate_items(scenarios, share=0.05, seed=1)
+    items = enumerate_items(scenarios, share=0.02, seed=1)
     texts = fill_texts(scenarios, items, own_texts=True, seed=1)
     if kind == "first_rule":
         answers = ask(scenarios, items, lambda text, word: 0.9 - text.find(f" {word} ") / 1000)
@@ -232,3 +224,19 @@ def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructi
     scores = ask(scenarios, items, favourite)
     with pytest.raises(DataError, match=r"the scores are of S1, S2, short, but scenarios\.yaml has S1, S2, S3, short"):
         decide_tests(scores[scores["scenario"] != "S3"], items, scenarios)
+
+
+@pytest.mark.parametrize(("model", "prefers"), [(favourite, True), (rule("let-alone"), False)])
+def test_a_model_that_keeps_to_a_word_where_the_other_becomes_right_has_a_fixed_preference(model, prefers):
+    scenarios = FILES["let-alone"]
+    items = enumerate_items(scenarios, share=0.05, seed=1)
+    scores = ask(scenarios, items, model)
+    keys = {"task": "scenarios", "model": "m", "construction": "let-alone", "source": "own"}
+    responses = scenario_responses(scores, items, scores, scenarios).assign(**keys)
+    rates = with_preferences(rates_of(responses, FACETS), {"let-alone": scenarios})
+    assert set(rates["prefers"]) == {prefers}
+    base = rates[rates["decides"]]
+    assert base[["facet", "level", "measure"]].to_numpy().tolist() == [["scenario", "S1", "accuracy"]]
+    accuracies = responses[responses["measure"] == "accuracy"]
+    right = accuracies["chosen"] == accuracies["gold"]
+    assert (accuracies["value"] == np.where(accuracies["chosen"] == "", 0.5, right)).all()

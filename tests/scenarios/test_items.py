@@ -23,7 +23,7 @@ def test_all_items_are_there_in_every_order_and_turn(toy_constructions):
     assert items.groupby(["ADJ1", "ADJ2"])["NOUN1"].nunique().eq(2).all()
 
 
-@pytest.mark.parametrize("share", [0.001, 0.03, 0.1, 0.3])
+@pytest.mark.parametrize("share", [0.001, 0.1])
 @pytest.mark.parametrize(("name", "block"), [("comparative-correlative", 8), ("let-alone", 2)])
 def test_in_every_share_each_candidate_is_right_as_often_as_wrong_and_rows_are_as_frequent(name, block, share):
     scenarios = project_scenarios(name)

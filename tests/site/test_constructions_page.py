@@ -5,7 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from conftest import ROOT, write_shrunk_project
+from conftest import ROOT, write_toy_files
 from cxprobe.cli import app
 from cxprobe.errors import DataError
 from cxprobe.site.constructions import make_page
@@ -16,7 +16,7 @@ PAIRS = "model,construction,words,accuracy,low,high,n\n"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A project's folder with all that the page is made from, and no results."""
-    write_shrunk_project(tmp_path)
+    write_toy_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -72,4 +72,5 @@ def as_run(judged: JudgedPairs) -> JudgedPairs:
 
 def metrics_of(judged: JudgedPairs) -> dict[str, float]:
     """Return the metrics of judged pairs as those of one run."""
-    return run_metrics(as_run(judged))["m", "r"]
+    judged = as_run(judged)
+    return run_metrics(judged.items, judged.scores)["m", "r"]

@@ -1,10 +1,11 @@
-"""A `python` for the stages of test projects that need not import the packages of others.
+"""A `python`, a `dvc` and a `cxprobe` for test projects that need not import the packages of others.
 
-Importing torch, transformers and MLflow takes a stage seconds, and the tests run hundreds of stages. The `python` that
-is made here hands its arguments, environment, working folder and open files to a server that has these packages
-loaded. The server forks, and the child runs the script; a test can ask for that without a `python` too (`fork`). Where
-the project's code is not that of this repository, the child imports it anew. Signals go to the child, and its exit code
-comes back. What is no script, such as `python -m`, is run by the real interpreter.
+Importing torch, transformers and MLflow takes a stage seconds, and the tests run hundreds of stages. The programs that
+are made here hand their arguments, environment, working folder and open files to a server that has these packages
+loaded, one for all workers of the tests. The server forks, and the child runs the script; a test can ask for that
+without a program too (`fork`). Where the project's code is not that of this repository, the child imports it anew.
+Signals go to the child, and its exit code comes back. What is no script, such as `python -m`, is run by the real
+interpreter.
 """
 
 import filecmp
@@ -12,20 +13,28 @@ import gc
 import marshal
 import os
 import pkgutil
+import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+from collections import OrderedDict
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from filelock import FileLock
 from forked_python import be_python
 
 # What stages, and the tests' own stages, import only where they need it.
 _LATE = (
     "alembic.command",
+    "dvc.cli",
+    "dvc.commands.repro",
+    "dvc.commands.status",
+    "dvc.repo",
     "hypothesis",
     "inspect_ai.model",
     "pytest",
@@ -42,11 +51,12 @@ _LATE = (
 
 _CLIENT = """#!{python} -IS
 import marshal, os, signal, socket, sys
-if not sys.argv[1:] or not sys.argv[1].endswith(".py"):
-    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+arguments = [*{script!r}, *sys.argv[1:]]
+if not {script!r} and not (arguments and arguments[0].endswith(".py")):
+    os.execv({python!r}, [{python!r}, *arguments])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
-request = marshal.dumps((os.getcwd(), sys.argv[1:], dict(os.environ), (0, 0, 0)))
+request = marshal.dumps((os.getcwd(), arguments, dict(os.environ), (0, 0, 0)))
 socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
 server.sendall(request)
 child = int.from_bytes(server.recv(8), "big")
@@ -62,24 +72,28 @@ os._exit(os.waitstatus_to_exitcode(status))
 
 @cache
 def _server() -> Path:
-    """Start the server, which ends with this process, and return the folder of its socket and its `python`."""
-    folder = Path(tempfile.mkdtemp(prefix="quick-python-"))
-    address = str(folder / "server")
-    client = folder / "bin" / "python"
-    client.parent.mkdir()
-    client.write_text(_CLIENT.format(python=sys.executable, address=address))
-    client.chmod(0o700)
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-    # The server reads the end of its standard input when this process has ended.
-    server = subprocess.Popen(
-        [sys.executable, __file__, address],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
-    )
-    assert server.stdout.readline(), "the server of stages did not start"
+    """Return the folder of the server's socket and its programs; the server ends with the tests, and removes it."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")  # of all workers
+    owner = os.getppid() if run else os.getpid()
+    folder = Path(tempfile.gettempdir(), f"quick-python-{run or owner}")
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / "lock"):
+        if not (folder / "server").exists():
+            _start(folder, owner)
     return folder
+
+
+def _start(folder: Path, owner: int) -> None:
+    (folder / "bin").mkdir()
+    for name in ("python", "dvc", "cxprobe"):
+        client = folder / "bin" / name
+        script = [] if name == "python" else [str(Path(sys.executable).with_name(name))]
+        client.write_text(_CLIENT.format(python=sys.executable, address=str(folder / "server"), script=script))
+        client.chmod(0o700)
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, __file__, str(folder), str(owner)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, start_new_session=True)
+    assert server.stdout.readline(), "the server of stages did not start"
 
 
 def quick_python() -> Path:
@@ -114,8 +128,22 @@ def _load() -> None:
     drawn = Figure()
     drawn.subplots()
     drawn.savefig(os.devnull, format="png")  # matplotlib looks for fonts
+    _let_dvc_lock_fast()
     gc.collect()
     gc.freeze()
+
+
+def _let_dvc_lock_fast() -> None:
+    """Let DVC read and write dvc.lock by libyaml; by the parser that keeps comments it takes seconds for each stage."""
+    import yaml
+    from dvc.utils.serialize import _yaml as of_dvc
+
+    class Dumper(yaml.CSafeDumper):
+        """DVC gives it ordered mappings."""
+
+    Dumper.add_representer(OrderedDict, lambda dumper, content: dumper.represent_dict(content.items()))
+    of_dvc.parse_yaml_for_update = lambda text, _path: yaml.load(text, yaml.CSafeLoader) or {}
+    of_dvc._dump = lambda content, stream: yaml.dump(content, stream, Dumper, sort_keys=False)
 
 
 def _forget_other_code(environment: dict[str, str]) -> None:
@@ -132,13 +160,14 @@ def _same_code(loaded: Path, project: Path) -> bool:
     return set(same) == names == {path.relative_to(project) for path in project.rglob("*.py")}
 
 
-def _serve(address: str) -> None:
+def _serve(folder: Path, owner: int) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
+        listener.bind(str(folder / "server"))
         listener.listen(64)
         if os.fork() == 0:
-            os.read(0, 1)  # until the tests have ended
+            select.select([os.pidfd_open(owner)], [], [])  # until the tests have ended
             os.kill(os.getppid(), signal.SIGKILL)
+            shutil.rmtree(folder)
             os._exit(0)
         os.write(1, b"ready\n")
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -170,4 +199,4 @@ def _watch(connection: socket.socket) -> None:
 
 if __name__ == "__main__":
     _load()
-    _serve(sys.argv[1])
+    _serve(Path(sys.argv[1]), int(sys.argv[2]))

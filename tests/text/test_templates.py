@@ -26,11 +26,8 @@ def test_slots_are_filled_and_sentences_have_capitals(template, values, text):
     ("pronoun", "text"),
     [
         ("I", "I was here with my cat, so ask me."),
-        ("you", "You were here with your cat, so ask you."),
-        ("he", "He was here with his cat, so ask him."),
         ("she", "She was here with her cat, so ask her."),
         ("it", "It was here with its cat, so ask it."),
-        ("we", "We were here with our cat, so ask us."),
         ("they", "They were here with their cat, so ask them."),
     ],
 )
@@ -42,7 +39,6 @@ def test_a_noun_phrase_is_taken_up_by_its_pronoun(pronoun, text):
 @pytest.mark.parametrize(
     ("filler", "forms"),
     [
-        ("batted", "bat batted batting batted"),
         ("panicked", "panic panicked panicking panicked"),
         ("slunk", "slink slunk slinking slunk"),
         ("dyed", "dye dyed dyeing dyed"),

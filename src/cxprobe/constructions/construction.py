@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, StringConstraints, model_validator
 
 from cxprobe.constructions.sentences import ALL_SENTENCES, LabelName, Split
 from cxprobe.errors import ConstructionError
@@ -18,11 +18,6 @@ SentenceSource = Literal["generated", "balanced", "mined", "marked"]
 probe sees all ("mined"), or the words from the first to the last slot alone ("marked")."""
 GrammarSource = Literal["generated", "balanced"]
 """The sources that have grammars."""
-
-
-def without_marks(source: SentenceSource) -> Literal["generated", "balanced", "mined"]:
-    """Return the source that has the same sentences and settings: of "marked" this is "mined"."""
-    return "mined" if source == "marked" else source
 
 
 class Length(Closed):
@@ -39,7 +34,7 @@ class Start(Closed):
     """A feature: the position of the word that starts a marked part; positions count from 0."""
 
     measure: Literal["start"]
-    mark: Annotated[int, Field(ge=0)]
+    mark: NonNegativeInt
     """Which mark of the sentence, from 0."""
 
     def of(self, words: int, marks: tuple[int, ...]) -> int:  # noqa: ARG002
@@ -51,7 +46,7 @@ class Distance(Closed):
     """A feature: how many words lie between the starts of two marked parts."""
 
     measure: Literal["distance"]
-    marks: Two[Annotated[int, Field(ge=0)]]
+    marks: Two[NonNegativeInt]
     """The two marks, the earlier first."""
 
     @model_validator(mode="after")
@@ -123,7 +118,7 @@ class Grammars(Closed):
     Where both labels have the same words in the same places, name only the categories whose words change places."""
     marker: str
     """The terminal that marks where a part of the construction starts."""
-    marks: Annotated[int, Field(ge=1)]
+    marks: PositiveInt
     """How many markers each sentence has."""
     no_space_before: list[str]
     """Punctuation that is written without a space before it."""

@@ -43,7 +43,7 @@ class Collected(NamedTuple):
 
     sentences: pd.DataFrame
     counts: Counter[str]
-    rejects: pd.DataFrame
+    rejects: dict[str, int]
 
 
 class ReadingReport(NamedTuple):
@@ -117,8 +117,7 @@ def collect_all(
         check_annotated(of_it, corpus, name)
         write_table(of_it.sentences, output / name / "sentences.parquet", {"slots": SLOTS})
         made = {"sentences": len(of_it.sentences), "sequences": of_it.sentences["tags"].nunique()}
-        rejects = of_it.rejects.set_index("reason")["sentences"].to_dict()
-        found[name] = {"steps": dict(sorted((of_it.counts | made).items())), "rejects": rejects}
+        found[name] = {"steps": dict(sorted((of_it.counts | made).items())), "rejects": of_it.rejects}
     # Under another name first: what a kill leaves of it must not pass for finished shards.
     ended = Path(f"{job.output}.ended")
     shutil.rmtree(ended, ignore_errors=True)
@@ -147,17 +146,17 @@ def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, out
     tables = [read_table(table_path(job, rank, "candidates", name)) for rank in ranks]
     candidates = pd.concat(tables, ignore_index=True).sort_values(["url", "start", "text"], ignore_index=True)
     twins = find_duplicates(candidates["text"].tolist(), **settings.model_dump())
-    counts = _counts(job, name)
-    counts["rejected: exact duplicate"] = sum(twin.exact for twin in twins)
-    counts["rejected: near-duplicate"] = sum(not twin.exact for twin in twins)
     kept = candidates.drop(index=[twin.position for twin in twins]).reset_index(drop=True)
-    reasons = {why.removeprefix("rejected: "): n for why, n in counts.items() if why.startswith("rejected")}
-    most_first = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
-    return Collected(
-        sentences=_with_features(kept, wanted),
-        counts=Counter({what: n for what, n in counts.items() if not what.startswith("rejected")}),
-        rejects=pd.DataFrame(most_first, columns=["reason", "sentences"]),
-    )
+    exact = sum(twin.exact for twin in twins)
+    counts, rejected = Counter[str](), {"exact duplicate": exact, "near-duplicate": len(twins) - exact}
+    for what, n in _counts(job, name).items():
+        step, _, why = what.partition(": ")
+        if step == "rejected":
+            rejected[why] = n
+        else:
+            counts[what] = n
+    most_first = sorted(rejected, key=lambda why: (-rejected[why], why))
+    return Collected(_with_features(kept, wanted), counts, {why: rejected[why] for why in most_first})
 
 
 def _counts(job: MiningJob, name: str) -> Counter[str]:
@@ -207,7 +206,7 @@ def check_annotated(found: Collected, corpus: str, construction: str) -> None:
     Raises:
         DataError: No sentence has; the message says what is absent.
     """
-    absent = [reason for reason in found.rejects["reason"] if reason.startswith(NOT_ANNOTATED)]
+    absent = [reason for reason in found.rejects if reason.startswith(NOT_ANNOTATED)]
     if absent and not found.counts["sentences_tagged"]:
         raise DataError(
             f"corpora.{corpus}: the sentences that may have {construction} are all {absent[0]}, which its pattern.yaml "
@@ -216,12 +215,10 @@ def check_annotated(found: Collected, corpus: str, construction: str) -> None:
 
 
 def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
-    measured = {
-        name: [feature.of(words, tuple(marks)) for words, marks in candidates[["words", "marks"]].to_numpy()]
-        for name, feature in wanted.features.items()
-    }
     columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in candidates["text"]]}
     columns |= {name: candidates[name].tolist() for name in ("text", "url", "start", "end", "tags")}
     columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
-    table = pd.DataFrame(columns | measured, dtype=object)  # also where there is no candidate
-    return table.astype(dict.fromkeys(("start", "end", *measured), "int64"))
+    for name, feature in wanted.features.items():
+        columns[name] = [feature.of(*shape) for shape in zip(candidates["words"], candidates["marks"], strict=True)]
+    table = pd.DataFrame(columns, dtype=object)  # also where there is no candidate
+    return table.astype(dict.fromkeys(("start", "end", *wanted.features), "int64"))

@@ -8,7 +8,7 @@ Source:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
@@ -169,10 +169,13 @@ def conllu_text(sentences: Iterable[ConlluSentence]) -> str:
             lines.append(f"# newdoc id = {document}")
         lines += [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
         for number, word in enumerate(sentence.words, start=1):
-            misc = [f"Cxn={','.join(word.cxn)}"] * bool(word.cxn) + [f"CxnElt={','.join(word.elements)}"] * bool(
-                word.elements
-            )
-            misc += ["SpaceAfter=No"] * (not word.space)
+            misc = []
+            if word.cxn:
+                misc.append(f"Cxn={','.join(word.cxn)}")
+            if word.elements:
+                misc.append(f"CxnElt={','.join(word.elements)}")
+            if not word.space:
+                misc.append("SpaceAfter=No")
             head = "_" if word.head == NO_HEAD else str(word.head)
             lines.append("\t".join([str(number), *word[:5], head, word.deprel, "_", "|".join(misc) or "_"]))
         lines.append("")
@@ -186,24 +189,14 @@ def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
         DataError: spaCy refuses a tag or a feature.
     """
     words = sentence.words
-    heads = deps = None
+    columns: dict[str, Any] = {"words": [word.form for word in words], "spaces": [word.space for word in words]}
+    for name, place in {"lemmas": 1, "pos": 2, "tags": 3, "morphs": 4}.items():
+        columns[name] = ["" if word[place] == "_" else word[place] for word in words]
     if all(word.head != NO_HEAD for word in words):
-        heads = [number if word.head == 0 else word.head - 1 for number, word in enumerate(words)]
-        deps = ["ROOT" if word.head == 0 else word.deprel for word in words]
-    known = [["" if cell == "_" else str(cell) for cell in word[1:5]] for word in words]
+        columns["heads"] = [number if word.head == 0 else word.head - 1 for number, word in enumerate(words)]
+        columns["deps"] = ["ROOT" if word.head == 0 else word.deprel for word in words]
     try:
-        lemmas, pos, tags, morphs = (list(column) for column in zip(*known, strict=True))
-        return Doc(
-            vocab,
-            words=[word.form for word in words],
-            spaces=[word.space for word in words],
-            lemmas=lemmas,
-            pos=pos,
-            tags=tags,
-            morphs=morphs,
-            heads=heads,
-            deps=deps,
-        )
+        return Doc(vocab, **columns)
     except ValueError as fault:
         raise DataError(f"the sentence {sentence.id} is no CoNLL-U that spaCy reads: {fault}") from fault
 
@@ -233,20 +226,16 @@ def annotated_sentence(
     top = min((token for _, token in parts), key=lambda token: (len(list(token.ancestors)), token.i), default=root)
     words = []
     for token in doc:
-        depends = token.head != token
-        head = token.head.i + 1 if depends else 0 if token == root else root.i + 1
-        words.append(
-            TreeWord(
-                token.text,
-                token.lemma_ or "_",
-                token.pos_ or "_",
-                token.tag_ or "_",
-                str(token.morph) or "_",
-                head,
-                token.dep_ if depends else "root" if token == root else "parataxis",
-                bool(token.whitespace_),
-                (construction,) if construction and token == top else (),
-                tuple(f"{top.i + 1}:{construction}.{role}" for role, part in parts if part == token and construction),
-            )
-        )
+        head, deprel = token.head.i + 1, token.dep_
+        if token == root:
+            head, deprel = 0, "root"
+        elif token.head == token:
+            head, deprel = root.i + 1, "parataxis"
+        known = (token.lemma_, token.pos_, token.tag_, str(token.morph))
+        lemma, upos, xpos, feats = (cell or "_" for cell in known)
+        word = TreeWord(token.text, lemma, upos, xpos, feats, head, deprel, space=bool(token.whitespace_))
+        if construction:
+            elements = [f"{top.i + 1}:{construction}.{role}" for role, part in parts if part == token]
+            word = word._replace(cxn=(construction,) * (token == top), elements=tuple(elements))
+        words.append(word)
     return ConlluSentence(id, doc.text, document, tuple(words))

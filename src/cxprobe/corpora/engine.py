@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import astuple, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +14,20 @@ import pyarrow as pa
 from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
 from threadpoolctl import threadpool_limits
 
-from cxprobe import segmentation
-from cxprobe.corpora import conllu, readers, trees
-from cxprobe.corpora import pattern as pattern_module
-from cxprobe.corpora import search as search_module
 from cxprobe.corpora.params import Engine, Mining
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import read_blocks
 from cxprobe.corpora.search import Matchers, load_matchers, pipeline_of, search
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
+from cxprobe.files.code import computing_code
 from cxprobe.files.tables import growing_table
-from cxprobe.files.writing import digest, digest_of_files, scratch_folder, write_json
+from cxprobe.files.writing import digest_of_files, scratch_folder, write_json
 
 _EXECUTORS = {"local": LocalPipelineExecutor, "slurm": SlurmPipelineExecutor, "ray": RayPipelineExecutor}
-# What a shard finds follows from these modules alone: a change of another one must not mine everything again.
-_MODULES = (segmentation, pattern_module, conllu, readers, search_module, trees)
-SHARD_MODULES = tuple(Path(str(module.__file__)) for module in _MODULES)
+# What a shard finds follows from these modules and those that they import: another one must not mine everything again.
+SHARD_MODULES = ("cxprobe.corpora.search", "cxprobe.segmentation")
+_loaded: dict[str, dict[str, Matchers]] = {}  # the folder of the last job -> what it looks for
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
 SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT, "tag": _TEXT}))
@@ -76,8 +73,7 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
     for folder in map(Path, sorted(set(names.values()))):
         files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
         contents.append(digest_of_files(folder, files))
-    code = [digest(path) for path in SHARD_MODULES]
-    output = scratch_folder(scratch, astuple(job), contents, code)
+    output = scratch_folder(scratch, astuple(job), contents, computing_code(*SHARD_MODULES))
     # Workers of a cluster run in folders of their own, where a relative path may lead to another pipeline.
     where = {one: str(Path(name).resolve()) if Path(name).is_dir() else name for one, name in names.items()}
     return replace(job, output=str(output.resolve()), pipelines=where)
@@ -156,7 +152,9 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> It
 def _mine(job: MiningJob, rank: int) -> dict[str, Counter[str]]:
     """Mine one shard; return the counts of each construction and, under the name "", those of the corpus."""
     counts = {"": Counter(shards=1), **{name: Counter() for name in job.patterns}}
-    looking = _matchers(tuple((name, job.pipelines[name], one.model_dump_json()) for name, one in job.patterns.items()))
+    if job.output not in _loaded:  # once per process, not once per shard
+        _loaded.clear()
+        _loaded[job.output] = load_matchers(job.patterns, job.pipelines)
     with ExitStack() as stack:
         faults = stack.enter_context(growing_table(table_path(job, rank, "faults"), SCHEMAS["faults"]))
         tables = {
@@ -168,7 +166,7 @@ def _mine(job: MiningJob, rank: int) -> dict[str, Counter[str]]:
             faults.write_batch(_rows([one._asdict() for one in unreadable], "faults"))
             size = sum(len(record.text.encode()) for record in records)
             counts[""] += Counter(faults=len(unreadable), documents=len(records), bytes_of_text=size)
-            for name, findings in search(records, looking, job.most_words).items():
+            for name, findings in search(records, _loaded[job.output], job.most_words).items():
                 counts[name].update(findings.counts)
                 tables[name, "candidates"].write_batch(_rows(findings.candidates, "candidates"))
                 tables[name, "rejects"].write_batch(_rows(findings.rejects, "rejects"))
@@ -177,14 +175,3 @@ def _mine(job: MiningJob, rank: int) -> dict[str, Counter[str]]:
 
 def _rows(rows: list[dict[str, Any]], table: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[table])
-
-
-@lru_cache(maxsize=2)
-def _matchers(wanted: tuple[tuple[str, str, str], ...]) -> dict[str, Matchers]:
-    """Load the pipelines once per process, not once per shard.
-
-    Args:
-        wanted: Construction, pipeline, and pattern as JSON.
-    """
-    patterns = {name: Pattern.model_validate_json(pattern) for name, _, pattern in wanted}
-    return load_matchers(patterns, {name: pipeline for name, pipeline, _ in wanted})

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, suggest
@@ -59,7 +59,7 @@ class Engine(Closed):
 class Duplicates(Closed):
     """What counts as the same sentence twice."""
 
-    shingle: Annotated[int, Field(ge=1)]
+    shingle: PositiveInt
     """Words in a row that are compared."""
     permutations: Annotated[int, Field(ge=16)]
     """Of MinHash; more is more exact and slower."""
@@ -79,9 +79,9 @@ class Mining(Closed):
     """A folder with a spaCy pipeline, for patterns of words and tags."""
     parser: str
     """The same for patterns that ask for dependencies or lemmas; it sets their tags too."""
-    most_words: Annotated[int, Field(ge=1)]
+    most_words: PositiveInt
     """A longer sentence is not a candidate."""
-    longest_line: Annotated[int, Field(ge=1)]
+    longest_line: PositiveInt
     """Bytes; a longer record is set aside."""
     most_faults: Annotated[float, Field(ge=0, le=1)]
     """The largest share of records that may be unreadable; more is an error, since the corpus's settings are wrong."""

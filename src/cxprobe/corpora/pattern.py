@@ -1,5 +1,6 @@
 """What to mine: ``constructions/<name>/pattern.yaml``, read and checked."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,8 +112,11 @@ class Alternative(Closed):
             raise ValueError("expected either tokens or dependencies, and at least one of them")
         names: list[str] = []
         for node in self.dependencies:
-            relation = (node.LEFT_ID, node.REL_OP)
-            if (None in relation if names else any(relation)) or (names and node.LEFT_ID not in names):
+            if names:
+                is_joined = node.LEFT_ID in names and node.REL_OP is not None
+            else:
+                is_joined = node.LEFT_ID is None and node.REL_OP is None
+            if not is_joined:
                 raise ValueError(
                     f"{node.RIGHT_ID}: each word but the first needs REL_OP and the LEFT_ID of an earlier word; the "
                     "first has neither"
@@ -166,21 +170,21 @@ class Pattern(Closed):
     @property
     def asks_for(self) -> set[str]:
         """What a pipeline must say of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
-        keys = {key for forms in self.forms for form in forms for word in form.words for key in word}
-        return (keys & (FROM_TAGS | FROM_PARSES)) | ({"DEP"} if self.has_trees else set())
+        keys = set[str]()
+        for form in chain(*self.forms):
+            keys.update(*form.words)
+            if form.dependencies:
+                keys.add("DEP")
+        return keys & (FROM_TAGS | FROM_PARSES)
 
     @property
     def labels(self) -> set[str]:
         """The labels of dependencies that it names."""
         labels = set[str]()
-        for label in (word["DEP"] for forms in self.forms for form in forms for word in form.words if "DEP" in word):
+        for word in chain.from_iterable(form.words for form in chain(*self.forms)):
+            label = word.get("DEP", {})
             labels |= {*label.get("IN", ()), *label.get("NOT_IN", ())} if isinstance(label, dict) else {label}
         return labels
-
-    @property
-    def has_trees(self) -> bool:
-        """Whether some part is looked for as a tree, whose words can fill slots."""
-        return any(form.dependencies for forms in self.forms for form in forms)
 
     @property
     def is_parsed(self) -> bool:
@@ -227,10 +231,11 @@ def require_slots(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None
         ConstructionError: Some form of the pattern fills no slot; or as of `load_wanted`.
     """
     wanted = load_wanted(name, constructions)
-    slots = set(wanted.slots)
-    if not any(
-        all(slots & {node.RIGHT_ID for node in form.dependencies} for form in forms) for forms in wanted.pattern.forms
-    ):
+    filled = [
+        all(any(node.RIGHT_ID in wanted.slots for node in form.dependencies) for form in forms)
+        for forms in wanted.pattern.forms
+    ]
+    if not any(filled):
         raise ConstructionError(
             f"{constructions / name / 'pattern.yaml'}: not every form fills a slot of construction.yaml "
             f"({', '.join(wanted.slots)}), so sentences can be without a marked span; give each form of a part "
@@ -247,12 +252,11 @@ def load_pattern(name: str, construction: Construction, constructions: Path = CO
     """
     path = constructions / name / "pattern.yaml"
     pattern = validate(Pattern, read_yaml(path, ConstructionError), path, ConstructionError)
-    if beyond := marks_beyond(construction.features, len(pattern.parts)):
-        raise ConstructionError(
-            "\n".join(
-                f"{path}: parts: features.{feature} of construction.yaml asks for mark {mark}, but there are "
-                f"{len(pattern.parts)} parts, from 0; add the part, or change the feature"
-                for feature, mark in beyond
-            )
-        )
+    faults = [
+        f"{path}: parts: features.{feature} of construction.yaml asks for mark {mark}, but there are "
+        f"{len(pattern.parts)} parts, from 0; add the part, or change the feature"
+        for feature, mark in marks_beyond(construction.features, len(pattern.parts))
+    ]
+    if faults:
+        raise ConstructionError("\n".join(faults))
     return pattern

@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Token
 
 from cxprobe.corpora.conllu import ConlluSentence, gold_doc
 from cxprobe.corpora.params import Mining
-from cxprobe.corpora.pattern import Node, Pattern, lexical_only
+from cxprobe.corpora.pattern import Alternative, Node, Pattern, lexical_only
 from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.corpora.trees import find_trees
 from cxprobe.errors import ConstructionError
@@ -101,28 +101,29 @@ class Matchers:
             raise ConstructionError(f"pattern.yaml: DEP: the parser gives no {strange[0]}{suggest(strange[0], labels)}")
         self._never = {nlp.vocab.strings.add(word): word for word in pattern.never}
         self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
-        self._trees: list[tuple[int, Sequence[Node], list[int]]] = []  # of a tree: its part, its nodes, their keys
+        self._trees: list[tuple[int, Sequence[Node]]] = []  # of a tree: its part and its nodes
         self._keys: dict[int, int] = {}  # of a sequence of tokens: its part
-        for part, form in [(number, form) for number in sorted(set(self._parts)) for form in forms[number]]:
-            key = nlp.vocab.strings.add(str(len(self._keys)))
-            self._keys[key] = part
-            try:
-                if form.tokens:
-                    self._whole.add(key, [form.tokens])
-                    self._lexical.add(key, [lexical_only(form.tokens)])
-                else:
-                    self._trees.append((part, form.dependencies, [self._key_of(node) for node in form.dependencies]))
-            except ValueError as fault:
-                said = " ".join(str(fault).split())
-                raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {said}") from None
+        for part in sorted(set(self._parts)):
+            for form in forms[part]:
+                try:
+                    self._add(part, form)
+                except ValueError as fault:
+                    said = " ".join(str(fault).split())
+                    raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {said}") from None
         alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
-    def _key_of(self, node: Node) -> int:
-        """Return the key of what a word must be, which is looked for once, however many trees ask for it."""
-        if repr(node.RIGHT_ATTRS) not in self._nodes:
-            self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
-        return int(self.nlp.vocab.strings[repr(node.RIGHT_ATTRS)])
+    def _add(self, part: int, form: Alternative) -> None:
+        if form.tokens:
+            key = self.nlp.vocab.strings.add(str(len(self._keys)))
+            self._keys[key] = part
+            self._whole.add(key, [form.tokens])
+            self._lexical.add(key, [lexical_only(form.tokens)])
+            return
+        self._trees.append((part, form.dependencies))
+        for node in form.dependencies:  # what a word must be is looked for once, however many trees ask for it
+            if repr(node.RIGHT_ATTRS) not in self._nodes:
+                self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
 
     def absent(self, doc: Doc) -> str:
         """Return what the pattern asks for and a sentence does not have, such as "DEP", or ""."""
@@ -137,20 +138,22 @@ class Matchers:
             return None
         if not self._first(matches):
             return "other words"
-        return f"dropped word: {min(filter(None, (self._never_in(doc, match) for match in matches)))}"
+        dropped = {self._never_in(doc, match) for match in matches} - {""}
+        return f"dropped word: {min(dropped)}"
 
     def match(self, doc: Doc) -> Found | str:
         """Return the places of the parts in a tagged or parsed sentence, or that its tags or its tree do not match."""
         if absent := self.absent(doc):
             return f"{NOT_ANNOTATED}{absent}"
         matches = self._of_tokens(self._whole, doc)
-        places = defaultdict[int, list[int]](list)
-        for key, position, _ in self._nodes(doc, as_spans=False) if self._trees else ():
-            places[key].append(position)
-        for part, nodes, keys in self._trees:
-            names = [node.RIGHT_ID for node in nodes]
-            trees = find_trees(doc, nodes, [places[key] for key in keys])
-            matches += [Match(part, tree, dict(zip(names, tree, strict=True))) for tree in trees]
+        if self._trees:
+            places = defaultdict[str, list[int]](list)
+            for key, position, _ in self._nodes(doc, as_spans=False):
+                places[self.nlp.vocab.strings[key]].append(position)
+            for part, nodes in self._trees:
+                names = [node.RIGHT_ID for node in nodes]
+                trees = find_trees(doc, nodes, [places[repr(node.RIGHT_ATTRS)] for node in nodes])
+                matches += [Match(part, tree, dict(zip(names, tree, strict=True))) for tree in trees]
         first = self._first([match for match in matches if not self._never_in(doc, match)])
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
@@ -183,17 +186,18 @@ class Matchers:
 
 
 def _slot(name: str, token: Token) -> dict[str, str | int]:
-    return {"slot": name, "start": token.idx, "end": token.idx + len(token), "word": _word(token), "tag": token.tag_}
+    word = str(token.lemma_ or token.text).lower()
+    return {"slot": name, "start": token.idx, "end": token.idx + len(token), "word": word, "tag": token.tag_}
 
 
 def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str]) -> dict[str, Matchers]:
     """Return the matchers of each construction; a pipeline that several constructions need is loaded once."""
-    matchers: dict[str, Matchers] = {}
+    loaded = {}
     for pipeline in set(pipelines.values()):
-        of_it = {name: pattern for name, pattern in patterns.items() if pipelines[name] == pipeline}
-        nlp = load_pipeline(pipeline, *of_it.values())
-        matchers |= {name: Matchers(pattern, nlp) for name, pattern in of_it.items()}
-    return {name: matchers[name] for name in patterns}
+        loaded[pipeline] = load_pipeline(
+            pipeline, *(patterns[name] for name in patterns if pipelines[name] == pipeline)
+        )
+    return {name: Matchers(pattern, loaded[pipelines[name]]) for name, pattern in patterns.items()}
 
 
 def find(sentences: Sequence[tuple[str | ConlluSentence, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
@@ -208,21 +212,18 @@ def find(sentences: Sequence[tuple[str | ConlluSentence, Sequence[Matchers]]]) -
     for start in range(0, len(sentences), BATCH):
         some = sentences[start : start + BATCH]
         nlp = some[0][1][0].nlp
-        docs = list[tuple[Doc, bool]]()  # and whether it has tags and a tree of its own
-        for sentence, _ in some:
-            if isinstance(sentence, str):
-                docs.append((nlp.make_doc(sentence), False))
-            else:
-                docs.append((gold_doc(sentence, nlp.vocab), True))
-        refused = [[one.refuse(doc) for one in wanted] for (doc, _), (_, wanted) in zip(docs, some, strict=True)]
-        bare = [doc for (doc, own), reasons in zip(docs, refused, strict=True) if None in reasons and not own]
-        read = nlp.pipe(bare, batch_size=BATCH)
-        for (doc, own), (_, wanted), reasons in zip(docs, some, refused, strict=True):
-            if None in reasons:
-                tagged = doc if own else next(read)
-                yield [reason or one.match(tagged) for one, reason in zip(wanted, reasons, strict=True)]
-            else:
-                yield [reason for reason in reasons if reason]
+        docs, refused, bare = list[Doc](), list[list[str | None]](), list[int]()
+        for number, (sentence, wanted) in enumerate(some):
+            doc = nlp.make_doc(sentence) if isinstance(sentence, str) else gold_doc(sentence, nlp.vocab)
+            docs.append(doc)
+            refused.append([one.refuse(doc) for one in wanted])
+            if isinstance(sentence, str) and None in refused[number]:
+                bare.append(number)
+        tagged = nlp.pipe([docs[number] for number in bare], batch_size=BATCH)
+        for number, doc in zip(bare, tagged, strict=True):
+            docs[number] = doc
+        for doc, (_, wanted), reasons in zip(docs, some, refused, strict=True):
+            yield [reason or one.match(doc) for one, reason in zip(wanted, reasons, strict=True)]
 
 
 def check_examples(matchers: Matchers, path: Path) -> None:
@@ -278,6 +279,17 @@ class Findings(NamedTuple):
     rejects: list[dict[str, Any]]
     counts: Counter[str]
 
+    def add(self, sentence: Passage, record: CorpusRecord, verdict: Found | str) -> None:
+        """Add a sentence that passed the pre-filter, with what was found in it or why it is rejected."""
+        span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
+        self.counts["sentences_that_pass"] += 1
+        if isinstance(verdict, Found):
+            self.candidates.append({"text": sentence.text, **span, **verdict._asdict()})
+            self.counts["candidates"] += 1
+        else:
+            self.rejects.append({**span, "reason": verdict})
+            self.counts[f"rejected: {verdict}"] += 1
+
 
 def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], most_words: int) -> dict[str, Findings]:
     """Find the candidates of all constructions in some records; what several of them need is done once.
@@ -295,53 +307,26 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
     passing = sorted(set().union(*_rows_that_match(lines, filters).values()))
     sentences = list(_sentences((lines[row] for row in passing), records))
-    wanted: dict[int, list[str]] = {}  # number of a sentence -> the constructions that it may have
-    for name, rows in _rows_that_match(sentences, filters).items():
-        for row in rows:
-            if sentences[row].record in documents[name]:
-                wanted.setdefault(row, []).append(name)
-    for row, verdicts in sorted(_verdicts(sentences, records, wanted, looking, most_words).items()):
-        sentence = sentences[row]
-        record = records[sentence.record]
-        span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
-        for name, verdict in verdicts.items():
-            candidates, rejects, counts = findings[name]
-            counts["sentences_that_pass"] += 1
-            if isinstance(verdict, Found):
-                candidates.append({"text": sentence.text, **span, **verdict._asdict()})
-                counts["candidates"] += 1
-            else:
-                rejects.append({**span, "reason": verdict})
-                counts[f"rejected: {verdict}"] += 1
+    matching = _rows_that_match(sentences, filters)
+    for nlp in {id(matchers.nlp): matchers.nlp for matchers in looking.values()}.values():
+        wanted: dict[int, list[str]] = {}  # number of a sentence -> the constructions that it may have
+        for name, rows in matching.items():
+            for row in rows:
+                if looking[name].nlp is nlp and sentences[row].record in documents[name]:
+                    wanted.setdefault(row, []).append(name)
+        fitting = [row for row in sorted(wanted) if _fits(sentences[row].text, most_words, nlp.max_length)]
+        asked = []
+        for row in fitting:
+            sentence = records[sentences[row].record].sentence or sentences[row].text
+            asked.append((sentence, [looking[name] for name in wanted[row]]))
+        verdicts = dict(zip(fitting, find(asked), strict=True))
+        for row, names in sorted(wanted.items()):
+            of_row = verdicts.get(row, ["too long"] * len(names))
+            for name, verdict in zip(names, of_row, strict=True):
+                findings[name].add(sentences[row], records[sentences[row].record], verdict)
     for _, _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[f"rejected: {why}"] for why in _AFTER_TAGGING)
     return findings
-
-
-def _word(token: Token) -> str:
-    return str(token.lemma_ or token.text).lower()
-
-
-def _verdicts(
-    sentences: Sequence[Passage],
-    records: Sequence[CorpusRecord],
-    wanted: Mapping[int, list[str]],
-    looking: Mapping[str, Matchers],
-    most_words: int,
-) -> dict[int, dict[str, Found | str]]:
-    """Return, for each sentence that is wanted, the places of each construction that it may have."""
-    verdicts: dict[int, dict[str, Found | str]] = {row: {} for row in wanted}
-    for nlp in {id(matchers.nlp): matchers.nlp for matchers in looking.values()}.values():
-        names = {row: [name for name in of if looking[name].nlp is nlp] for row, of in wanted.items()}
-        fitting = [
-            row for row in sorted(wanted) if names[row] and _fits(sentences[row].text, most_words, nlp.max_length)
-        ]
-        read = {row: records[sentences[row].record].sentence or sentences[row].text for row in fitting}
-        results = find([(read[row], [looking[name] for name in names[row]]) for row in fitting])
-        by_row = dict(zip(fitting, results, strict=True))
-        for row, of in names.items():
-            verdicts[row] |= zip(of, by_row.get(row, ["too long"] * len(of)), strict=True)
-    return verdicts
 
 
 def _documents(texts: pa.Array, matchers: Matchers, counts: Counter[str]) -> set[int]:

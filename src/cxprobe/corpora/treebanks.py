@@ -45,36 +45,29 @@ def search_treebank(
         DataError: No sentence has any of the constructions, or one has no tree and ``gold`` is asked for.
     """
     heads = [{name.partition("#")[0] for word in sentence.words for name in word.cxn} for sentence in sentences]
-    annotated = [
-        any(name == one or name.startswith(f"{one}-") for name in names for one in constructions) for names in heads
-    ]
+    prefixes = tuple(f"{name}-" for name in constructions)
+    annotated = [any(f"{name}-".startswith(prefixes) for name in names) for names in heads]
     if not any(annotated):
         known = ", ".join(sorted(set().union(*heads))) or "none"
         raise DataError(f"no sentence has the construction {', '.join(constructions)}; the files have {known}")
     texts = [joined(sentence.text) for sentence in sentences]
     passing = [row for row, text in enumerate(texts) if passes(matchers.pattern, text)]
-    docs = (
-        (_with_tree(sentences[row], matchers) for row in passing)
-        if gold
-        else matchers.nlp.pipe((texts[row] for row in passing), batch_size=BATCH)
-    )
+    docs: Iterator[Doc]
+    if gold:
+        docs = (_with_tree(sentences[row], matchers) for row in passing)
+    else:
+        docs = matchers.nlp.pipe((texts[row] for row in passing), batch_size=BATCH)
     why_not = ["pre-filter"] * len(sentences)
     for row, doc in zip(passing, docs, strict=True):
         verdict = matchers.match(doc)
         why_not[row] = "" if isinstance(verdict, Found) else verdict
-    return pd.DataFrame(
-        {
-            "id": [sentence.id for sentence in sentences],
-            "text": texts,
-            "annotated": annotated,
-            "found": [not why for why in why_not],
-            "why_not": why_not,
-            "cluster_document": [
-                f"{one.document} {_NUMBER.sub('', one.id)}" if one.document else f"sentence {row}"
-                for row, one in enumerate(sentences)
-            ],
-        }
-    )
+    table = pd.DataFrame({"id": [sentence.id for sentence in sentences], "text": texts})
+    documents = [
+        f"{one.document} {_NUMBER.sub('', one.id)}" if one.document else f"sentence {row}"
+        for row, one in enumerate(sentences)
+    ]
+    found = [not why for why in why_not]
+    return table.assign(annotated=annotated, found=found, why_not=why_not, cluster_document=documents)
 
 
 def _with_tree(sentence: ConlluSentence, matchers: Matchers) -> Doc:

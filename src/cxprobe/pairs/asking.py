@@ -12,7 +12,6 @@ from cxprobe.lm.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_fi
 from cxprobe.seeding import generator_for
 from cxprobe.text.templates import Template, fill
 
-_TEXTS = ["id", "context", "good", "bad"]
 _COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
 
 
@@ -58,7 +57,7 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
     """
     before = named(prompts.prompts, name, "pairs.ask.prompt: prompt")
     rows = []
-    for id_, context, good, bad in pairs[_TEXTS].itertuples(index=False, name=None):
+    for id_, context, good, bad in pairs[["id", "context", "good", "bad"]].itertuples(index=False, name=None):
         texts = {"A": (context + good, context + bad), "B": (context + bad, context + good)}
         for gold, (a, b) in texts.items() if good != bad else ():
             question = "\n\n".join([before, fill(prompts.item, {"a": a, "b": b}), prompts.direct])

@@ -49,44 +49,43 @@ def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFram
     cells = labelled.groupby([labelled[key] for key in keys] or np.zeros(len(labelled)), sort=False)
     words_of_cell = cells[["right", "wrong"]].transform("nunique")
     one_answer = (cells["right"].transform("size") > 1) & (words_of_cell == 1).all(axis=1)
-    times = labelled.groupby([*keys[:-1], "right", "wrong"], sort=False).size().rename("times").reset_index()
-    exchanged = times.rename(columns={"right": "wrong", "wrong": "right", "times": "other_way"})
-    counts = labelled.merge(times, how="left").merge(exchanged, how="left")  # in the order of the pairs
-    made_up_for = counts["times"] == counts["other_way"].fillna(0)
-    return labelled.assign(balanced=~one_answer.to_numpy(bool) | made_up_for.to_numpy(bool))
+    exchanged = labelled.assign(
+        words=["\0".join(sorted(both)) for both in words],
+        more=[(right > wrong) - (right < wrong) for right, wrong in words],
+    )
+    made_up_for = exchanged.groupby([*keys[:-1], "words"])["more"].transform("sum") == 0
+    return labelled.assign(balanced=~one_answer | made_up_for)
 
 
-def unbalanced_cells(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
-    """Return the cells in which one answer is always right, and why.
+def unbalanced_cells(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of this project's pairs in which one answer is always right, and why.
 
     Args:
         pairs: See `with_balance`.
-        cell: See `with_balance`.
 
     Returns:
-        One row a cell: the columns of ``cell``; right and wrong, the two words in lower case; n, the number of pairs;
-        and reason, a sentence.
+        One row a cell: the columns of `CELL`; right and wrong, the two words in lower case; n, the number of pairs; and
+        reason, a sentence.
     """
-    keys = [*(column for column in cell if column in pairs.columns), "right", "wrong"]
-    labelled = with_balance(pairs, cell)
-    table = labelled[~labelled["balanced"]].groupby(keys, sort=False).size().rename("n").reset_index()
+    labelled = with_balance(pairs)
+    unbalanced = labelled[~labelled["balanced"]]
+    table = unbalanced.groupby([*CELL, "right", "wrong"], sort=False).size().rename("n").reset_index()
     return table.assign(reason=_reasons(table))
 
 
-def unbalanced_rates(items: pd.DataFrame, first: Sequence[str] = (), cell: Sequence[str] = CELL) -> pd.DataFrame:
+def unbalanced_rates(items: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of the cells in which one answer is always right, one by one, with the reason.
 
     Args:
-        items: Judged pairs; see `with_balance`.
-        first: Columns by which the table is divided first, such as "model".
-        cell: See `with_balance`.
+        items: Judged pairs of several models; see `with_balance`.
 
     Returns:
-        ``first``, the columns of ``cell``, right, wrong, reason, accuracy, low, high, n, ties and tie_rate.
+        model, the columns of `CELL`, right, wrong, reason, accuracy, low, high, n, ties and tie_rate.
     """
-    keys = [*first, *(column for column in cell if column in items.columns), "right", "wrong"]
+    keys = ["model", *CELL, "right", "wrong"]
     table = with_tie_rate(rate_by(items[~items["balanced"].astype(bool)], "accuracy", keys))
-    return table.assign(reason=_reasons(table))[[*keys, "reason", *table.columns[len(keys) :]]]
+    table.insert(len(keys), "reason", _reasons(table))
+    return table
 
 
 def pooled(items: pd.DataFrame) -> pd.DataFrame:

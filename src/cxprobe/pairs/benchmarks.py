@@ -19,6 +19,7 @@ where a text or a name must be.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -60,10 +61,11 @@ def read_generic(path: Path) -> list[Pair]:
     pairs: list[Pair] = []
     for row in _rows(table):
         context, item = row.get("context", ""), row.get("item", row["id"])
-        good, bad = (
-            f" {row[side]}" if context and not row[side].startswith(" ") else row[side] for side in ("good", "bad")
-        )
-        of_groups, of_clusters = {name: row[name] for name in groups}, {clusters[name]: row[name] for name in clusters}
+        good, bad = row["good"], row["bad"]
+        if context:
+            good, bad = (text if text.startswith(" ") else " " + text for text in (good, bad))
+        of_groups = {name: row[name] for name in groups}
+        of_clusters = {clusters[name]: row[name] for name in clusters}
         pairs.append(Pair(row["id"], item, context, good, bad, of_groups, of_clusters or {"item": item}))
     return _distinct(pairs, path)
 
@@ -106,11 +108,11 @@ def read_paired_focus(path: Path) -> list[Pair]:
         The repository WesScivetti/Meaning_Alone, Apache-2.0.
     """
     rows = _rows(read_texts(path, PAIRED_FOCUS))
-    expected = Counter((str(a), str(b), str(c)) for a in (0, 1) for b in (0, 1) for c in (0, 1))
+    expected = Counter(product("01", repeat=3))
     pairs = []
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
-        if Counter((row[PAIRED_FOCUS[0]], row[PAIRED_FOCUS[1]], row[PAIRED_FOCUS[2]]) for row in block) != expected:
+        if Counter(tuple(row[column] for column in PAIRED_FOCUS[:3]) for row in block) != expected:
             raise DataError(
                 f"{path}, row {start + 1}: expected {BLOCK} rows with every condition, stimulus and row, 0 and 1 of "
                 f"{', '.join(PAIRED_FOCUS[:3])}; add what is missing, and take out what is too many"
@@ -194,8 +196,7 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
 def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
     if not pairs:
         raise DataError(f"{path}: it contains no pairs")
-    twice = [id_ for id_, times in Counter(pair.id for pair in pairs).items() if times > 1]
-    if twice:
+    if twice := [id_ for id_, times in Counter(pair.id for pair in pairs).items() if times > 1]:
         raise DataError(
             f"{path}: the id {shown(twice[0])} occurs more than once ({len(twice)} such ids); give every pair its own"
         )

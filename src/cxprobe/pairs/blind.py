@@ -49,11 +49,10 @@ def measure_blindly(member: Member, pairs: Sequence[Pair], folder: Path, seed: i
         ProbeError: A classifier did not converge.
     """
     if isinstance(member.spec, Rule | PairClassifier):
-        preferences = (
-            preferences_of(member.spec.kind, pairs)
-            if isinstance(member.spec, Rule)
-            else learn_preferences(member.spec, pairs, seed, member.slug)
-        )
+        if isinstance(member.spec, Rule):
+            preferences = preferences_of(member.spec.kind, pairs)
+        else:
+            preferences = learn_preferences(member.spec, pairs, seed, member.slug)
         write_preferences(preferences, blind_facts(member.spec.kind), folder)
         return {"decided": int((preferences["margin"] != 0).sum())}
     texts = list(dict.fromkeys([*member_texts(pairs), *ends_alone(pairs)]))
@@ -141,15 +140,13 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
 def _differences(spec: PairClassifier, pairs: Sequence[Pair]) -> Iterator[dict[str, int]]:
     """Yield for each pair the features in which its texts differ -> how much more often the right one has each."""
     grams = ngram_counter(spec.counts).build_analyzer()
-    contexts, *both = (
-        counted_texts(spec.counts, [pair.context + end for pair, end in zip(pairs, ends, strict=True)])
-        for ends in ([""] * len(pairs), [pair.good for pair in pairs], [pair.bad for pair in pairs])
-    )
-    for pair, context, good, bad in zip(pairs, contexts, *both, strict=True):
-        counts, words = (
-            Counter[str](one) for one in (grams(good), [word.text.lower() for word in words_of(pair.good)])
-        )
+    contexts = counted_texts(spec.counts, [pair.context for pair in pairs])
+    goods = counted_texts(spec.counts, [pair.context + pair.good for pair in pairs])
+    bads = counted_texts(spec.counts, [pair.context + pair.bad for pair in pairs])
+    for pair, context, good, bad in zip(pairs, contexts, goods, bads, strict=True):
+        counts = Counter[str](grams(good))
         counts.subtract(grams(bad))
+        words = Counter(word.text.lower() for word in words_of(pair.good))
         words.subtract(word.text.lower() for word in words_of(pair.bad))
         for gram, times in Counter(grams(context)).items():
             counts.update({f"{gram} with {word}": times * more for word, more in words.items() if more})
@@ -164,11 +161,9 @@ def _prefer(rule: str, context: str, first: str, second: str) -> float:
     """
     if rule == "shorter":
         return float(len(second) - len(first))
-    words = _names(context)
+    words = _names(context) if rule == "last_mentioned" else _names(context)[::-1]
     # A word's position counts from the end that the rule likes less; 0 is nowhere.
-    positions = {
-        word: position for position, word in enumerate(words if rule == "last_mentioned" else reversed(words), start=1)
-    }
+    positions = {word: position for position, word in enumerate(words, start=1)}
     # A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter
     # of "Name A" is not the article.
     small: dict[str, int] = {}

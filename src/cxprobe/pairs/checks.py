@@ -66,10 +66,6 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
     return faults
 
 
-def _first_words(content: PairsFile) -> Row:
-    return {slot: words for rows in content.groups.values() for slot, words in rows[0].items()}
-
-
 def _rendered(content: PairsFile, pronouns: Sequence[Row], groups: Mapping[str, Sequence[Row]]) -> Iterator[_Rendered]:
     """Render each variant with every row of some groups at least once, beside the first rows of the others.
 
@@ -81,7 +77,7 @@ def _rendered(content: PairsFile, pronouns: Sequence[Row], groups: Mapping[str, 
             named = [slot for slot in dict.fromkeys(slots_of(context or "")) if slot in content.people]
             persons = dict.fromkeys(content.people, "Somebody") | dict(zip(named, _POSITIONS, strict=False))
             for turn in range(len(groups[longest])):
-                values = _first_words(content) | pronouns[turn % len(pronouns)] | persons
+                values = content.first_words | pronouns[turn % len(pronouns)] | persons
                 for rows in groups.values():
                     values |= rows[turn % len(rows)]
                 yield _Rendered(name, sentence, (*keys_of(longest), turn), *fill_variant(variant, values, sentence))
@@ -115,7 +111,7 @@ def _faults_of_nouns(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find faults of texts that the nouns of a type bring with them, such as a second article."""
     for kind in people.types.values() if content.people else ():
         persons = dict(zip(content.people, kind.nouns, strict=False))
-        values = _first_words(content) | people.pronouns[kind.pronouns[0]] | persons
+        values = content.first_words | people.pronouns[kind.pronouns[0]] | persons
         for name, variant in content.variants.items():
             for sentence in variant.contexts:
                 context, good, _ = fill_variant(variant, values, sentence)
@@ -128,8 +124,11 @@ def _repeated_frames(content: PairsFile, pairs: Sequence[_Rendered]) -> Iterator
     for name, variant in content.variants.items():
         if not any({*slots_of(template)} & content.frames[0].keys() for _, template in variant.templates()):
             continue
-        of_variant = (pair for pair in pairs if pair.variant == name)
-        texts = ((pair[1:3], " | ".join((pair.context, *sorted((pair.good, pair.bad))))) for pair in of_variant)
+        texts = []
+        for pair in pairs:
+            if pair.variant == name:
+                members = " | ".join(sorted((pair.good, pair.bad)))
+                texts.append(((pair.sentence, pair.row), f"{pair.context} | {members}"))
         positions = list(dict.fromkeys(str(row[-1]) for (_, row), *_ in repeated(texts)))
         if positions:
             what = f"frames {', '.join(positions[:5])}{' ...' * (len(positions) > 5)} say the same as others"
@@ -140,10 +139,10 @@ def _other_people(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find rows that name somebody who can also be one of the people, and pronouns of one gender in templates."""
     if not content.people:
         return
+    gendered = {word for forms in PRONOUNS.values() for word in forms}
     for name, variant in content.variants.items():
         for keys, template in variant.templates():
-            written = {*normalised(template).split()}
-            for word in sorted(written & {word for forms in PRONOUNS.values() for word in forms}):
+            for word in sorted(gendered & {*normalised(template).split()}):
                 what = f"'{word}' agrees with women or with men only, and the people are both; write {{they}} or so"
                 yield Fault(("variants", name, *keys), what)
     nouns = {noun for kind in people.types.values() for noun in kind.nouns}
@@ -162,16 +161,19 @@ def _other_people(content: PairsFile, people: People) -> Iterator[Fault]:
 def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
     """Find nouns of typical roles that are too frequent, or that do not agree with the pronouns of their type."""
     counts = Counter(noun for roles in content.typical for noun in roles)
-    templates = [template for variant in content.variants.values() for _, template in variant.templates()]
-    used = {slot for template in templates for slot in slots_of(template)}
+    used = set[str]()
+    for variant in content.variants.values():
+        for _, template in variant.templates():
+            used |= {*slots_of(template)}
     has_pronouns = not used.isdisjoint(next(iter(people.pronouns.values()), {}))
     for position, roles in enumerate(content.typical):
         for noun in roles:
             if counts[noun] > MOST_OF_A_NOUN:
                 what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
                 yield Fault(("typical", position), what)
-            for what in unbearable(noun, ROLE_NOUN_TYPE, people.types[ROLE_NOUN_TYPE], people) if has_pronouns else ():
-                yield Fault(("typical", position), what)
+            if has_pronouns:
+                faults = unbearable(noun, ROLE_NOUN_TYPE, people.types[ROLE_NOUN_TYPE], people)
+                yield from (Fault(("typical", position), what) for what in faults)
 
 
 def _frequent_verbs(content: PairsFile) -> Iterator[Fault]:
@@ -194,15 +196,12 @@ def _unbalanced_words(rendered: Sequence[_Rendered]) -> Iterator[Fault]:
         for place, (good, bad) in enumerate(pair.differing()):
             balance[place, good] += 1
             balance[place, bad] -= 1
-    unequal = [
-        f"'{word}' is {'right' if more > 0 else 'wrong'} {abs(more)} times more"
-        for (_, word), more in balance.items()
-        if more
-    ]
+    unequal = []
+    for (_, word), more in balance.items():
+        if more:
+            unequal.append(f"'{word}' is {'right' if more > 0 else 'wrong'} {abs(more)} times more")
     if unequal:
-        shown = ", ".join(unequal[:4]) + (f" and {len(unequal) - 4} more words" if len(unequal) > 4 else "")
-        yield Fault(
-            ("variants",),
-            f"the words of the contrasts are not right as often as wrong: {shown}; give the variants a rival, or add "
-            "variants in which the other word is right",
-        )
+        shown = ", ".join(unequal[:4]) + f" and {len(unequal) - 4} more words" * (len(unequal) > 4)
+        what = f"the words of the contrasts are not right as often as wrong: {shown}"
+        remedy = "give the variants a rival, or add variants in which the other word is right"
+        yield Fault(("variants",), f"{what}; {remedy}")

@@ -3,8 +3,6 @@
 A model that fails them cannot be asked in this format, so its rate on the construction does not tell what it knows.
 """
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from cxprobe.report.findings import CHANCE_IN_BOTH, HALF, AgainstBlind, rate_of, verdict_beside_control
@@ -29,7 +27,7 @@ def is_above_chance(rate: Estimate, both: Estimate | None) -> bool:
     return rate.low > HALF and (both is None or both.low > CHANCE_IN_BOTH)
 
 
-def controls_of(rates: pd.DataFrame, both: pd.DataFrame, first: Sequence[str] = ("model",)) -> pd.DataFrame:
+def controls_of(rates: pd.DataFrame, both: pd.DataFrame) -> pd.DataFrame:
     """Return for each model the control of each construction, and how far its rate of meaning is from it.
 
     Args:
@@ -37,7 +35,6 @@ def controls_of(rates: pd.DataFrame, both: pd.DataFrame, first: Sequence[str] = 
             words.
         both: The rates of items that are right in both orders: the first four of these columns, both, low, high and n;
             without rows of constructions that have one order.
-        first: The columns that tell models apart; none for the answers of one.
 
     Returns:
         One row a model and construction whose control the model was asked too: model, construction; control, its name;
@@ -45,18 +42,20 @@ def controls_of(rates: pd.DataFrame, both: pd.DataFrame, first: Sequence[str] = 
         that of the control, with less_low and less_high, over frames (`difference_of_samples`, since the two have
         frames of their own); and above_chance, whether the accuracy is.
     """
-    keys = [*first, "construction"]
-    orders = {tuple(row[keys]): rate_of(row, "both") for _, row in both.iterrows()}
-    controls = {tuple(row[keys]): rate_of(row) for _, row in rates[rates["tests"] == "control"].iterrows()}
+    keys = ["model", "construction"]
+    orders = {key: rate_of(row, "both") for key, row in both.set_index(keys).iterrows()}
+    controls = {key: rate_of(row) for key, row in rates[rates["tests"] == "control"].set_index(keys).iterrows()}
     rows = []
     for _, row in rates[rates["tests"] == "meaning"].iterrows():
-        key, of_control = tuple(row[keys]), (*row[[*first]], row["control"])
-        if of_control in controls:
-            rate, control, in_both = rate_of(row), controls[of_control], orders.get(of_control)
-            less = difference_of_samples(rate, control)
-            passed, above = is_above_chance(control, in_both), is_above_chance(rate, orders.get(key))
-            numbers = (control.value, control.low, control.high, control.n, passed)
-            rows.append((*key, row["control"], *numbers, less.value, less.low, less.high, above))
+        key, of_control = tuple(row[keys]), (row["model"], row["control"])
+        if of_control not in controls:
+            continue
+        rate, control = rate_of(row), controls[of_control]
+        less = difference_of_samples(rate, control)
+        passed = is_above_chance(control, orders.get(of_control))
+        above = is_above_chance(rate, orders.get(key))
+        numbers = (control.value, control.low, control.high, control.n, passed)
+        rows.append((*key, row["control"], *numbers, less.value, less.low, less.high, above))
     return pd.DataFrame(rows, columns=[*keys, *OF_CONTROL])
 
 
@@ -75,7 +74,8 @@ def with_verdicts(
     settled = []
     for _, row in beside.iterrows():
         compared = against.get((row["model"], row["construction"]))
-        judged = compared is not None and pd.notna(row["passed"])
-        ahead = compared is not None and compared.ahead
-        settled.append(verdict_beside_control(row["above_chance"], ahead, row["passed"]).words if judged else "")
+        if compared is None or pd.isna(row["passed"]):
+            settled.append("")
+        else:
+            settled.append(verdict_beside_control(row["above_chance"], compared.ahead, row["passed"]).words)
     return beside.drop(columns="above_chance").assign(verdict=settled)

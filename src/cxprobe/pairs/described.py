@@ -33,26 +33,27 @@ def blind_rates(name: str, params: ReportParams) -> pd.DataFrame:
         construction has; then those of each variant in which one answer is always right, or that single words answer,
         whose items say so.
     """
-    section, people = params.section(PairsParams), load_people()
+    section, people, called = params.section(PairsParams), load_people(), called_pairs(name)
+    members = members_of(params.models, params.models)
     settings = section.make.model_copy(update={"pseudowords": None, "examples": 0})
     table = build_pairs(name, {name: load_pairs(name, people)}, people, settings, params.seed).pairs
     how, parts = HowToJudge.of(section, OWN_PAIRS), []
-    for member in members_of(params.models, params.models):
-        if not member.is_blind or member.blind.kind not in PairsStage.blind_kinds:
+    for member in members:
+        if not member.is_blind or isinstance(member.spec, ContinuationAlone):
             continue
-        if isinstance(member.spec, ContinuationAlone):
+        if member.blind.kind not in PairsStage.blind_kinds:
             continue
         with TemporaryDirectory() as folder:
             measure_blindly(member, pairs_of(table), Path(folder), params.seed)
             judged = decide_pairs(with_balance(table), read_pair_answers(Path(folder)), how)
         parts.append(judged.items.assign(model=member.slug))
     items = pd.concat(parts, ignore_index=True)
-    answered = answered_variants(items, members_of(params.models, params.models), params.report.limit)
+    answered = answered_variants(items, members, params.report.limit)
     answered["items"] = (
-        f"{called_pairs(name)}, variant " + answered["variant"] + " asks nothing about the construction, since single "
+        f"{called}, variant " + answered["variant"] + " asks nothing about the construction, since single "
         "words answer it (give both of its sentences the same words, or add variants with the other answer)"
     )
-    counted = rate_by(pooled(items), "accuracy", ["model"]).assign(items=called_pairs(name))
-    alone = unbalanced_rates(items, ["model"]).sort_values("variant", kind="stable")
-    alone["items"] = called_pairs(name) + ", variant " + alone["variant"] + " in no rate, since " + alone["reason"]
+    counted = rate_by(pooled(items), "accuracy", ["model"]).assign(items=called)
+    alone = unbalanced_rates(items).sort_values("variant", kind="stable")
+    alone["items"] = called + ", variant " + alone["variant"] + " in no rate, since " + alone["reason"]
     return pd.concat([counted, answered, alone], ignore_index=True)[["items", "model", "accuracy", "low", "high", "n"]]

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -99,12 +99,13 @@ def series_figures(
         best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
         value: The column that is drawn. A line shows chance if `_CHANCE` has it.
     """
-    options: dict[str, Any] = {"panels": "panel", "value": value, "chance": _CHANCE.get(value), "best": best}
     figures = {}
-    for key, rows in along.groupby("axis", sort=False):
-        axis = str(key)
-        shown = rows.rename(columns={"quantity": axis})
-        figures[f"by_{axis}"] = curves(shown, title, x=axis, colours="series", **options)
+    for axis, rows in along.groupby("axis", sort=False):
+        x, chance = str(axis), _CHANCE.get(value)
+        rows = rows.rename(columns={"quantity": x})
+        figures[f"by_{x}"] = curves(
+            rows, title, x=x, panels="panel", colours="series", value=value, chance=chance, best=best
+        )
     return figures
 
 
@@ -194,13 +195,14 @@ def _dots(
         left_out: Slugs of models that are not drawn.
         people: The judgements of people on constructions, a tick in the rows of variants.
     """
-    mocks = {member.slug for member in members if member.is_mock}
-    blind = {member.slug for member in members if member.is_blind}
     labels = {member.slug: member.label for member in members}
-    seeing = labels.keys() - blind
-    trained = {member.slug for member in members if member.state == "trained"}
-    kinds = {"blind": blind, "seeing": seeing, "trained": trained}
-    hidden = {*left_out, *(mocks if seeing - mocks else ())}
+    kinds = {
+        "blind": {member.slug for member in members if member.is_blind},
+        "seeing": {member.slug for member in members if not member.is_blind},
+        "trained": {member.slug for member in members if member.state == "trained"},
+    }
+    mocks = {member.slug for member in members if member.is_mock}
+    hidden = mocks.union(left_out) if kinds["seeing"] - mocks else left_out
     drawn = {}
     for name, figure in figures.items():
         all_models = tables[figure.table]
@@ -211,13 +213,19 @@ def _dots(
             table = table[table.groupby("construction")[figure.of_two].transform("nunique") == 2]
         if table.empty:
             continue
-        best = best_blind(all_models, ["row", figure.panels], members) if figure.best else ()
+        best = best_blind(all_models, ["row", figure.panels], members) if figure.best else pd.DataFrame()
         marks = {BEST_BLIND: best} if len(best) else {}
         if figure.table == "variants" and people is not None and len(people):
             marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
-        options: dict[str, Any] = {"value": figure.value, "chance": _CHANCE.get(figure.value), "marks": marks}
-        options["unit"] = "nats" if figure.value == "margin" else ""
-        shown = table.assign(model=table["model"].map(labels))
-        title = f"{figure.title}, {score.replace('_', ' ')}"
-        drawn[name] = dots(shown, title, rows="row", colours="model", panels=figure.panels, **options)
+        drawn[name] = dots(
+            table.assign(model=table["model"].map(labels)),
+            f"{figure.title}, {score.replace('_', ' ')}",
+            rows="row",
+            colours="model",
+            panels=figure.panels,
+            value=figure.value,
+            chance=_CHANCE.get(figure.value),
+            marks=marks,
+            unit="nats" if figure.value == "margin" else "",
+        )
     return drawn

@@ -84,7 +84,9 @@ class Variant(Closed):
     def contexts(self) -> Mapping[ContextKind, Template | None]:
         """What comes first: in the sentence with the construction, and in its rival if there is one."""
         contexts: dict[ContextKind, Template | None] = {"construction": self.context}
-        return contexts if self.rival is None else {**contexts, "rival": self.rival}
+        if self.rival is not None:
+            contexts["rival"] = self.rival
+        return contexts
 
     def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
         """Return whether the pairs of a sentence are of the published design."""
@@ -121,6 +123,11 @@ class PairsFile(Closed):
     def groups(self) -> Mapping[str, list[Row]]:
         """The frames and the fillers: an item has one row of each."""
         return {"frames": self.frames, **self.fillers}
+
+    @property
+    def first_words(self) -> Row:
+        """Slot -> its words in the first row of each group."""
+        return {slot: words for rows in self.groups.values() for slot, words in rows[0].items()}
 
     @property
     def formats(self) -> list[str]:
@@ -205,8 +212,10 @@ def place_of(variant: Variant, people: Sequence[str], sentence: ContextKind) -> 
     named = [slot for slot in dict.fromkeys(slots_of(variant.contexts[sentence] or "")) if slot in people]
     contrasts = [variant.contrast[slot] for slot in slots_of(variant.continuation) if slot in variant.contrast]
     right = contrasts[0].good if sentence == "construction" else contrasts[0].bad
-    places = [place for place, slot in zip(("first", "second"), named, strict=False) if slot in slots_of(right)]
-    return places[0] if len(named) == 2 and len(places) == 1 else ""
+    is_right = [slot in slots_of(right) for slot in named]
+    if is_right == [True, False]:
+        return "first"
+    return "second" if is_right == [False, True] else ""
 
 
 def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:

@@ -8,19 +8,19 @@ in words (scheme "reply", score "asked", see `cxprobe.pairs.replies`).
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.lm.params import ContinuationAlone, Member, PairClassifier
+from cxprobe.lm.params import ContinuationAlone, Member, NgramFeatures, PairClassifier
 from cxprobe.lm.scores import SCORES, score_pairs
 from cxprobe.pairs.balance import CELL, pooled, unbalanced_rates, with_balance
 from cxprobe.pairs.controls import controls_of
 from cxprobe.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.pairs.params import AskedPairs, Benchmark, PairsParams
-from cxprobe.pairs.sources import OWN_PAIRS, first_items, with_units
+from cxprobe.pairs.sources import FRAME, OWN_PAIRS, first_items, with_units
 from cxprobe.stats import CLUSTER, clusters_by, credits_of_margins, difference_by, rate_by, with_tie_rate
 
 RULE, REPLY = "rule", "reply"  # schemes
@@ -32,27 +32,14 @@ _VARIANT = ["construction", "variant"]
 ANSWERED = "answered_by_words"  # names the column of `with_answered_by_words`, and the table of its variants
 
 
-class Rates(NamedTuple):
-    """A table of accuracies.
-
-    Attributes:
-        by: The columns that divide it.
-        balanced: Whether cells in which one answer is always right are left out.
-        of: Which table of `JudgedPairs` it is made from.
-    """
-
-    by: Sequence[str]
-    balanced: bool = True
-    of: Literal["items", "scores"] = "items"
-
-
-RATES: Mapping[str, Rates] = {
-    "cells": Rates([*_KIND, "variant", "sentence", "noun_type", "order"], balanced=False),
-    "sentences": Rates([*_KIND, "variant", "sentence"], balanced=False),
-    "variants": Rates([*_KIND, "variant"], balanced=False),
-    "constructions": Rates([*_KIND, "format"]),
-    "noun_types": Rates([*_KIND, "noun_type"]),
-    "scores": Rates(["construction", "words", "scheme", "score"], of="scores"),
+# Name of a table of accuracies -> the columns that divide it.
+RATES: Mapping[str, Sequence[str]] = {
+    "cells": [*_KIND, "variant", "sentence", "noun_type", "order"],
+    "sentences": [*_KIND, "variant", "sentence"],
+    "variants": [*_KIND, "variant"],
+    "constructions": [*_KIND, "format"],
+    "noun_types": [*_KIND, "noun_type"],
+    "scores": ["construction", "words", "scheme", "score"],
 }
 PAIR_TABLES = (*RATES, "both", "margins", "unbalanced", "biases", "every_variant", "controls", ANSWERED)
 BY_RUN = ["model", "run"]
@@ -108,38 +95,28 @@ class JudgedPairs:
     scores: pd.DataFrame
     replies: pd.DataFrame | None = None
 
-    def where(self, column: str, value: str) -> "JudgedPairs":
-        """Return those pairs that have a value in a column."""
-        return JudgedPairs(self.items[self.items[column] == value], self.scores[self.scores[column] == value])
-
     @classmethod
     def joined(cls, parts: Mapping[str, "JudgedPairs"], constructions: Sequence[str] = ()) -> "JudgedPairs":
-        """Return the pairs of several models, see `join_models`."""
+        """Return the pairs of several models, with the column model.
+
+        Args:
+            parts: Model -> its pairs, at least one. A table without rows, such as that of a model whose replies could
+                not be read, adds nothing.
+            constructions: The order of the constructions, each of which has the rows of all models; none for tables
+                that have one model after the other.
+        """
         tables: dict[str, pd.DataFrame] = {}
         for name in ("items", "scores", "replies"):
-            of_models = {model: getattr(judged, name) for model, judged in parts.items()}
-            if known := {model: table for model, table in of_models.items() if table is not None}:
-                tables[name] = join_models(known, constructions)
+            of_models = [(model, getattr(judged, name)) for model, judged in parts.items()]
+            known = [table.assign(model=model) for model, table in of_models if table is not None]
+            if not known:
+                continue
+            table = pd.concat([one for one in known if len(one)] or known[:1], ignore_index=True)
+            if constructions:
+                order = pd.Index(constructions).get_indexer
+                table = table.sort_values("construction", key=order, kind="stable", ignore_index=True)
+            tables[name] = table
         return cls(**tables)
-
-
-def join_models(tables: Mapping[str, pd.DataFrame], constructions: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the tables of several models as one, with the column model.
-
-    Args:
-        tables: Model -> its table, at least one; a table without rows, such as that of a model whose replies could not
-            be read, adds nothing.
-        constructions: The order of the constructions, each of which has the rows of all models; none for a table that
-            has one model after the other.
-    """
-    named = [table.assign(model=model) for model, table in tables.items()]
-    joined = pd.concat([table for table in named if len(table)] or named[:1], ignore_index=True)
-    order = {name: position for position, name in enumerate(constructions)}
-    return (
-        joined.sort_values("construction", key=lambda names: names.map(order), kind="stable", ignore_index=True)
-        if order
-        else joined
-    )
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
@@ -174,7 +151,7 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: HowToJudge) ->
             "several; run the measuring stage again"
         )
     margins = answers.assign(scheme=RULE, score=RULE_SCORE)[["id", "scheme", "score", "margin"]]
-    return credit_pairs(pairs, margins[margins["id"].isin(pairs["id"])], how)
+    return credit_pairs(pairs, margins, how)
 
 
 def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) -> JudgedPairs:
@@ -196,9 +173,8 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: HowToJudge) ->
         both = scores.groupby(["scheme", "score", "item"])["row"].transform("nunique") == 2
         scores = paired_focus_shifts(scores[both] if (scores["scheme"] == REPLY).all() else scores)
     scores["accuracy"] = credits_of_margins(scores["margin"].to_numpy(np.float64))
-    deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY]) & scores["score"].isin(
-        [how.score, RULE_SCORE, ASKED]
-    )
+    deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY])
+    deciding &= scores["score"].isin([how.score, RULE_SCORE, ASKED])
     decisions = scores.loc[deciding, ["id", "scheme", "score", "margin", "accuracy"]]
     return JudgedPairs(pairs.merge(decisions, on="id", validate="one_to_one"), scores)
 
@@ -222,64 +198,59 @@ def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
     Source:
         The repository WesScivetti/Meaning_Alone: the share of comparisons whose log odds shift the expected way.
     """
-    construction, control = (
-        scored[scored["row"] == row].set_index(["scheme", "score", "item"]).sort_index()
-        for row in ("construction", "control")
-    )
+    rows = scored.set_index(["scheme", "score", "item"]).sort_index()
+    construction, control = rows[rows["row"] == "construction"], rows[rows["row"] == "control"]
     if not construction.index.is_unique or not construction.index.equals(control.index):
         raise DataError("every item needs one row of the construction and one of the control; read the table whole")
-    shift = construction["margin"].to_numpy(np.float64) - control["margin"].to_numpy(np.float64)
-    return construction.assign(margin=shift).reset_index()
+    return construction.assign(margin=construction["margin"] - control["margin"]).reset_index()
 
 
-def pair_tables(judged: JudgedPairs, first: Sequence[str] = ("model",)) -> dict[str, pd.DataFrame]:
-    """Return the tables of accuracies and biases of this project's pairs.
+def pair_tables(judged: JudgedPairs) -> dict[str, pd.DataFrame]:
+    """Return the tables of accuracies and biases of this project's pairs, each divided by the model first.
 
     Args:
-        judged: The pairs.
-        first: Columns by which every table is divided first.
+        judged: The pairs, with the column model.
 
     Returns:
-        The tables of `RATES`, each with the columns that it is divided by, accuracy, low, high, n, ties and tie_rate;
+        The tables of `RATES`, each with the columns that it is divided by, accuracy, low, high, n, ties and tie_rate,
+        without cells in which one answer is always right, unless it is divided by variants;
         "constructions" has clusters and left_out too, what its intervals rest on (`cxprobe.stats.clusters_by`), and
-        "scores" is by every scheme and score, the others by the deciding one. "both" and
-        "margins": see `both_orders`. "unbalanced": the
-        cells that were left out, with the reason and their own accuracies (`cxprobe.pairs.balance.unbalanced_rates`).
-        "biases": see `biases_of`. "every_variant": how often all pairs of an item of form are right: the same columns,
-        every_variant, low, high and n. "controls": see `controls_of_pairs`. "answered_by_words": the
-        accuracies in the variants that a bag of words answers (`with_answered_by_words`).
+        "scores" is by every scheme and score, the others by the deciding one. "both" and "margins": see `both_orders`.
+        "unbalanced": the cells that were left out, with the reason and their own accuracies
+        (`cxprobe.pairs.balance.unbalanced_rates`). "biases", "every_variant" and "controls": see `biases_of`,
+        `every_variant` and `controls_of_pairs`. "answered_by_words": the accuracies in the variants that a bag of words
+        answers (`with_answered_by_words`).
     """
+    balanced, keys = pooled(judged.items), ["model", *_KIND]
     tables = {}
-    for name, rates in RATES.items():
-        pairs: pd.DataFrame = getattr(judged, rates.of)
-        pairs = pooled(pairs) if rates.balanced else pairs
-        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", [*first, *rates.by]))
-    balanced, keys = pooled(judged.items), [*first, *_KIND]
+    for name, by in RATES.items():
+        pairs = balanced if name != "scores" else pooled(judged.scores)
+        pairs = judged.items if "variant" in by else pairs
+        tables[name] = with_tie_rate(rate_by(pairs, "accuracy", ["model", *by]))
     clusters = clusters_by(balanced, keys)
     real = judged.items[judged.items["words"] == "real"]
     real = real.assign(**{ANSWERED: real.get(ANSWERED, "")})
     return tables | {
         "constructions": tables["constructions"].merge(clusters, on=keys, validate="one_to_one"),
         **both_orders(balanced, keys),
-        "unbalanced": unbalanced_rates(judged.items, first),
-        "biases": biases_of(judged.items, [*first, "construction", "noun_type"]),
+        "unbalanced": unbalanced_rates(judged.items),
+        "biases": biases_of(judged.items, ["model", "construction", "noun_type"]),
         "every_variant": every_variant(balanced, keys),
-        "controls": controls_of_pairs(balanced, first),
-        ANSWERED: rate_by(real[real[ANSWERED] != ""], "accuracy", [*first, *_VARIANT, ANSWERED]),
+        "controls": controls_of_pairs(balanced),
+        ANSWERED: rate_by(real[real[ANSWERED] != ""], "accuracy", ["model", *_VARIANT, ANSWERED]),
     }
 
 
-def controls_of_pairs(items: pd.DataFrame, first: Sequence[str] = ("model",)) -> pd.DataFrame:
+def controls_of_pairs(items: pd.DataFrame) -> pd.DataFrame:
     """Return the controls of judged pairs with real words in balanced cells, see `cxprobe.pairs.controls.controls_of`.
 
     Args:
-        items: Judged pairs; without the column control they have none.
-        first: The columns that tell models apart.
+        items: Judged pairs, with the column model; without the column control they have none.
     """
-    by = [*first, "construction", "tests", "control"]
+    by = ["model", "construction", "tests", "control"]
     real = items[items["words"] == "real"]
     real = real.assign(control=real.get("control", ""))
-    return controls_of(rate_by(real, "accuracy", by), both_orders(real, by)["both"], first)
+    return controls_of(rate_by(real, "accuracy", by), both_orders(real, by)["both"])
 
 
 def every_variant(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -312,14 +283,10 @@ def answered_variants(items: pd.DataFrame, members: Sequence[Member], limit: flo
     Returns:
         One row a variant: construction, variant, model, accuracy, low, high, ties and n.
     """
-    bags = [
-        member.slug
-        for member in members
-        if isinstance(member.spec, PairClassifier)
-        and (member.spec.counts.kind, *member.spec.counts.lengths) == ("word_ngrams", 1, 1)
-    ]
-    asked = items[items["model"].isin(bags) & (items["words"] == "real")]
-    rates = rate_by(asked[asked["tests"] == "meaning"], "accuracy", [*_VARIANT, "model"])
+    words = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
+    bags = [one.slug for one in members if isinstance(one.spec, PairClassifier) and one.spec.counts == words]
+    asked = items[items["model"].isin(bags) & (items["words"] == "real") & (items["tests"] == "meaning")]
+    rates = rate_by(asked, "accuracy", [*_VARIANT, "model"])
     return rates[(rates["accuracy"] > limit) & (rates["low"] > 0.5)].drop_duplicates(_VARIANT)
 
 
@@ -330,9 +297,8 @@ def with_answered_by_words(judged: JudgedPairs, members: Sequence[Member], limit
     """
     answered = answered_variants(judged.items, members, limit)
     named = answered[[*_VARIANT, "model"]].rename(columns={"model": ANSWERED})
-    items, scores = (
-        table.merge(named, "left", _VARIANT).fillna({ANSWERED: ""}) for table in (judged.items, judged.scores)
-    )
+    items = judged.items.merge(named, "left", _VARIANT).fillna({ANSWERED: ""})
+    scores = judged.scores.merge(named, "left", _VARIANT).fillna({ANSWERED: ""})
     return JudgedPairs(items, scores, judged.replies)
 
 
@@ -363,10 +329,10 @@ def both_orders(items: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFram
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the two numbers are our own.
     """
-    keys, frame = [*dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])], f"{CLUSTER}frame"
-    keys = [key for key in keys if key in items]  # a user's file may have the items alone
+    known = dict.fromkeys([*by, *_KIND, "item", "variant", "sentence"])
+    keys = [key for key in known if key in items]  # a user's file may have the items alone
     two = items[items.groupby(keys)["order"].transform("nunique") == 2]
-    of_items = two.groupby(keys, sort=False).agg({"accuracy": "prod", frame: "first"}).reset_index()
+    of_items = two.groupby(keys, sort=False).agg({"accuracy": "prod", FRAME: "first"}).reset_index()
     rates = rate_by(of_items, "accuracy", by).drop(columns="ties").rename(columns={"accuracy": "both"})
     return {"both": rates, "margins": effects_on_margins(two[~two["scheme"].isin([RULE, REPLY])], by)}
 
@@ -382,11 +348,13 @@ def with_pair_runs(items: pd.DataFrame, meaning: Sequence[str]) -> pd.DataFrame:
     return pd.concat([items.assign(run=items["construction"]), every], ignore_index=True)
 
 
-def run_metrics(judged: JudgedPairs) -> Metrics:
+def run_metrics(judged: pd.DataFrame, scores: pd.DataFrame) -> Metrics:
     """Return the numbers of each run on this project's pairs, the most important first.
 
     Args:
-        judged: The pairs, with the columns model and run; a run has those of one construction, or of several.
+        judged: The items of judged pairs with the columns model and run; a run has those of one construction, or of
+            several.
+        scores: Their scores, likewise.
 
     Returns:
         (model, run) -> accuracy, low, high, n and tie_rate of the pairs with real words, without the cells in which one
@@ -398,41 +366,38 @@ def run_metrics(judged: JudgedPairs) -> Metrics:
         are all balanced); and the accuracies variant.<name>, noun_type.<name>, words.pseudo (`MOST_GROUPS` at most),
         and score.<name> by each score.
     """
-    real, ends = judged.where("words", "real"), ("", "_low", "_high")
-    metrics = accuracy_metrics(real.items, BY_RUN)
-    orders = both_orders(pooled(real.items), BY_RUN)
-    for value, table in (("both", orders["both"]), ("margin", of_meaning(orders["margins"]))):
-        _add(metrics, table, {value: value, f"{value}_low": "low", f"{value}_high": "high"})
-    _add(metrics, every_variant(pooled(real.items), BY_RUN), {"every_variant": "every_variant"})
-    of_runs = real.items[real.items["run"] == real.items["construction"]]
-    controls = controls_of_pairs(pooled(of_runs)).assign(run=lambda table: table["construction"])
-    names = {f"control{end}": f"control{end or '_accuracy'}" for end in ends}
-    _add(
-        metrics,
-        controls,
-        names | {"less_control": "less_control", "less_control_low": "less_low", "less_control_high": "less_high"},
-    )
-    unbalanced = real.items[~real.items["balanced"].astype(bool)].drop_duplicates([*BY_RUN, *CELL])
-    cells = unbalanced.groupby(BY_RUN, sort=False).size().rename("unbalanced_cells").reset_index()
-    _add(metrics, cells, {"unbalanced_cells": "unbalanced_cells"})
-    biases = biases_of_all(real.items, BY_RUN)
-    for way in ("order", "variant"):
-        names = {f"bias_{way}{end}": end.removeprefix("_") or "bias" for end in ends}
-        names |= {f"changed_with_order{end}": f"changed{end}" for end in ends} if way == "order" else {}
-        _add(metrics, biases[biases["compares"] == way], names)
-    groups = accuracy_by_group(judged.items)
-    groups = groups[groups["group"] != "all"].groupby(BY_RUN, sort=False).head(MOST_GROUPS)
+    items = judged[judged["words"] == "real"]
+    balanced, metrics = pooled(items), accuracy_metrics(items)
+    orders = both_orders(balanced, BY_RUN)
+    _add(metrics, orders["both"], "both", "both")
+    _add(metrics, of_meaning(orders["margins"]), "margin", "margin")
+    for row in every_variant(balanced, BY_RUN).to_dict("records"):
+        metrics[row["model"], row["run"]]["every_variant"] = row["every_variant"]
+    controls = controls_of_pairs(balanced[balanced["run"] == balanced["construction"]])
+    controls["run"] = controls["construction"]
+    _add(metrics, controls, "control", "control_accuracy", "control_")
+    _add(metrics, controls, "less_control", "less_control", "less_")
+    unbalanced = items[~items["balanced"].astype(bool)].drop_duplicates([*BY_RUN, *CELL])
+    for model, run, cells in unbalanced.groupby(BY_RUN).size().reset_index().itertuples(index=False, name=None):
+        metrics[model, run]["unbalanced_cells"] = cells
+    biases = biases_of_all(items, BY_RUN)
+    order, variant = (biases[biases["compares"] == way] for way in ("order", "variant"))
+    _add(metrics, order, "bias_order", "bias")
+    _add(metrics, order, "changed_with_order", "changed", "changed_")
+    _add(metrics, variant, "bias_variant", "bias")
+    groups = accuracy_by_group(judged)
+    groups = groups[groups["group"] != "all"].groupby(BY_RUN).head(MOST_GROUPS)
     for model, run, group, accuracy in groups[[*BY_RUN, "group", "accuracy"]].itertuples(index=False, name=None):
         metrics[model, run][group] = accuracy
-    for key, scores in score_metrics(real).items():
-        metrics[key] |= scores
+    add_scores(metrics, items, scores[scores["words"] == "real"])
     return metrics
 
 
-def _add(metrics: Metrics, table: pd.DataFrame, names: Mapping[str, str]) -> None:
-    """Add columns of a table, which has a row a run, to the numbers of the runs: name of the number -> column."""
+def _add(metrics: Metrics, table: pd.DataFrame, name: str, column: str, before: str = "") -> None:
+    """Add a number of each run with its interval, ``before`` + low and high; a table has a row a run."""
     for row in table.to_dict("records"):
-        metrics[row["model"], row["run"]] |= {name: row[column] for name, column in names.items()}
+        interval = {f"{name}_{end}": row[before + end] for end in ("low", "high")}
+        metrics[row["model"], row["run"]] |= {name: row[column], **interval}
 
 
 def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = BY_RUN) -> Metrics:
@@ -444,17 +409,15 @@ def accuracy_metrics(items: pd.DataFrame, by: Sequence[str] = BY_RUN) -> Metrics
     return metrics
 
 
-def score_metrics(judged: JudgedPairs) -> Metrics:
-    """Return of each run "score.<name>" -> the accuracy by each score, under the scheme that decides.
+def add_scores(metrics: Metrics, items: pd.DataFrame, scores: pd.DataFrame) -> None:
+    """Add to the numbers of each run "score.<name>", the accuracy by each score under the scheme that decides.
 
     Cells in which one answer is always right are left out.
     """
-    deciding = pooled(judged.scores).merge(judged.items[["model", "scheme"]].drop_duplicates())
-    metrics: Metrics = defaultdict(dict)
+    deciding = pooled(scores).merge(items[["model", "scheme"]].drop_duplicates())
     means = deciding.groupby([*BY_RUN, "score"], sort=False)["accuracy"].mean().reset_index()
     for model, run, score, accuracy in means.itertuples(index=False, name=None):
         metrics[model, run][f"score.{score}"] = accuracy
-    return metrics
 
 
 def accuracy_by_group(items: pd.DataFrame) -> pd.DataFrame:
@@ -475,7 +438,7 @@ def accuracy_by_group(items: pd.DataFrame) -> pd.DataFrame:
     single = of_run["construction"].transform("nunique") == 1
     variants = real[balanced | single]
     several = variants.groupby(BY_RUN, sort=False)["variant"].transform("nunique") > 1
-    alone = ~balanced.groupby([real[column] for column in BY_RUN]).transform("any")
+    alone = ~of_run["balanced"].transform("any")
     variants = variants[several | alone[variants.index]]
     pool = real[balanced]
     noun_types = pool[pool.groupby(BY_RUN, sort=False)["noun_type"].transform("nunique") > 1]
@@ -518,8 +481,8 @@ def biases_of_all(items: pd.DataFrame, by: Sequence[str] = ("model", "noun_type"
     real = items[items["words"] == "real"]
     runs = [column for column in by if column in BY_RUN]
     several = real.groupby(runs)["construction"].transform("nunique") > 1
-    balanced = real["balanced"].astype(bool).groupby([real[column] for column in (*runs, "construction")])
-    return biases_of(real[~several | balanced.transform("all")], by)
+    balanced = real.groupby([*runs, "construction"])["balanced"].transform("all")
+    return biases_of(real[~several | balanced], by)
 
 
 def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
@@ -549,10 +512,12 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
     """
     keys = [*by, "item", *(name for name in MEMBERS if name != column)]
     position = judged.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
-    ways = judged[[*keys, column, "accuracy"]].rename(columns={column: "second", "accuracy": "other"})
-    both = judged[position == 0].merge(ways[position == 1], on=keys, validate="one_to_one")
-    for name, asked in (("first", both[column]), ("second", both["second"])):  # each construction has its own names
-        both[name] = asked.groupby([both[key] for key in by]).transform(lambda part: " / ".join(dict.fromkeys(part)))
+    first = judged[position == 0].rename(columns={column: "first"})
+    second = judged.loc[position == 1, [*keys, column, "accuracy"]]
+    second = second.rename(columns={column: "second", "accuracy": "other"})
+    both = first.merge(second, on=keys, validate="one_to_one")
+    for way in ("first", "second"):  # each construction has its own names
+        both[way] = both.groupby([*by])[way].transform(lambda names: " / ".join(names.unique()))
     differences = difference_by(both, "accuracy", "other", by)
     low, high = differences["low"], differences["high"]
     changed = both.assign(changed=(both["accuracy"] - both["other"]).abs())
@@ -576,9 +541,8 @@ def with_groups(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     parts = [(pooled(items) if "balanced" in items else items).assign(group="all")]
     if by:
         parts.append(items.assign(group=[", ".join(map(str, values)) for values in items[[*by]].to_numpy()]))
-    both = pd.concat(parts, ignore_index=True)
-    order = {model: position for position, model in enumerate(items["model"].unique())}
-    return both.sort_values("model", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    both, order = pd.concat(parts, ignore_index=True), pd.Index(items["model"].unique()).get_indexer
+    return both.sort_values("model", key=order, kind="stable", ignore_index=True)
 
 
 def with_benchmark_runs(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:

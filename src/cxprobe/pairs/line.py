@@ -20,6 +20,7 @@ from cxprobe.pairs.judge import ANSWERED
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
+from cxprobe.pairs.sources import MADE, OWN_PAIRS, first_items, made_files, read_made
 from cxprobe.pairs.wording import wording_of
 from cxprobe.people.ratings import RatedItem
 from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
@@ -50,6 +51,7 @@ _WAYS: Mapping[str, tuple[Question, str]] = {
     "said": ("words", "asked in words"),
 }
 _COUNTS = ("both_right", "first_alone", "second_alone", "both_wrong")
+_EVERY_VARIANT = ("every_variant", "every_variant_")  # of rates of form: the column, and what begins its interval's
 _BESIDE = "report_pairs/tables/beside_published"
 _BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
 
@@ -69,9 +71,8 @@ class ConstructionPairs:
     def first_words(self, name: str) -> dict[str, str]:
         """Return slot -> its words in the first rows of a file, with the first two people; for examples."""
         pairs, noun_type = self.files[name], next(iter(self.people.types.values()))
-        words = {slot: filler for rows in pairs.groups.values() for slot, filler in rows[0].items()}
         pronouns = self.people.pronouns[noun_type.pronouns[0]] if pairs.people else {}
-        return {**words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
+        return {**pairs.first_words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
 
 
 class PairsLine(Line):
@@ -200,7 +201,6 @@ class PairsLine(Line):
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield how much each model reads, and how much each is asked in words."""
         from cxprobe.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
-        from cxprobe.pairs.sources import OWN_PAIRS, first_items, made_files, read_made
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
@@ -231,7 +231,7 @@ class PairsLine(Line):
         several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
         margins = _margins_in_words(inputs)
         preferences = {}
-        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction")
+        against = against_blind(inputs.table("report_pairs/tables/comparisons"), "construction")
         for (model, construction, words), rows in fixed_preferences(sentences).items():
             if words == "real":
                 where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
@@ -241,44 +241,43 @@ class PairsLine(Line):
             tests, both = str(of_pairs["tests"].iloc[0]), _right_in_both(of_pairs)
             blind, blind_in_both = models.best(of_pairs), models.best(both)
             for index, row in of_pairs.iterrows():
-                model = str(row["model"])
+                model, called = str(row["model"]), str(row.get("format", PAPER_FORMAT))
+                settled = next((one for one in BESIDE_CONTROL.values() if one.words == row.get("verdict")), None)
                 finding = partial(
                     Finding,
                     self.name,
                     construction_of_pairs(name),
                     model,
                     models.question(model, tests),
+                    table=path,
                     run=name,
+                    against=against.get((model, name)),
+                    control=rate_of(row, "control_accuracy", "control_") if settled else None,
+                    settled=settled,
                     clusters=int(row["clusters"]) if "clusters" in row else None,
                 )
-                called = str(row.get("format", PAPER_FORMAT))
                 way = called_pairs(name) + (f", {called}" if called != PAPER_FORMAT else "")
-                settled = next((one for one in BESIDE_CONTROL.values() if one.words == row.get("verdict")), None)
-                control = rate_of(row, "control_accuracy", "control_") if settled else None
-                headline = tests != "control"
-                preference = preferences.get((model, name), "")
-                finding = partial(finding, against=against.get((model, name)), control=control, settled=settled)
-                single_pairs = partial(finding, way, rate_of(row), blind, path, preference=preference)
-                if tests == "form":
-                    every = in_full(rate_of(row, "every_variant", "every_variant_"))
-                    single_pairs = partial(single_pairs, note=f"right in all variants: {every}")
-                if index not in both.index:
-                    yield single_pairs(headline=headline)
-                    continue
-                yield single_pairs(headline=False)
-                in_both = both.loc[[index]].iloc[0]
-                rate = rate_of(in_both)
-                in_one = f"right in one order: {in_full(rate_of(row))}"
+                of_form = tests == "form"
                 yield finding(
-                    f"{way}, right in both orders",
-                    rate,
-                    blind_in_both,
-                    path,
-                    chance=CHANCE_IN_BOTH,
-                    headline=headline,
-                    note=margins.get((model, name), "") + in_one,
-                    preference=in_one if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
+                    way,
+                    rate_of(row),
+                    blind,
+                    headline=tests != "control" and index not in both.index,
+                    note=f"right in all variants: {in_full(rate_of(row, *_EVERY_VARIANT))}" if of_form else "",
+                    preference=preferences.get((model, name), ""),
                 )
+                if index in both.index:
+                    rate = rate_of(both.loc[[index]].iloc[0])
+                    in_one = f"right in one order: {in_full(rate_of(row))}"
+                    yield finding(
+                        f"{way}, right in both orders",
+                        rate,
+                        blind_in_both,
+                        chance=CHANCE_IN_BOTH,
+                        headline=tests != "control",
+                        note=margins.get((model, name), "") + in_one,
+                        preference=in_one if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
+                    )
         yield from self._without_rate(inputs, models, set(rates.get("construction", ())))
 
     def _without_rate(self, inputs: ReportInputs, models: ReportModels, rated: set[str]) -> Iterator[Finding]:
@@ -290,9 +289,8 @@ class PairsLine(Line):
             notes = []
             for _, row in cells[cells["words"] == "real"].iterrows():
                 notes.append(f"{row['right']} not {row['wrong']}: {in_full(rate_of(row))}")
-            question = models.question(model, "form")
-            folder, way, note = construction_of_pairs(name), called_pairs(name), "; ".join(notes)
-            yield Finding(self.name, folder, model, question, way, None, None, path, run=name, note=note)
+            finding = partial(Finding, self.name, construction_of_pairs(name), model, models.question(model, "form"))
+            yield finding(called_pairs(name), None, None, path, run=name, note="; ".join(notes))
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
         """Yield a section on the same pairs asked in three ways, and one on the rates by wording."""
@@ -407,7 +405,7 @@ class PairsLine(Line):
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     """Read the project's own minimal pairs."""
-    tables = [read_made_table(DATA / "make_pairs" / f"{name}.parquet") for name in section.constructions]
+    tables = [read_made_table(MADE / f"{name}.parquet") for name in section.constructions]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -435,21 +433,18 @@ def _people_if_sound() -> People | None:
 def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the rates of pairs with two orders; accuracy is how often both orders are right."""
     columns = {"both": "accuracy", "both_low": "low", "both_high": "high", "both_n": "n"}
-    numbers = {name: pd.to_numeric(rates[name], errors="coerce") for name in columns}
-    both = rates.assign(**numbers).drop(columns=[*columns.values()]).rename(columns=columns)
-    return both.dropna(subset=["n"])
+    return rates.drop(columns=[*columns.values()]).rename(columns=columns).dropna(subset="n")
 
 
 def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, ...], str]:
     """Return (model, pairs) -> the parts of the mean margin that a reader must know, see `effects_on_margins`."""
     table, told = inputs.table("report_pairs/tables/margins"), {}
-    for key, rows in grouped_rows(table[table["words"] == "real"] if len(table) else table, "model", "construction"):
+    table = table[(table["words"] == "real") & table["effect"].isin(_MARGINS)] if len(table) else table
+    for key, rows in grouped_rows(table, "model", "construction"):
         parts = []
         for effect, margin, low, high in rows[["effect", "margin", "low", "high"]].itertuples(False, None):
-            if effect in _MARGINS:
-                parts.append(f"{_MARGINS[effect]} {margin:+.3f} nats [{low:+.3f}, {high:+.3f}]")
-        if parts:
-            told[key] = ", ".join(parts) + "; "
+            parts.append(f"{_MARGINS[effect]} {margin:+.3f} nats [{low:+.3f}, {high:+.3f}]")
+        told[key] = ", ".join(parts) + "; "
     return told
 
 

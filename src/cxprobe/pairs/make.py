@@ -88,7 +88,7 @@ def draw_items(
     Returns:
         The items; fewer than ``wanted`` if there are not enough distinct ones.
     """
-    partners = nouns if people else groups[1] if len(groups) > 1 else 1
+    partners = nouns if people else [*groups, 1][1]
     n = min(wanted, groups[0] * partners)
     items = np.arange(n)
     frames = rng.permutation(groups[0])[items % groups[0]]
@@ -204,14 +204,14 @@ def _pairs_of_item(
     called: str,
 ) -> Iterator[Pair]:
     """Yield the pairs of an item: of the row of each group and the people in the order of their slots."""
-    chosen = dict(zip(content.groups, rows, strict=True))
-    values = {slot: value for group, row in chosen.items() for slot, value in content.groups[group][row].items()}
+    values: dict[str, str] = {}
+    clusters = {"frame": f"{name} {rows[0]}"}
+    for (group, known), row in zip(content.groups.items(), rows, strict=True):
+        values |= known[row]
+        if group != "frames" and len(known) >= _SAMPLE:
+            clusters[group] = f"{name} {group} {row}"
     values |= pronouns
     item = _hash(name, words, kind, *values.values(), *persons)
-    clusters = {"frame": f"{name} {chosen.pop('frames')}"}
-    clusters |= {
-        group: f"{name} {group} {row}" for group, row in chosen.items() if len(content.fillers[group]) >= _SAMPLE
-    }
     clusters |= {f"noun{number}": noun for number, noun in enumerate(persons, start=1)}
     for variant_name, variant in content.variants.items():
         wording = " / ".join(sorted(with_contrasts(variant, side) for side in ("good", "bad")))
@@ -327,10 +327,7 @@ def made_tables(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
     """Return the cells, pseudowords and counts of all constructions, each table with the column construction."""
     if not built:
         return {}
-    cells = [pairs.cells.assign(construction=name) for name, pairs in built.items()]
-    pseudowords = [pairs.pseudowords.assign(construction=name) for name, pairs in built.items()]
-    return {
-        "cells": pd.concat(cells, ignore_index=True),
-        "pseudowords": pd.concat(pseudowords, ignore_index=True),
-        "constructions": pd.DataFrame([{"construction": name, **pairs.counts} for name, pairs in built.items()]),
-    }
+    cells = pd.concat([pairs.cells.assign(construction=name) for name, pairs in built.items()], ignore_index=True)
+    words = pd.concat([pairs.pseudowords.assign(construction=name) for name, pairs in built.items()], ignore_index=True)
+    counts = pd.DataFrame([{"construction": name, **pairs.counts} for name, pairs in built.items()])
+    return {"cells": cells, "pseudowords": words, "constructions": counts}

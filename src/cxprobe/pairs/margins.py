@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from cxprobe.stats import CLUSTER, mean_by
+from cxprobe.pairs.sources import FRAME
+from cxprobe.stats import mean_by
 
 _MEANING = "meaning"
-_FRAME = f"{CLUSTER}frame"
 _SIGNS = {"first": 1.0, "second": -1.0, "original": 1.0, "switched": -1.0}
 
 
@@ -43,24 +43,27 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         One row a group and effect: the columns of ``by``; effect; margin in nats, the mean over frames; low, high,
         standardised and n, see `cxprobe.stats.mean_by`; without those whose interval is unknown.
     """
-    keys = [*by, _FRAME]
+    keys = [*by, FRAME]
     place = items["place"].map(_SIGNS).astype(float) if "place" in items else float("nan")
-    ordered = items["margin"] * items["order"].map(_SIGNS).astype(float)
-    variant = items.get("variant", "")  # a user's file may have none
-    table = items.assign(place=place, variant=variant, ordered=ordered, name=ordered * place)
-    means = table.groupby([*keys, "place"], sort=False, dropna=False)["margin"].mean().reset_index()
+    table = items.assign(place=place, variant=items.get("variant", ""))  # a user's file may have neither
+    ordered = table.assign(margin=table["margin"] * table["order"].map(_SIGNS).astype(float))
+    means = _means(table, [*keys, "place"])
     placed = means[means.groupby(keys)["place"].transform("nunique") == 2]
-    names = table.dropna(subset="name").groupby([*keys, "item"], sort=False)["name"].mean().abs().reset_index()
-    variants = table.groupby([*keys, "place", "variant"], sort=False)["margin"].mean().reset_index()
+    named = ordered.assign(margin=ordered["margin"] * ordered["place"]).dropna(subset="place")
+    variants = _means(table.dropna(subset="place"), [*keys, "place", "variant"])
     of_place = variants.groupby([*keys, "place"])
-    variants["above"] = variants["margin"] - of_place["margin"].transform("mean")
-    variants = variants[of_place["variant"].transform("nunique") > 1]
+    above = variants.assign(margin=variants["margin"] - of_place["margin"].transform("mean"))
+    above = above[of_place["variant"].transform("nunique") > 1]
     parts = [
         means.assign(effect=_MEANING),
         placed.assign(effect="place", margin=placed["margin"] * placed["place"]),
-        table.assign(effect="order", margin=table["ordered"]),
-        names.assign(effect="name", margin=names["name"]),
-        variants.assign(effect="variant " + variants["variant"].astype(str), margin=variants["above"]),
+        ordered.assign(effect="order"),
+        _means(named, [*keys, "item"]).assign(effect="name", margin=lambda names: names["margin"].abs()),
+        above.assign(effect="variant " + above["variant"].astype(str)),
     ]
-    effects = pd.concat([part[[*keys, "effect", "margin"]] for part in parts], ignore_index=True)
-    return mean_by(effects, "margin", _FRAME, [*by, "effect"]).dropna()
+    effects = pd.concat(parts, ignore_index=True)
+    return mean_by(effects, "margin", FRAME, [*by, "effect"]).dropna()
+
+
+def _means(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    return table.groupby(by, sort=False, dropna=False)["margin"].mean().reset_index()

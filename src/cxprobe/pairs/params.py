@@ -12,6 +12,7 @@ from cxprobe.lm.terms import SchemeName
 from cxprobe.report.params import Everything, LineParams, LineSection
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
+Count = Annotated[int, Field(ge=1)]
 FORM = "-form"
 """Ends the name of the pairs of form of a construction that has pairs of meaning too."""
 
@@ -42,11 +43,11 @@ class Benchmark(Closed):
 class PerCell(Closed):
     """Pairs of a cell: one variant, of one noun type, in one order."""
 
-    meaning: Annotated[int, Field(ge=1)]
+    meaning: Count
     """For pairs that test what a construction means."""
-    form: Annotated[int, Field(ge=1)]
+    form: Count
     """For pairs that test how something is formed."""
-    control: Annotated[int, Field(ge=1)]
+    control: Count
     """For controls, whose answer the text says in plain words."""
 
 
@@ -56,9 +57,9 @@ class AskedPairs(Closed):
     For masked models, which read a text once for each of its tokens.
     """
 
-    meaning: Annotated[int, Field(ge=1)] | None = None
-    form: Annotated[int, Field(ge=1)] | None = None
-    control: Annotated[int, Field(ge=1)] | None = None
+    meaning: Count | None = None
+    form: Count | None = None
+    control: Count | None = None
 
 
 class ProbedModel(Closed):
@@ -88,7 +89,7 @@ class ScorePairs(Closed):
 
     schemes: SomeDistinct[SchemeName]
     """How masked models are asked: each token masked alone, or with what follows in its own word."""
-    token_budget: Annotated[int, Field(ge=1)]
+    token_budget: Count
     """The most tokens in one batch."""
 
 
@@ -109,7 +110,7 @@ class AskPairs(Closed):
 
     prompt: str
     """A name of prompts/preferences.yaml."""
-    pairs_per_construction: Annotated[int, Field(ge=1)] | None
+    pairs_per_construction: Count | None
     """How many pairs of each construction are drawn, and as many with pseudowords, or of each group of a benchmark;
     each is asked about twice. null for all."""
 
@@ -119,7 +120,7 @@ class ProbePairs(Closed):
 
     constructions: SomeDistinct[Slug]
     """Whose pairs; all of them are in pairs.constructions."""
-    token_budget: Annotated[int, Field(ge=1)]
+    token_budget: Count
     """The most tokens in one batch."""
     C: Annotated[float, Field(gt=0)]
     """Inverse strength of the regularisation."""
@@ -127,7 +128,7 @@ class ProbePairs(Closed):
     """Whether the differences of vectors are brought to variance 1 on the frames that train."""
     folds: Annotated[int, Field(ge=2)]
     """Into how many parts the frames are divided; each is predicted by probes that were trained on the others."""
-    max_iter: Annotated[int, Field(ge=1)]
+    max_iter: Count
     """The most iterations of the solver; if it has not converged then, that is an error."""
 
 

@@ -12,7 +12,7 @@ from cxprobe.errors import DataError
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
-from cxprobe.pairs.ways import FRAME
+from cxprobe.pairs.sources import FRAME
 from cxprobe.probing import Fitting, Regularisation, cross_validate, kept_folder
 
 WORDS = -1  # instead of a layer: the probe that is trained on counts of words

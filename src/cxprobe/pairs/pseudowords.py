@@ -46,27 +46,6 @@ def candidates_of(source: PseudowordSource, seed: int) -> Candidates:
     if source == "random":
         return lambda _: []
     require_wuggy()
-    return _wuggy(seed)
-
-
-def require_wuggy() -> None:
-    """Check, without importing it, that Wuggy can propose English pseudowords.
-
-    Raises:
-        DataError: Wuggy or its English data is not installed. Nothing is downloaded.
-    """
-    spec = find_spec("wuggy")
-    data = Path("plugins", "language_data", LANGUAGE, f"{LANGUAGE}.txt")
-    if spec is None or spec.origin is None or not (Path(spec.origin).parent / data).is_file():
-        lacking = "the package wuggy" if spec is None else "Wuggy's English data"
-        raise DataError(
-            f"pairs.make.pseudowords is wuggy, and {lacking} is not installed; pip install 'cxprobe[wuggy]', then "
-            f'fetch the data once: python -c "from wuggy import WuggyGenerator as W; '
-            f"W().download_language_plugin('{LANGUAGE}', auto_download=True)\"; or choose random"
-        )
-
-
-def _wuggy(seed: int) -> Candidates:
     from wuggy import WuggyGenerator  # an optional package
 
     generator = WuggyGenerator()
@@ -84,6 +63,23 @@ def _wuggy(seed: int) -> Candidates:
         return [match["pseudoword"] for match in matches]
 
     return propose
+
+
+def require_wuggy() -> None:
+    """Check, without importing it, that Wuggy can propose English pseudowords.
+
+    Raises:
+        DataError: Wuggy or its English data is not installed. Nothing is downloaded.
+    """
+    spec = find_spec("wuggy")
+    data = Path("plugins", "language_data", LANGUAGE, f"{LANGUAGE}.txt")
+    if spec is None or spec.origin is None or not (Path(spec.origin).parent / data).is_file():
+        lacking = "the package wuggy" if spec is None else "Wuggy's English data"
+        raise DataError(
+            f"pairs.make.pseudowords is wuggy, and {lacking} is not installed; pip install 'cxprobe[wuggy]', then "
+            f'fetch the data once: python -c "from wuggy import WuggyGenerator as W; '
+            f"W().download_language_plugin('{LANGUAGE}', auto_download=True)\"; or choose random"
+        )
 
 
 def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple[PairsFile, pd.DataFrame]:
@@ -112,15 +108,11 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple
     mapping: dict[str, str] = {}
     sources: list[PseudowordSource] = []
     for word in words:
-        fitting = [candidate for candidate in propose(word) if _fits(candidate, word, taken)]
-        if fitting:
-            mapping[word] = fitting[0]
-            sources.append("wuggy")
-        else:
-            mapping[word] = next(string for string in _random_strings(word, seed) if _fits(string, word, taken))
-            sources.append("random")
+        proposed = next((candidate for candidate in propose(word) if _fits(candidate, word, taken)), "")
+        sources.append("wuggy" if proposed else "random")
+        mapping[word] = proposed or next(one for one in _random_strings(word, seed) if _fits(one, word, taken))
         taken.add(mapping[word])
-    table = pd.DataFrame({"word": words, "pseudoword": [mapping[word] for word in words], "source": sources})
+    table = pd.DataFrame({"word": words, "pseudoword": [*mapping.values()], "source": sources})
 
     def replace_words(value: str) -> str:
         return _WORD.sub(lambda match: mapping[match[0]], value)

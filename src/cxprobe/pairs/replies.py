@@ -19,7 +19,7 @@ from cxprobe.report.tables import with_blanks
 from cxprobe.stats import CLUSTER, rate_by
 
 _GROUPS = ["construction", "tests", "words", "variant"]  # of this project's pairs
-_ANSWERED = ("right", "wrong")  # the outcomes of replies that have an answer
+_ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin
 _RATES = {"consistency": "n_consistency", "position_bias": "n_parsed"}
 
 
@@ -42,15 +42,13 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: HowToJudge) ->
     unknown = sorted(set(replies["pair"]) - set(pairs["id"]))
     if unknown:
         raise DataError(f"{len(unknown)} pairs were asked about that are not there, such as {unknown[0]}; ask again")
-    judged = [
-        judge_reply(None if failed else str(reply), gold, {"A": a, "B": b}, chain_of_thought=False)
-        for reply, failed, gold, a, b in replies[["reply", "failed", "gold", "option_a", "option_b"]].itertuples(
-            index=False, name=None
-        )
-    ]
-    read = replies[["pair", "gold", "reply"]].assign(
-        answer=[preference.answer for preference in judged], outcome=[preference.outcome for preference in judged]
-    )
+    read = replies[["pair", "gold", "reply"]].copy()
+    judged = []
+    for row in replies.to_dict("records"):
+        reply, options = None if row["failed"] else row["reply"], {"A": row["option_a"], "B": row["option_b"]}
+        judged.append(judge_reply(reply, row["gold"], options, chain_of_thought=False))
+    read["answer"] = [preference.answer for preference in judged]
+    read["outcome"] = [preference.outcome for preference in judged]
     groups = _GROUPS if how.source == OWN_PAIRS else how.cell
     about = ["id", *groups, *(name for name in pairs.columns if name.startswith(CLUSTER))]
     return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")
@@ -64,10 +62,9 @@ def judge_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: HowToJudge) -> J
         read: What `read_replies` returns.
         how: Whose pairs they are; in a paired-focus table a model that chooses the same in both rows is undecided.
     """
-    answered = read[read["outcome"].isin(_ANSWERED)]
-    margins = answered.assign(margin=2.0 * (answered["outcome"] == "right") - 1.0).groupby("pair")["margin"].mean()
-    table = margins.rename_axis("id").reset_index().assign(scheme=REPLY, score=ASKED)
-    return replace(credit_pairs(pairs, table, how), replies=read)
+    margins = read.rename(columns={"pair": "id"}).assign(margin=read["outcome"].map(_ANSWERED))
+    table = margins.dropna(subset="margin").groupby("id")["margin"].mean().reset_index()
+    return replace(credit_pairs(pairs, table.assign(scheme=REPLY, score=ASKED), how), replies=read)
 
 
 def asked_rates(replies: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -28,10 +28,12 @@ ALL_PAIRS = {MEANING: "meaning", "all pairs of form": "form"}
 """Group of all constructions -> what its pairs test."""
 ONE_ANSWER = "one-answer"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
-_BIAS, _CHANGED = ("bias", "low", "high"), ("changed", "changed_low", "changed_high")
-# Name -> the two ways of asking that are compared, and the columns of the value and its interval.
 _VALUE = "difference or share"  # of a bias, in figures
-_BIASES_ALONG = {"bias (i)": ("order", _BIAS), "bias (ii)": ("variant", _BIAS), "changed": ("order", _CHANGED)}
+_BIASES_ALONG = {  # name -> the two ways of asking that are compared, and the columns of the value and its interval
+    "bias (i)": ("order", "bias", "low", "high"),
+    "bias (ii)": ("variant", "bias", "low", "high"),
+    "changed": ("order", "changed", "changed_low", "changed_high"),
+}
 
 TablesAndFigures = tuple[dict[str, pd.DataFrame], dict[str, Figure]]
 """Name -> table, and name -> figure."""
@@ -103,8 +105,8 @@ def report_of_series(params: PairsStage, items: Mapping[str, pd.DataFrame]) -> T
     """
     section, members = params.pairs, line_members(params)
     series = series_of(params.models, section.models)
-    drawn = {model for one in series.values() for model in one.models}
-    drawn |= {member.slug for member in members if member.is_blind}
+    drawn = {member.slug for member in members if member.is_blind}
+    drawn = drawn.union(*(one.models for one in series.values()))
     groups, scores = {}, []
     for source, table in items.items():
         shown, benchmark = table[table["model"].isin(drawn)], section.benchmarks.get(source)
@@ -144,12 +146,10 @@ def accuracies_of_meaning(items: pd.DataFrame) -> pd.DataFrame:
     Returns:
         construction, model, accuracy, low, high, n and ties.
     """
-    published = items[(items["origin"] == "paper") & (items["tests"] == "meaning")].drop(
-        columns=ANSWERED, errors="ignore"
-    )  # published rates have all variants
-    return rate_by(
-        pairs_in_groups(published, "construction", {MEANING: "meaning"}), "accuracy", ["construction", "model"]
-    )
+    published = items[(items["origin"] == "paper") & (items["tests"] == "meaning")]
+    published = published.drop(columns=ANSWERED, errors="ignore")  # published rates have all variants
+    groups = pairs_in_groups(published, "construction", {MEANING: "meaning"})
+    return rate_by(groups, "accuracy", ["construction", "model"])
 
 
 def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -165,13 +165,9 @@ def with_both_orders(constructions: pd.DataFrame, orders: Mapping[str, pd.DataFr
         every_variant, every_variant_low, every_variant_high and every_variant_n, NaN for pairs of meaning.
     """
     keys = ["model", "construction", "tests", "words"]
-    for name, value, n in (
-        ("both", "both", "both_n"),
-        ("margins", "margin", "frames"),
-        ("every_variant", "every_variant", "every_variant_n"),
-    ):
-        ends = {"low": f"{value}_low", "high": f"{value}_high", "n": n}
-        table = of_meaning(orders[name]) if name == "margins" else orders[name]
+    margins = of_meaning(orders["margins"]).rename(columns={"n": "frames"})
+    for value, table in (("both", orders["both"]), ("margin", margins), ("every_variant", orders["every_variant"])):
+        ends = {end: f"{value}_{end}" for end in ("low", "high", "n")}
         constructions = constructions.merge(table.rename(columns=ends), "left", keys, validate="one_to_one")
     return constructions
 
@@ -196,23 +192,16 @@ def pairs_beside_published(
         construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
         reading, in which what was not published is an empty text.
     """
-    models = objectives.assign(
-        construction=MEANING, accuracy=[f"{100 * score:.1f}" for score in objectives["score"]], n=""
-    )
-    majority = people.assign(
-        construction=people["construction"].replace("overall", MEANING),
-        model=PEOPLE,
-        accuracy=[f"{percent:.1f}" for percent in people["majority_percent"]],
-        n=people["items"],
-    )
-    run = pd.concat([accuracies, own_people.assign(model=PEOPLE)], ignore_index=True)
+    run = pd.concat([accuracies, own_people.assign(model=PEOPLE)], ignore_index=True).assign(source="this run")
     run["accuracy"] = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
-    both = pd.concat(
-        [run.assign(source="this run"), models.assign(source=SOURCE), majority.assign(source=SOURCE)], ignore_index=True
-    )
-    order = {name: position for position, name in enumerate([MEANING, *dict.fromkeys(accuracies["construction"])])}
-    both = both.sort_values("construction", key=lambda names: names.map(order), kind="stable")
-    return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str}).reset_index(drop=True)
+    models = objectives.assign(construction=MEANING, n="", source=SOURCE)
+    models["accuracy"] = (100 * models["score"]).map("{:.1f}".format)
+    majority = people.replace({"construction": {"overall": MEANING}}).assign(model=PEOPLE, source=SOURCE)
+    majority["accuracy"] = majority["majority_percent"].map("{:.1f}".format)
+    both = pd.concat([run, models, majority.rename(columns={"items": "n"})], ignore_index=True)
+    order = pd.Index([*dict.fromkeys([MEANING, *both["construction"]])]).get_indexer
+    both = both.sort_values("construction", key=order, kind="stable", ignore_index=True)
+    return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str})
 
 
 def with_series(rates: pd.DataFrame, series: Mapping[str, Series]) -> pd.DataFrame:
@@ -253,9 +242,10 @@ def biases_along_series(together: pd.DataFrame, biases: pd.DataFrame, series: Ma
     both = pd.concat([together.assign(construction=MEANING), biases], ignore_index=True)
     of, rates = ["construction", "model", "noun_type"], ["value", "low", "high", "n"]
     tables = []
-    for name, (way, columns) in _BIASES_ALONG.items():
+    for name, (way, *columns) in _BIASES_ALONG.items():
         rows = both.loc[both["compares"] == way, [*of, *columns, "n"]].set_axis([*of, *rates], axis=1)
-        tables.append(rows.assign(bias=name)[[*of, "bias", *rates]])
+        rows.insert(len(of), "bias", name)
+        tables.append(rows)
     return with_series(pd.concat(tables, ignore_index=True), series)
 
 
@@ -306,10 +296,9 @@ def pair_cards(items: pd.DataFrame, members: Sequence[Member], limit: float) -> 
         each variant with its answer left out.
     """
     real = items[items["words"] == "real"]
-    wholes = pooled(real).assign(dataset=pooled(real)["construction"])
+    wholes = pooled(real.assign(dataset=real["construction"]))
     both = pd.concat([wholes, real.assign(dataset=real["construction"] + ", " + real["variant"])], ignore_index=True)
-    order = {name: number for number, name in enumerate(dict.fromkeys(real["construction"]))}
-    both = both.sort_values("construction", key=lambda names: names.map(order), kind="stable")
+    both = both.sort_values("construction", key=pd.Index(real["construction"].unique()).get_indexer, kind="stable")
     first = real.drop_duplicates(["construction", "variant"])
     asked = [_without_answer(good, bad) for good, bad in zip(first["good"], first["bad"], strict=True)]
     questions = first[["construction", "variant"]].assign(question=asked).reset_index(drop=True)
@@ -323,13 +312,13 @@ def _without_answer(good: str, bad: str) -> str:
         kept = [word if word == its else "…" for word, its in zip(one, other, strict=True)]
         return " ".join(word for word, _ in groupby(kept))
     before = _shared(one, other)
-    after = _shared(one[before:][::-1], other[before:][::-1])
-    return " ".join([*one[:before], "…", *one[len(one) - after :]])
+    after = _shared(one[len(before) :][::-1], other[len(before) :][::-1])
+    return " ".join([*before, "…", *after[::-1]])
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many words two texts begin with alike."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _shared(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Return the words that two texts begin with alike."""
+    return [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
 
 
 def cards_of(named: pd.DataFrame, members: Sequence[Member], limit: float) -> dict[str, pd.DataFrame]:

@@ -14,7 +14,7 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
 from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import Member, series_of
+from cxprobe.lm.params import Member, Series, series_of
 from cxprobe.lm.texts import read_pair_answers
 from cxprobe.pairs.balance import pooled, with_balance
 from cxprobe.pairs.controls import with_verdicts
@@ -26,13 +26,13 @@ from cxprobe.pairs.judge import (
     Metrics,
     accuracy_by_group,
     accuracy_metrics,
+    add_scores,
     both_orders,
     decide_pairs,
     groups_of_runs,
     pair_tables,
     pairs_for,
     run_metrics,
-    score_metrics,
     several,
     with_answered_by_words,
     with_benchmark_runs,
@@ -81,6 +81,36 @@ class JudgedSource:
     judging: Judging[JudgedPairs]
     judged: JudgedPairs
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the pairs are this project's."""
+        return self.name == OWN_PAIRS
+
+    @property
+    def experiment(self) -> str:
+        """The MLflow experiment of the runs; "" for that of the line."""
+        return "" if self.is_own else "benchmarks"
+
+    @property
+    def series(self) -> Mapping[str, Series]:
+        """The series of models."""
+        params = self.stage.params
+        return series_of(params.models, params.pairs.models)
+
+    def dataset(self, run: str) -> Path:
+        """Return the file of the pairs of a run, or the folder of all of them."""
+        if not self.is_own:
+            return MADE / folder_of(self.name).with_suffix(".parquet")
+        return self.stage.use(MADE if run == "all" else MADE / f"{run}.parquet")
+
+    def settings(self, member: Member | None = None) -> dict[str, str]:
+        """Return what decides on the numbers of a model, or of a series."""
+        of_pairs = "pairs.make" if self.is_own else f"pairs.benchmarks.{self.name}"
+        settings = self.stage.settings("pairs.score", "pairs.judge", of_pairs)
+        if member is None or not member.is_asked:
+            return settings
+        return asked_settings(settings, cast(AskPairs, self.stage.params.pairs.ask).prompt)
+
 
 @dataclass(frozen=True)
 class RunParts:
@@ -102,7 +132,7 @@ class RunParts:
     groups: pd.DataFrame
     tables: Mapping[str, pd.DataFrame]
     along: pd.DataFrame
-    verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    verdicts: Mapping[Any, str] = field(default_factory=dict)
 
 
 def source_runs(
@@ -134,15 +164,14 @@ def source_runs(
     faults |= judging.faults
     if not judging.judged:
         return
-    order = section.constructions if source == OWN_PAIRS else ()
-    judged = JudgedPairs.joined(judging.judged, order)
+    judged = JudgedPairs.joined(judging.judged, section.constructions if source == OWN_PAIRS else ())
     if source == OWN_PAIRS:
         judged = with_answered_by_words(judged, [*judging.members.values()], stage.params.report.limit)
-    of_all = JudgedSource(stage, source, judging, judged)
-    for name, table in vars(of_all.judged).items():
+    for name, table in vars(judged).items():
         if table is not None:
             write_table(table, stage.data / folder_of(source) / f"{name}.parquet")
-    parts = _parts_of_pairs(of_all, headline) if source == OWN_PAIRS else _parts_of_benchmark(of_all, headline)
+    of_all = JudgedSource(stage, source, judging, judged)
+    parts = _parts_of_pairs(of_all, headline) if of_all.is_own else _parts_of_benchmark(of_all, headline)
     yield from _model_runs(of_all, parts)
     yield from _series_runs(of_all, parts.along)
 
@@ -150,17 +179,16 @@ def source_runs(
 def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
     """Write the rates of this project's pairs, and return what the runs consist of."""
     items, replies = source.judged.items, source.judged.replies
-    real = several(items[items["words"] == "real"])
     meaning = items.loc[items["tests"] == "meaning", "construction"].unique().tolist()
     tables = pair_tables(source.judged)
     for name, table in tables.items():
         write_table(table, source.stage.data / "rates" / f"{name}.parquet")
     against = against_blind(compare_pairs(source.stage.params, items), "construction")
     settled = with_verdicts(tables["constructions"], tables["controls"], against)
-    settled = settled[settled["words"] == "real"]
-    verdicts_of_runs = settled[["model", "construction", "verdict"]].itertuples(index=False, name=None)
-    runs = JudgedPairs(with_pair_runs(items, meaning), with_pair_runs(source.judged.scores, meaning))
-    metrics = run_metrics(runs)
+    settled = settled[settled["words"] == "real"].set_index(["model", "construction"])
+    in_runs = with_pair_runs(items, meaning)
+    metrics = run_metrics(in_runs, with_pair_runs(source.judged.scores, meaning))
+    real = several(items[items["words"] == "real"])
     by_kind = accuracy_metrics(real, ["model", "tests"])
     for (slug, kind), numbers in sorted(by_kind.items(), key=lambda entry: entry[0][1] != "meaning"):
         if source.judging.members[slug].is_blind:  # pairs of meaning alone, where there are any
@@ -180,17 +208,17 @@ def _parts_of_pairs(source: JudgedSource, headline: Headline) -> RunParts:
         of_runs["asked"] = with_pair_runs(asked_rates(replies, ["model", "construction", "words"]), meaning)
         for row in asked_rates(of_real, ["model"]).to_dict("records"):
             headline.setdefault(row["model"], {}).update(_part(asked_metrics(row), OF_REPLIES))
-    series = _series(source)
-    along = items[items["model"].isin({model for one in series.values() for model in one.models})]
+    series = source.series
+    along = items[items["model"].isin(set[str]().union(*(one.models for one in series.values())))]
     along = with_tie_rate(rate_by(pairs_in_groups(along, "run", {"all": "meaning"}), "accuracy", BY_RUN))
     return RunParts(
-        runs.items.groupby(BY_RUN, sort=False).size(),
+        in_runs.groupby(BY_RUN, sort=False).size(),
         metrics,
-        pooled(runs.where("words", "real").items),
-        accuracy_by_group(runs.items),
+        pooled(in_runs[in_runs["words"] == "real"]),
+        accuracy_by_group(in_runs),
         of_runs,
         with_series(along, series),
-        {(model, run): verdict for model, run, verdict in verdicts_of_runs},
+        settled["verdict"].to_dict(),
     )
 
 
@@ -198,12 +226,10 @@ def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
     """Return what the runs on a benchmark consist of: a run for each group, and for all."""
     benchmark = source.stage.params.pairs.benchmarks[source.name]
     judged, replies = source.judged, source.judged.replies
-    runs = JudgedPairs(*(with_benchmark_runs(table, benchmark) for table in (judged.items, judged.scores)))
-    metrics = accuracy_metrics(runs.items)
-    for key, scores in score_metrics(runs).items():
-        metrics[key] |= scores
-    groups = rate_by(groups_of_runs(judged.items, benchmark), "accuracy", [*BY_RUN, "group"])
-    groups["tie_rate"] = groups["ties"] / groups["n"]
+    in_runs = with_benchmark_runs(judged.items, benchmark)
+    metrics = accuracy_metrics(in_runs)
+    add_scores(metrics, in_runs, with_benchmark_runs(judged.scores, benchmark))
+    groups = with_tie_rate(rate_by(groups_of_runs(judged.items, benchmark), "accuracy", [*BY_RUN, "group"]))
     tables = {"accuracy": groups}
     for slug, member in source.judging.members.items():
         names = ("accuracy", "n") if member.is_blind else (*RATE, "tie_rate")
@@ -217,38 +243,15 @@ def _parts_of_benchmark(source: JudgedSource, headline: Headline) -> RunParts:
                 headline.setdefault(slug, {}).setdefault(source.name, {}).update(_part(numbers, OF_REPLIES))
         tables["asked"] = asked_rates(groups_of_runs(replies, benchmark), [*BY_RUN, "group"])
     # Where one answer is right in all pairs of a run, no rate is left, and there is no run.
-    sizes = pooled(runs.items).groupby(BY_RUN, sort=False).size()
-    of_all = groups[(groups["run"] == "all") & (groups["group"] == "all")]
-    source.judging.show(of_all.assign(part=source.name))
-    along = with_series(groups[groups["group"] == "all"].drop(columns="group"), _series(source))
-    return RunParts(sizes, metrics, pooled(runs.items), groups, tables, along)
+    counted = pooled(in_runs)
+    of_all = groups[groups["group"] == "all"]
+    source.judging.show(of_all[of_all["run"] == "all"].assign(part=source.name))
+    along = with_series(of_all.drop(columns="group"), source.series)
+    return RunParts(counted.groupby(BY_RUN, sort=False).size(), metrics, counted, groups, tables, along)
 
 
 def _part(numbers: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: numbers[name] for name in names if name in numbers}
-
-
-def _series(source: JudgedSource) -> Mapping[str, Any]:
-    params = source.stage.params
-    return series_of(params.models, params.pairs.models)
-
-
-def _settings(source: JudgedSource, member: Member | None = None) -> dict[str, str]:
-    source_settings = "pairs.make" if source.name == OWN_PAIRS else f"pairs.benchmarks.{source.name}"
-    settings = source.stage.settings("pairs.score", "pairs.judge", source_settings)
-    if member is None or not member.is_asked:
-        return settings
-    return asked_settings(settings, cast(AskPairs, source.stage.params.pairs.ask).prompt)
-
-
-def _dataset(source: JudgedSource, run: str) -> Path:
-    if source.name != OWN_PAIRS:
-        return MADE / folder_of(source.name).with_suffix(".parquet")
-    return source.stage.use(MADE if run == "all" else MADE / f"{run}.parquet")
-
-
-def _experiment(source: JudgedSource) -> str:
-    return "" if source.name == OWN_PAIRS else "benchmarks"
 
 
 def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
@@ -257,31 +260,33 @@ def _model_runs(source: JudgedSource, parts: RunParts) -> Iterator[JudgedRun]:
     for name, table in parts.tables.items():
         without_run = table.drop(columns=BY_RUN)
         of_runs[name] = dict(iter(without_run.groupby([table[column] for column in BY_RUN], sort=False)))
-    drawn, items = dict(iter(parts.groups.groupby(BY_RUN, sort=False))), source.judged.items
+    drawn = dict(iter(parts.groups.groupby(BY_RUN, sort=False)))
     credits = dict(iter(parts.items.groupby(BY_RUN, sort=False)))
-    tests = dict(zip(items["construction"], items["tests"], strict=True)) if source.name == OWN_PAIRS else {}
-    for slug, run in sorted(parts.sizes.index, key=lambda key: list(source.judging.facts).index(key[0])):
+    items, models = source.judged.items, list(source.judging.facts)
+    scores = dict(zip(items["model"], items["score"], strict=True))
+    tests = dict(zip(items["construction"], items["tests"], strict=True)) if source.is_own else {}
+    for slug, run in sorted(parts.sizes.index, key=lambda key: models.index(key[0])):
         member = source.judging.members[slug]
-        title = f"{member.label}, {run if source.name == OWN_PAIRS else f'{source.name}: {run}'}"
-        if source.name == OWN_PAIRS and not member.is_asked:
-            score = str(items.loc[items["model"] == slug, "score"].iloc[0])
-            title += f", {score.replace('_', ' ')}"
-        said = {}
-        if source.name == OWN_PAIRS:
-            said = {"tests": tests.get(run, "meaning"), "verdict": parts.verdicts.get((slug, run)) or "no control"}
+        title, settings = f"{member.label}, {source.name}: {run}", source.settings(member)
+        if source.is_own:
+            title = f"{member.label}, {run}"
+            if not member.is_asked:
+                title += f", {scores[slug].replace('_', ' ')}"
+            settings["tests"] = tests.get(run, "meaning")
+            settings["verdict"] = parts.verdicts.get((slug, run)) or "no control"
         yield source.judging.run(
             slug,
             construction=run,
             source=source.name,
-            dataset=_dataset(source, run),
+            dataset=source.dataset(run),
             items=int(parts.sizes[slug, run]),
             metrics=parts.metrics.get((slug, run), {}),
-            settings=_settings(source, member) | said,
+            settings=settings,
             tables={name: of_run[slug, run] for name, of_run in of_runs.items() if (slug, run) in of_run},
             # The report draws each construction with all models side by side.
             figures={"accuracy": dots_of_run(drawn[slug, run], title)} if run == "all" else {},
             credits=credits.get((slug, run)),
-            experiment=_experiment(source),
+            experiment=source.experiment,
         )
 
 
@@ -291,20 +296,22 @@ def _series_runs(source: JudgedSource, along: pd.DataFrame) -> Iterator[JudgedRu
     for (name, construction), rates in along.groupby(["series", "construction"], sort=False):
         name, ordered = str(name), rates.sort_values("quantity", kind="stable")
         axis, n = str(rates["axis"].iloc[0]), int(ordered["n"].iloc[0])
-        steps = ordered["quantity"].round().astype(int).tolist()
-        points = {rate: list(zip(steps, ordered[rate].tolist(), strict=True)) for rate in ("accuracy", "low", "high")}
+        steps = ordered["quantity"].round().astype(int)
+        series = {
+            f"by_{axis}.{rate}": list(zip(steps, ordered[rate], strict=True)) for rate in ("accuracy", "low", "high")
+        }
         yield JudgedRun(
             model=name,
             facts=ModelFacts(name, "series", None, ", ".join(ordered["model"])),
             construction=str(construction),
             source=source.name,
-            dataset=_dataset(source, "all"),
+            dataset=source.dataset("all"),
             items=n,
             metrics={"n": n},
-            settings=_settings(source),
-            series={f"by_{axis}.{rate}": numbers for rate, numbers in points.items()},
+            settings=source.settings(),
+            series=series,
             tables={"accuracy": rates},
-            experiment=_experiment(source),
+            experiment=source.experiment,
         )
 
 
@@ -320,8 +327,10 @@ def ways_runs(
         faults: Gets the models that cannot be judged; those that it has are left out.
     """
     probe = cast(ProbePairs, stage.params.pairs.probe)  # not null where models are probed
-    written: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ways": [], "layers": []}
-    for slug in (slug for slug in stage.params.pairs.probed if slug not in faults):
+    written: list[pd.DataFrame] = []
+    for slug, probed in stage.params.pairs.probed.items():
+        if slug in faults:
+            continue
         try:
             folder = stage.use(DATA / "probe_pairs" / slug)
             predicted = {name: read_table(folder / f"{name}.parquet") for name in probe.constructions}
@@ -329,7 +338,7 @@ def ways_runs(
         except CxprobeError as fault:
             faults[slug] = str(fault)
             continue
-        said = items[items["model"] == stage.params.pairs.probed[slug].asked]
+        said = items[items["model"] == probed.asked]
         of_model = items[items["model"] == slug].drop(columns="model")
         by_name = {
             name: verdicts(table, of_model[of_model["construction"] == name], said if len(said) else None)
@@ -339,19 +348,20 @@ def ways_runs(
         by_name["all"] = several(every[every["tests"] == "meaning"]).assign(construction="all")
         predicted["all"] = pd.concat(predicted.values())
         headline.setdefault(slug, {})["ways"] = ways_headline(rates_of_ways(every, ["tests"]))
+        of_names: list[pd.DataFrame] = []  # the rates of each way
         for name, pairs in by_name.items():
             if pairs.empty:
                 continue
             ways = rates_of_ways(pairs, ["construction"])
             layers = rates_of_layers(predicted[name], pairs, ["construction"])
             agreement = agreement_of_ways(pairs, "construction")
-            for table, rows in (("verdicts", verdict_table(pairs)), ("ways", ways), ("layers", layers)):
-                written[table].append(rows.assign(model=slug))
+            written.append(verdict_table(pairs).assign(model=slug))
+            of_names.append(ways)
             figures = {}
             if name == "all":  # the last one
-                every_way = pd.concat([table for table in written["ways"] if table["model"].iat[0] == slug])
-                figures["ways"] = ways_figure(every_way, f"{slug}, the same pairs asked in several ways")
-            by_layer = list(zip(layers["layer"].tolist(), layers["accuracy"].tolist(), strict=True))
+                title = f"{slug}, the same pairs asked in several ways"
+                figures["ways"] = ways_figure(pd.concat(of_names), title)
+            by_layer = list(zip(layers["layer"], layers["accuracy"], strict=True))
             yield JudgedRun(
                 model=slug,
                 facts=facts,
@@ -366,6 +376,5 @@ def ways_runs(
                 figures=figures,
                 experiment="ways",
             )
-    for name, tables in written.items():
-        if tables:
-            write_table(pd.concat(tables, ignore_index=True), stage.data / f"{name}.parquet")
+    if written:
+        write_table(pd.concat(written, ignore_index=True), stage.data / "verdicts.parquet")

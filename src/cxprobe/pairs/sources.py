@@ -16,6 +16,8 @@ OWN_PAIRS = "own"
 PAIR_COLUMNS = ("id", "item", "context", "good", "bad")
 """The columns that every table of pairs has; all others are groups and clusters."""
 MADE = DATA / "make_pairs"
+FRAME = f"{CLUSTER}frame"
+"""The column of the frame that a pair is made of."""
 
 
 def folder_of(source: str) -> Path:
@@ -63,10 +65,10 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     Args:
         pairs: Those without the columns order and cluster_frame have no units.
     """
-    if not {"order", f"{CLUSTER}frame"} <= {*pairs.columns}:
+    if not {"order", FRAME} <= {*pairs.columns}:
         return pairs
-    keys = [column for column in ("construction", "words", f"{CLUSTER}frame") if column in pairs.columns]
+    keys = [column for column in ("construction", "words", FRAME) if column in pairs.columns]
     united = pairs.groupby(keys)["order"].transform("nunique") > 1
     if "tests" in pairs.columns:
         united |= pairs["tests"] != "form"
-    return pairs.assign(**{UNIT: pairs[f"{CLUSTER}frame"].where(united, "")})
+    return pairs.assign(**{UNIT: pairs[FRAME].where(united, "")})

@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from cxprobe.stats import CLUSTER, LEVEL, credit, rate_by
+from cxprobe.pairs.sources import FRAME
+from cxprobe.stats import CLUSTER, LEVEL, credits_of_margins, rate_by
 
 WAYS = ("recognised", "expected", "said")
-FRAME = f"{CLUSTER}frame"
 _ESTIMATE = ("accuracy", "low", "high", "n")
 _COUNTS = ["n", "both_right", "first_alone", "second_alone", "both_wrong", "ties"]
 
@@ -36,19 +36,23 @@ def verdicts(predicted: pd.DataFrame, expected: pd.DataFrame, said: pd.DataFrame
         One row a pair that a probe has predicted: the columns of ``expected`` but accuracy, score, scheme and margin;
         layer; recognised, words (the verdict of the probe on counts of words), expected, and said.
     """
-    right = credit(predicted["probability"].to_numpy(np.float64), np.ones(len(predicted), dtype=bool))
-    credits = predicted.assign(credit=right).pivot(index="id", columns="layer", values="credit")
-    items = expected.drop(columns=["score", "scheme", "margin"], errors="ignore")
-    items = items.rename(columns={"accuracy": "expected"})[items["id"].isin(credits.index)].reset_index(drop=True)
-    credits = credits.loc[items["id"]]
-    of_layers, layers = credits.drop(columns=-1).to_numpy(np.float64), credits.columns.drop([-1]).to_numpy()
-    of_frame = pd.DataFrame(of_layers).groupby(items[FRAME].astype(str)).transform("sum").to_numpy(np.float64)
-    chosen = np.argmax(of_layers.sum(axis=0) - of_frame, axis=1)  # (pairs,), from (pairs, layers)
-    items["layer"] = layers[chosen]
-    items["recognised"] = of_layers[np.arange(len(items)), chosen]
-    items["words"] = credits[-1].to_numpy(np.float64)
+    credits = _with_credits(predicted).pivot(index="id", columns="layer", values="accuracy")
+    items = expected[expected["id"].isin(credits.index)].reset_index(drop=True)
+    items = items.rename(columns={"accuracy": "expected"}).drop(columns=["score", "scheme", "margin"])
+    credits = credits.loc[items["id"]].reset_index(drop=True)
+    of_layers = credits.drop(columns=-1)  # (pairs, layers)
+    of_other_frames = of_layers.sum() - of_layers.groupby(items[FRAME].astype(str)).transform("sum")
+    chosen = of_other_frames.to_numpy().argmax(axis=1)
+    items["layer"] = of_layers.columns.to_numpy()[chosen]
+    items["recognised"] = of_layers.to_numpy()[np.arange(len(items)), chosen]
+    items["words"] = credits[-1]
     items["said"] = np.nan if said is None else items["id"].map(said.set_index("id")["accuracy"]).astype(float)
     return items
+
+
+def _with_credits(predicted: pd.DataFrame) -> pd.DataFrame:
+    """Return predictions of probes with the column accuracy: 1, 0, or 0.5 for a tie."""
+    return predicted.assign(accuracy=credits_of_margins(predicted["probability"].to_numpy(np.float64) - 0.5))
 
 
 def verdict_table(items: pd.DataFrame) -> pd.DataFrame:
@@ -93,9 +97,8 @@ def rates_of_layers(predicted: pd.DataFrame, items: pd.DataFrame, by: Sequence[s
         One row a group and layer: the columns of ``by``, layer, accuracy, low, high, n, ties.
     """
     shared = items[["id", *by, *(name for name in items.columns if name.startswith(CLUSTER))]]
-    rows = shared.merge(predicted[predicted["layer"] >= 0], on="id", validate="many_to_many")
-    right = credit(rows["probability"].to_numpy(np.float64), np.ones(len(rows), dtype=bool))
-    return rate_by(rows.assign(accuracy=right), "accuracy", [*by, "layer"])
+    of_layers = _with_credits(predicted[predicted["layer"] >= 0])
+    return rate_by(shared.merge(of_layers, on="id", validate="many_to_many"), "accuracy", [*by, "layer"])
 
 
 def agreement_of_ways(items: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -114,14 +117,21 @@ def agreement_of_ways(items: pd.DataFrame, by: str) -> pd.DataFrame:
     rows = []
     for name, group in items.groupby(by, sort=False):
         for first, second in combinations(WAYS, 2):
-            known = group[group[first].notna() & group[second].notna()]
-            decided = known[(known[first] != 0.5) & (known[second] != 0.5)]
-            if len(known):
-                one, two = (decided[way].to_numpy(dtype=bool) for way in (first, second))
-                kappa = kappa_with_interval(one, two, decided[FRAME].to_numpy(dtype=object))
-                cells = [int(both.sum()) for both in (one & two, one & ~two, ~one & two, ~one & ~two)]
-                rows.append((name, first, second, *kappa, len(decided), *cells, len(known) - len(decided)))
+            ways = [first, second]
+            known = group.dropna(subset=ways)
+            if known.empty:
+                continue
+            decided = known[(known[ways] != 0.5).all(axis=1)]
+            one, two = decided[first].to_numpy(bool), decided[second].to_numpy(bool)
+            kappa = kappa_with_interval(one, two, decided[FRAME].to_numpy(object))
+            cells = _cells(one, two).sum(axis=0)
+            rows.append((name, first, second, *kappa, len(decided), *cells, len(known) - len(decided)))
     return pd.DataFrame(rows, columns=[by, "first", "second", "kappa", "low", "high", *_COUNTS])
+
+
+def _cells(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return whether both verdicts are right, the first alone, the second alone, or none, as 1 or 0: (n,) to (n, 4)."""
+    return np.column_stack([first & second, first & ~second, ~first & second, ~first & ~second]).astype(np.int64)
 
 
 def ways_metrics(ways: pd.DataFrame, agreement: pd.DataFrame) -> dict[str, float]:
@@ -133,10 +143,11 @@ def ways_metrics(ways: pd.DataFrame, agreement: pd.DataFrame) -> dict[str, float
     """
     metrics: dict[str, float] = {}
     rates = {row["way"]: row for row in ways.to_dict("records")}
-    for way in (way for way in (*WAYS, "words") if way in rates):
-        before = "" if way == "recognised" else f"{way}."
-        metrics |= {f"{before}{name}": rates[way][name] for name in _ESTIMATE}
-    for row in agreement[agreement["kappa"].notna()].to_dict("records"):
+    for way in (*WAYS, "words"):
+        if way in rates:
+            before = "" if way == "recognised" else f"{way}."
+            metrics |= {before + name: rates[way][name] for name in _ESTIMATE}
+    for row in agreement.dropna(subset="kappa").to_dict("records"):
         metrics[f"kappa.{row['first']}_{row['second']}"] = row["kappa"]
     return metrics
 
@@ -150,9 +161,10 @@ def ways_headline(rates: pd.DataFrame) -> dict[str, dict[str, float]]:
     headline: dict[str, dict[str, float]] = {}
     for row in rates[rates["way"] != "words"].to_dict("records"):
         numbers = headline.setdefault(row["tests"], {})
-        numbers |= (
-            {name: row[name] for name in _ESTIMATE} if row["way"] == "recognised" else {row["way"]: row["accuracy"]}
-        )
+        if row["way"] == "recognised":
+            numbers |= {name: row[name] for name in _ESTIMATE}
+        else:
+            numbers[row["way"]] = row["accuracy"]
     return headline
 
 
@@ -175,19 +187,18 @@ def kappa_with_interval(
     Source:
         Cohen 1960; Efron & Tibshirani 1993, §11.5 (jackknife).
     """
-    # Shape (clusters, 4): how many items of each cluster are right in both ways, in one of them, in none.
-    cells = np.column_stack([first & second, first & ~second, ~first & second, ~first & ~second]).astype(np.float64)
-    of_clusters = pd.DataFrame(cells).groupby(clusters.astype(str)).sum().to_numpy(np.float64)
-    m = len(of_clusters)
-    kappa, without = _kappa(cells.sum(axis=0)), _kappa(cells.sum(axis=0) - of_clusters)  # (), (clusters,)
+    of_clusters = pd.DataFrame(_cells(first, second)).groupby(clusters.astype(str)).sum().to_numpy()  # (clusters, 4)
+    total = of_clusters.sum(axis=0)
+    kappa, without = float(_kappa(total)), _kappa(total - of_clusters)  # of all, and (clusters,)
+    m = len(without)
     if m < 2 or not np.isfinite([kappa, *without]).all():
-        return float(kappa), float("nan"), float("nan")
+        return kappa, np.nan, np.nan
     error = np.sqrt((m - 1) / m * ((without - without.mean()) ** 2).sum())
     half = float(stdtrit(m - 1, (1 + LEVEL) / 2) * error)
-    return float(kappa), max(-1.0, float(kappa) - half), min(1.0, float(kappa) + half)
+    return kappa, max(-1.0, kappa - half), min(1.0, kappa + half)
 
 
-def _kappa(cells: NDArray[np.float64]) -> NDArray[np.float64]:
+def _kappa(cells: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return Cohen's kappa of numbers of items, (..., 4) to (...); NaN where chance alone makes the two agree always.
 
     Not scikit-learn's, which takes a second to import and one table at a time.

@@ -27,7 +27,6 @@ from cxprobe.prompts.items import (
 from cxprobe.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
 from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.evaluate import evaluated
 from cxprobe.report.findings import ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
@@ -35,6 +34,7 @@ from cxprobe.report.line import ChoiceItems, Demand, Example, Line, PageTable, r
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
 from cxprobe.report.rates import rates_of
+from cxprobe.report.schema import evaluated
 from cxprobe.stats import CLUSTER
 
 if TYPE_CHECKING:
@@ -223,6 +223,13 @@ class PromptsLine(Line):
         """Return by which score a model decides that is not asked in words."""
         section = inputs.stage.params.section(PromptsParams)
         return "" if row["model"] in section.llms else f"by the likelihood of the answers ({section.judge.score})"
+
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+        """Return the deciding rate of the baseline of a row: it answers an item once, whatever the setting."""
+        rates = inputs.rates(self.name)
+        deciding = rates[rates["decides"] & (rates["model"] == row["baseline"])]
+        of_row = deciding[(deciding[["construction", "source"]] == [row["construction"], row["source"]]).all(axis=1)]
+        return next(iter(of_row.to_dict("records")), None)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, by test and prompt, and beside published ones."""

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from cxprobe.errors import DataError
 from cxprobe.lm.ngrams import EVERY_WORD, counted_texts, ngram_counter
-from cxprobe.lm.params import NgramFeatures, Rule, TagNgrams
+from cxprobe.lm.params import NgramFeatures, TagNgrams
 from cxprobe.segmentation import Spans, cut
 
 # Words without much of a meaning of their own, so that their places say nothing about what a sentence is about.
@@ -57,7 +57,7 @@ def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans 
             "character_ngrams": how often each n-gram of characters stands in the lower-cased sentence, spaces and
             punctuation included;
             "tag_ngrams": how often each n-gram of parts of speech does;
-            "positions": `positions_of` each sentence.
+            any other ("positions"): `positions_of` each sentence.
         place: Names the model and the sentences, for messages.
         spans: What is seen of each sentence, which is tagged as a whole; None for all of it.
 
@@ -68,18 +68,12 @@ def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans 
     Raises:
         DataError: There is nothing to count in any of the sentences.
         ModelError: There is no such tagger, or it is another one than params say.
-        ValueError: The kind is none of these.
     """
     # scikit-learn takes a second to import, and models that are not blind do without these parts of it.
     from sklearn.feature_extraction import DictVectorizer
 
-    if isinstance(spec, Rule) and spec.kind == "positions":
-        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, cut(texts, spans))))
     if not isinstance(spec, NgramFeatures | TagNgrams):
-        raise ValueError(
-            f"{place}: '{getattr(spec, 'kind', spec)}' counts nothing; take word_ngrams, character_ngrams, tag_ngrams "
-            "or positions"
-        )
+        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, cut(texts, spans))))
     read = counted_texts(spec, texts, spans)
     try:
         counts = csr_array(ngram_counter(spec, np.float32).fit_transform(read))

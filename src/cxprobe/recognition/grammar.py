@@ -58,12 +58,17 @@ def read_grammar(path: Path, required: Collection[str] = ()) -> CFG:
 
 def content_words(grammar: CFG, categories: Collection[str]) -> dict[str, str]:
     """Return lower-cased word -> category for every word that a content category can expand to."""
-    return {
-        word.lower(): category
-        for category in categories
-        for terminal in _terminals_below(grammar, Nonterminal(category))
-        for word in terminal.split()
-    }
+    words: dict[str, str] = {}
+    for category in categories:
+        below = [Nonterminal(category)]
+        for symbol in below:  # which grows
+            for production in grammar.productions(lhs=symbol):
+                for part in production.rhs():
+                    if isinstance(part, str):
+                        words |= dict.fromkeys(part.lower().split(), category)
+                    elif part not in below:
+                        below.append(part)
+    return words
 
 
 def check_lexical_halves(train: Path, test: Path, categories: Collection[str]) -> None:
@@ -80,20 +85,6 @@ def check_lexical_halves(train: Path, test: Path, categories: Collection[str]) -
     ]
     if faults:
         raise ConstructionError("\n".join(faults))
-
-
-def _terminals_below(grammar: CFG, symbol: Nonterminal) -> set[str]:
-    terminals: set[str] = set()
-    seen, pending = {symbol}, [symbol]
-    while pending:
-        for production in grammar.productions(lhs=pending.pop()):
-            for part in production.rhs():
-                if isinstance(part, str):
-                    terminals.add(part)
-                elif part not in seen:
-                    seen.add(part)
-                    pending.append(part)
-    return terminals
 
 
 def _first_line(path: Path, part: str, *, quoted: bool = False) -> int:
@@ -218,31 +209,31 @@ class ShapeSampler:
         return self._expand(_Part((Nonterminal(symbol),), shape), None, rng)
 
     def _distribution(self, sequence: Sequence, above: tuple[Nonterminal, ...]) -> dict[Shape, float]:
-        if sequence not in self._distributions:
-            self._distributions[sequence] = self._compute_distribution(sequence, above)
-        return self._distributions[sequence]
-
-    def _compute_distribution(self, sequence: Sequence, above: tuple[Nonterminal, ...]) -> dict[Shape, float]:
-        if not sequence:
-            return {Shape(0, ()): 1.0}
+        """Return the shapes of the strings of a sequence; ``above`` are the symbols that it was expanded from."""
+        if sequence in self._distributions:
+            return self._distributions[sequence]
         sums: dict[Shape, float] = defaultdict(float)
-        if len(sequence) > 1:
+        if not sequence:
+            sums[Shape(0, ())] = 1.0
+        elif len(sequence) > 1:
             for start, p in self._distribution(sequence[:-1], above).items():
                 for end, q in self._distribution(sequence[-1:], above).items():
                     sums[start.followed_by(end)] += p * q
-            return dict(sums)
-        (symbol,) = sequence
-        if isinstance(symbol, str):
-            is_marker = symbol == self.spelling.marker
-            return {Shape(0, (0,)) if is_marker else Shape(self.spelling.count_words(symbol), ()): 1.0}
-        if symbol in above:
-            loop = " -> ".join(map(str, (*above[above.index(symbol) :], symbol)))
-            raise ConstructionError(f"the grammar is recursive ({loop}), so its sentences have no maximal length")
-        alternatives = self._grammar.productions(lhs=symbol)
-        for production in alternatives:
-            for shape, p in self._distribution(production.rhs(), (*above, symbol)).items():
-                sums[shape] += p / len(alternatives)
-        return dict(sums)
+        elif sequence[0] == self.spelling.marker:
+            sums[Shape(0, (0,))] = 1.0
+        elif isinstance(sequence[0], str):
+            sums[Shape(self.spelling.count_words(sequence[0]), ())] = 1.0
+        else:
+            above = (*above, sequence[0])
+            if sequence[0] in above[:-1]:
+                loop = " -> ".join(map(str, above[above.index(sequence[0]) :]))
+                raise ConstructionError(f"the grammar is recursive ({loop}), so its sentences have no maximal length")
+            alternatives = self._grammar.productions(lhs=sequence[0])
+            for production in alternatives:
+                for shape, p in self._distribution(production.rhs(), above).items():
+                    sums[shape] += p / len(alternatives)
+        self._distributions[sequence] = dict(sums)
+        return self._distributions[sequence]
 
     def _expand(self, part: _Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
         if not part.sequence:
@@ -252,28 +243,27 @@ class ShapeSampler:
             if isinstance(symbol, str):
                 return [Leaf(symbol, category)]
             category = str(symbol) if str(symbol) in self._content else category
-        return [leaf for piece in self._choose(part, rng) for leaf in self._expand(piece, category, rng)]
-
-    def _choose(self, part: _Part, rng: np.random.Generator) -> tuple[_Part, ...]:
         if part not in self._options:
-            ways = self._weigh(part)
-            self._options[part] = ([way for way, _ in ways], list(accumulate(weight for _, weight in ways)))
-        options, cumulated = self._options[part]
-        return options[bisect(cumulated, rng.random() * cumulated[-1], hi=len(options) - 1)]
+            self._options[part] = self._weigh(part)
+        ways, cumulated = self._options[part]
+        chosen = ways[bisect(cumulated, rng.random() * cumulated[-1], hi=len(ways) - 1)]
+        return [leaf for piece in chosen for leaf in self._expand(piece, category, rng)]
 
-    def _weigh(self, part: _Part) -> list[tuple[tuple[_Part, ...], float]]:
-        """List the ways to expand a part by one step, each with its share of the part's probability."""
+    def _weigh(self, part: _Part) -> tuple[list[tuple[_Part, ...]], list[float]]:
+        """List the ways to expand a part by one step, and the cumulated shares that they have of its probability."""
         sequence, shape = part
+        ways, shares = list[tuple[_Part, ...]](), list[float]()
         if len(sequence) > 1:
             starts, ends = self._distributions[sequence[:-1]], self._distributions[sequence[-1:]]
-            cuts = ((start, end) for end in ends if (start := shape.without(end)) in starts)
-            return [
-                ((_Part(sequence[:-1], start), _Part(sequence[-1:], end)), starts[start] * ends[end])
-                for start, end in cuts
-            ]
-        rules = (production.rhs() for production in self._grammar.productions(lhs=sequence[0]))
-        return [
-            ((_Part(rhs, shape),), self._distributions[rhs][shape])
-            for rhs in rules
-            if shape in self._distributions[rhs]
-        ]
+            for end, share in ends.items():
+                start = shape.without(end)
+                if start is not None and start in starts:
+                    ways.append((_Part(sequence[:-1], start), _Part(sequence[-1:], end)))
+                    shares.append(starts[start] * share)
+        else:
+            for production in self._grammar.productions(lhs=sequence[0]):
+                shapes = self._distributions[production.rhs()]
+                if shape in shapes:
+                    ways.append((_Part(production.rhs(), shape),))
+                    shares.append(shapes[shape])
+        return ways, list(accumulate(shares))

@@ -31,13 +31,14 @@ def accuracy_by(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     drawn = [column for column in items.columns if column.startswith(_CREDIT)]
     if not drawn:
         return rates
-    estimates = rates[["accuracy", "low", "high", "n"]].itertuples(index=False, name=None)
-    groups = (group for _, group in items.groupby(list(by), sort=False))
-    widened = [
-        add_spread(Estimate(*estimate), group[drawn].to_numpy().mean(axis=0), float(group["overlap"].mean()))
-        for estimate, group in zip(estimates, groups, strict=True)
-    ]
-    return rates.assign(low=[estimate.low for estimate in widened], high=[estimate.high for estimate in widened])
+    low, high = [], []
+    groups = items.groupby(list(by), sort=False)
+    for row, (_, group) in zip(rates.to_dict("records"), groups, strict=True):
+        estimate = Estimate(row["accuracy"], row["low"], row["high"], row["n"])
+        widened = add_spread(estimate, group[drawn].to_numpy().mean(axis=0), group["overlap"].mean())
+        low.append(widened.low)
+        high.append(widened.high)
+    return rates.assign(low=low, high=high)
 
 
 def add_spread(estimate: Estimate, rates: NDArray[np.float64], overlap: float) -> Estimate:
@@ -175,8 +176,8 @@ def judged_items(items: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     keys = ["construction", "source", "model", "layer"]
     at_layer = items.merge(summary[keys], on=keys, validate="many_to_one")
     clusters = at_layer.filter(regex=f"^{CLUSTER}").columns
-    named = at_layer.assign(id=at_layer["feature"] + " " + at_layer["id"], **{f"{CLUSTER}sentence": at_layer["id"]})
-    return named[[*keys[:-1], "id", "accuracy", *clusters, f"{CLUSTER}sentence"]]
+    named = at_layer.assign(id=at_layer["feature"] + " " + at_layer["id"], cluster_sentence=at_layer["id"])
+    return named[[*keys[:-1], "id", "accuracy", *clusters, "cluster_sentence"]]
 
 
 def metrics_of(judged: Recognition) -> dict[str, float | int]:
@@ -256,13 +257,13 @@ def judge_predictions(credited: Credited) -> Recognition:
     probes, controls, folds, code = credited
     # Controls depend on no model: they are judged once, and said of each.
     models = controls[["model"]].drop_duplicates()
-    first = controls[controls["model"] == controls["model"].iloc[0]].drop(columns="model")
+    first = controls[controls["model"] == models["model"].iloc[0]].drop(columns="model")
     by_layer = accuracy_by(probes, ["model", "feature", "layer"])
     together = accuracy_by(_with_sentences(probes), ["model", "layer"])
-    order = {model: number for number, model in enumerate(models["model"])}
 
     def by_model(table: pd.DataFrame) -> pd.DataFrame:
-        return table.sort_values("model", key=lambda column: column.map(order), kind="stable", ignore_index=True)
+        of_models: list[pd.DataFrame] = [table[table["model"] == model] for model in models["model"]]
+        return pd.concat(of_models, ignore_index=True)
 
     return Recognition(
         by_layer=by_layer,
@@ -316,8 +317,9 @@ def selectivity(folds: pd.DataFrame) -> pd.DataFrame:
     real, control = (_with_together(folds[folds["task"] == task]) for task in ("real", "control"))
     both = real.merge(control[[*key, "accuracy"]], on=key, suffixes=("", "_control"), validate="one_to_one")
     by = key[:-1]
-    means = both.groupby(by, as_index=False)[["accuracy", "accuracy_control", "known"]].mean()
-    means = means.rename(columns={"accuracy_control": "control"})
+    means = both.groupby(by).agg(
+        accuracy=("accuracy", "mean"), control=("accuracy_control", "mean"), known=("known", "mean")
+    )
     differences = difference_by(both, "accuracy", "accuracy_control", by).rename(columns={"difference": "selectivity"})
     columns = [*by, "accuracy", "control", "selectivity", "low", "high", "n", "known"]
     return differences.merge(means, on=by)[columns]
@@ -343,7 +345,7 @@ def code_length(code: pd.DataFrame) -> pd.DataFrame:
     """
     key, numbers = ["model", "feature", "layer"], ["bits", "bits_of_probe", "n"]
     lengths = code.groupby(key, sort=False)["bits"].agg(bits_of_probe="sum", n="size").reset_index()
-    probe, coin = lengths["bits_of_probe"].to_numpy(dtype=np.float64), lengths["n"].to_numpy(dtype=np.float64)
+    probe, coin = (lengths[name].to_numpy(dtype=np.float64) for name in ("bits_of_probe", "n"))
     # Without a first portion that could train anything, the probe's code is the coin's, and so is the mixture.
     lengths["bits"] = 1 - np.logaddexp2(-probe, -coin)
     sums = lengths.groupby(["model", "layer"], as_index=False, sort=False)[numbers].sum().assign(feature=TOGETHER)
@@ -357,15 +359,14 @@ def trials_of(tried: pd.DataFrame) -> list[Trial]:
     Args:
         tried: Of `cxprobe.recognition.tuning.tune_subset`, with the column feature.
     """
-    return [
-        Trial(
-            name=" ".join(str(row[name]) for name in ("feature", "layer", "number")),
-            metrics={"accuracy": row["accuracy"]} if row["state"] == "COMPLETE" else {},
-            params={name: str(row[name]) for name in ("feature", "layer", "C", "standardise")},
-            status="FINISHED" if row["state"] == "COMPLETE" else "FAILED",
-        )
-        for row in tried.to_dict("records")
-    ]
+    trials = []
+    for row in tried.to_dict("records"):
+        is_complete = row["state"] == "COMPLETE"
+        metrics = {"accuracy": row["accuracy"]} if is_complete else {}
+        params = {name: str(row[name]) for name in ("feature", "layer", "C", "standardise")}
+        name = f"{row['feature']} {row['layer']} {row['number']}"
+        trials.append(Trial(name, metrics, params, "FINISHED" if is_complete else "FAILED"))
+    return trials
 
 
 def _together(table: pd.DataFrame) -> pd.DataFrame:
@@ -374,15 +375,14 @@ def _together(table: pd.DataFrame) -> pd.DataFrame:
 
 def _with_sentences(items: pd.DataFrame) -> pd.DataFrame:
     """Return items of which those of one sentence are a cluster."""
-    return items.assign(**{f"{CLUSTER}sentence": items["id"]})
+    return items.assign(cluster_sentence=items["id"])
 
 
 def _with_together(items: pd.DataFrame) -> pd.DataFrame:
     """Return items followed by themselves as those of one feature, in which a sentence can be several times."""
     items = _with_sentences(items)
-    return pd.concat(
-        [items, items.assign(id=items["feature"] + " " + items["id"], feature=TOGETHER)], ignore_index=True
-    )
+    together = items.assign(id=items["feature"] + " " + items["id"], feature=TOGETHER)
+    return pd.concat([items, together], ignore_index=True)
 
 
 def _credited(predictions: pd.DataFrame) -> pd.DataFrame:

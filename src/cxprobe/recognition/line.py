@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -13,7 +12,6 @@ from cxprobe.constructions.construction import (
     grammar_file,
     load_construction,
     load_sound_parts,
-    without_marks,
 )
 from cxprobe.constructions.sentences import ALL_SENTENCES, SPLITS
 from cxprobe.corpora.pattern import require_slots
@@ -54,14 +52,11 @@ class RecognitionLine(Line):
         from cxprobe.recognition.sentences import load_grammars
 
         try:
-            construction = load_construction(folder.name)
+            sound = load_construction(folder.name)
         except CxprobeError:  # its faults have been reported
-            construction = None
-        sound = construction or load_sound_parts(folder.name)
+            sound = load_sound_parts(folder.name)
         described: dict[GrammarSource, object] = {"generated": sound.grammar, "balanced": sound.balanced}
-        for source, rules in described.items():
-            if rules is None:
-                continue
+        for source in [source for source, rules in described.items() if rules is not None]:
             of_source = sound.for_source(source)
             required = [*of_source.rules().start.values(), *of_source.rules().content]
             files = [folder / grammar_file(source, split) for split in SPLITS]
@@ -85,15 +80,14 @@ class RecognitionLine(Line):
             except CxprobeError:  # its faults have been reported
                 continue
             for source in sources:
-                drawn = without_marks(source)
                 if source == "generated" and construction.grammar is None:
                     what = f"{name} has no grammar in its construction.yaml; write it, or take generated out"
                 elif source == "balanced" and construction.balanced is None:
                     what = "its construction.yaml has no section balanced; write it, or take balanced out"
-                elif not construction.for_source(source).features and not getattr(section.make, drawn).all_sentences:
+                elif not (construction.for_source(source).features or section.make.subsets_of(source).all_sentences):
                     what = (
-                        f"its construction.yaml has no features, and recognition.make.{drawn}.all_sentences is false, "
-                        "so there is no subset to probe; give features, or set it to true"
+                        "its construction.yaml has no features, and all_sentences of recognition.make is false, so "
+                        f"{source} has no subset to probe; give features, or set it to true"
                     )
                 else:
                     continue
@@ -115,8 +109,10 @@ class RecognitionLine(Line):
             "points to each side, and more where several share a document"
         )
         sizes = params.section(RecognitionParams).make.mined
-        features = [*load_construction(construction).for_source("mined").features, ALL_SENTENCES]
-        for feature in features[: len(features) - (not sizes.all_sentences)]:
+        features = [*load_construction(construction).features]
+        if sizes.all_sentences:
+            features.append(ALL_SENTENCES)
+        for feature in features:
             if n := int((test["feature"] == feature).sum()):
                 yield f"  {feature}: {n} sentences would test its probe"
             else:
@@ -141,7 +137,7 @@ class RecognitionLine(Line):
         for (construction,), of_it in grouped_rows(inputs.table(self.accuracy), "construction"):
             best = {source: models.best(rates) for (source,), rates in grouped_rows(of_it, "source")}
             reached = {source: 0.0 if blind is None else blind.rate.value for source, blind in best.items()}
-            hardest = min(reached, key=reached.__getitem__)  # on which the best blind model gets least
+            hardest = min(reached, key=lambda source: reached[source])  # on which the best blind model gets least
             for _, row in of_it.iterrows():
                 model, source = str(row["model"]), str(row["source"])
                 yield Finding(
@@ -169,25 +165,23 @@ class RecognitionLine(Line):
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the sentences that grammars made."""
         sentences = labelled_sentences(params.section(RecognitionParams))
-        kept = sentences.loc[:, [not str(name).startswith(CLUSTER) for name in sentences]]
+        kept = sentences.drop(columns=sentences.filter(regex=f"^{CLUSTER}"))
         return {"sentences": kept.assign(clusters=cluster_lists(sentences))}
 
     def left_out(self, params: ReportParams) -> list[str]:
         """Return that mined sentences are not in the data set, if there are any."""
-        sources = params.section(RecognitionParams).constructions.values()
-        if any({*named} - {*MADE_HERE} for named in sources):
+        if any(source not in MADE_HERE for _, source in params.section(RecognitionParams).sources):
             return ["Mined sentences are quotations of other people's texts and are not in the data set."]
         return []
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return what the probe of each layer says about each sentence."""
         tables = []
-        for name, sources in params.section(RecognitionParams).constructions.items():
-            for source in sources:
-                items = read_made_table(judged / name / source / "items.parquet")
-                middle = items.groupby("model")["layer"].transform("nunique") // 2
-                decides, clusters = items["layer"] == middle, cluster_lists(items)
-                tables.append(items.assign(construction=name, source=source, decides=decides, clusters=clusters))
+        for name, source in params.section(RecognitionParams).sources:
+            items = read_made_table(judged / name / source / "items.parquet")
+            middle = items.groupby("model")["layer"].transform("nunique") // 2
+            decides, clusters = items["layer"] == middle, cluster_lists(items)
+            tables.append(items.assign(construction=name, source=source, decides=decides, clusters=clusters))
         items = pd.concat(tables, ignore_index=True)
         other = items["label"].map({"positive": "negative", "negative": "positive"})
         return items.assign(
@@ -209,10 +203,9 @@ def labelled_sentences(section: RecognitionParams, *, mined: bool = False) -> pd
         section: The section recognition of params.yaml.
         mined: Whether those of corpora are returned too.
     """
-    tables: list[Any] = []
-    for name, sources in section.constructions.items():
-        for source in sources:
-            if mined or source in MADE_HERE:
-                table = read_made_table(DATA / "make_recognition" / name / source / "sentences.parquet")
-                tables.append(table.assign(construction=name, source=source))
+    tables = list[pd.DataFrame]()
+    for name, source in section.sources:
+        if mined or source in MADE_HERE:
+            table = read_made_table(DATA / "make_recognition" / name / source / "sentences.parquet")
+            tables.append(table.assign(construction=name, source=source))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "text"])

@@ -1,6 +1,6 @@
 """The balanced subset of each feature of a source's sentences, in a training and a test part."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +19,11 @@ TEMPLATE = f"{CLUSTER}template"
 NOT_FILLED = ["split", "feature", "value", "label", "wanted", "found"]
 """Columns of a table of values of a feature that cannot give as many sentences of a label as were asked for."""
 _ROWS = ["feature", "split", "draw", "value", "label", "id"]
+NotFilled = tuple[object, ...]
 
 
 class DrawnSubsets(NamedTuple):
-    """The subsets of one feature, or of all features of one source's sentences.
+    """The subsets of all features of one source's sentences.
 
     Attributes:
         rows: One row a drawn sentence: feature, split, draw, value, label, id. The training part is drawn as often as
@@ -57,18 +58,21 @@ def draw_subsets(
             f"{place}: the sentences have no column for the feature {', '.join(absent)}; their columns are "
             f"{', '.join(sentences.columns)}. Make them again, with the features of the present construction.yaml"
         )
-    pools = {name: sentences[sentences["id"].isin(draws.loc[draws["feature"] == name, "id"])] for name in features}
-    subsets = [balance(pool, name, sizes, seed) for name, pool in pools.items()]
-    drawn = [subset.rows for subset in subsets if not subset.rows.empty]
+    drawn, dropped = list[pd.DataFrame](), list[NotFilled]()
+    for feature in features:
+        pool = sentences[sentences["id"].isin(draws.loc[draws["feature"] == feature, "id"])]
+        groups, not_filled = balance(pool, feature, sizes, seed)
+        drawn += groups
+        dropped += not_filled
     if sizes.all_sentences:
-        drawn.append(all_sentences(sentences, sizes.draws, seed))
+        drawn += all_sentences(sentences, sizes.draws, seed)
     if not drawn:
         raise DataError(
             f"{place}: no value of any feature has {sizes.test_per_label} sentences of both labels in the test part "
             f"and {sizes.train_per_label} in the lowest quarter of the training part; lower the numbers in "
             "recognition.make, set its all_sentences: true, or add sentences"
         )
-    rows = pd.concat(drawn, ignore_index=True)
+    rows = pd.concat(drawn, ignore_index=True)[_ROWS]
     by_draw = rows[rows["split"] == "train"].groupby(["feature", "draw"])["id"].agg(frozenset)
     if sizes.draws > 1 and (by_draw.groupby("feature").nunique() == 1).all():
         raise DataError(
@@ -76,11 +80,12 @@ def draw_subsets(
             f"than train_per_label: {sizes.train_per_label} of them; lower it in recognition.make, set its draws: 1, "
             "or add sentences"
         )
-    dropped = [subset.dropped for subset in subsets if not subset.dropped.empty]
-    return DrawnSubsets(rows, pd.concat(dropped, ignore_index=True) if dropped else pd.DataFrame(columns=NOT_FILLED))
+    return DrawnSubsets(rows, pd.DataFrame(dropped, columns=NOT_FILLED))
 
 
-def balance(sentences: pd.DataFrame, feature: str, sizes: Subsets, seed: int) -> DrawnSubsets:
+def balance(
+    sentences: pd.DataFrame, feature: str, sizes: Subsets, seed: int
+) -> tuple[list[pd.DataFrame], list[NotFilled]]:
     """Draw the balanced subset of one feature.
 
     D_f is the union over the values v of f and over both labels of S(D, v, label, n*), where S draws n* of D's
@@ -98,8 +103,8 @@ def balance(sentences: pd.DataFrame, feature: str, sizes: Subsets, seed: int) ->
         seed: The project's seed.
 
     Returns:
-        The subset; without rows if no value can be filled, in the test part or in the lowest quarter of the training
-        part.
+        The sentences of each part, draw, value and label, none if no value can be filled in the test part or in the
+        lowest quarter of the training part; and the values that could not be filled, a row of `NOT_FILLED` each.
 
     Source:
         Weissweiler et al. 2022, §3 (sampling).
@@ -107,24 +112,25 @@ def balance(sentences: pd.DataFrame, feature: str, sizes: Subsets, seed: int) ->
     pool = sentences.rename(columns={feature: "value"})
     test, dropped = _keep_filled(pool, feature, "test", sizes.test_per_label)
     if test.empty:
-        return DrawnSubsets(pd.DataFrame(columns=_ROWS), dropped)
+        return [], dropped
     v_min, v_max = test["value"].min(), test["value"].max()
     quarter = pool[pool["value"].between(v_min, v_min + (v_max - v_min) / 4)]
     train, dropped_in_training = _keep_filled(quarter, feature, "train", sizes.train_per_label)
-    dropped = pd.concat([table for table in (dropped_in_training, dropped) if not table.empty] or [dropped])
+    dropped = [*dropped_in_training, *dropped]
     if train.empty:
-        return DrawnSubsets(pd.DataFrame(columns=_ROWS), dropped)
+        return [], dropped
     parts = {"train": (train, sizes.train_per_label), "test": (test, sizes.test_per_label)}
-    drawn = [
-        group.assign(draw=draw).sample(n, random_state=_generator(seed, draw, "balance", feature, split, value, label))
-        for split, draw in _parts(sizes.draws)
-        for kept, n in [parts[split]]
-        for (value, label), group in kept.sort_values("id").groupby(["value", "label"])
-    ]
-    return DrawnSubsets(_rows(drawn, feature), dropped)
+    drawn = []
+    for split, draw in _parts(sizes.draws):
+        kept, n = parts[split]
+        named = kept.sort_values("id").assign(feature=feature, draw=draw)
+        for (value, label), group in named.groupby(["value", "label"]):
+            generator = _generator(seed, draw, "balance", feature, split, value, label)
+            drawn.append(group.sample(n, random_state=generator))
+    return drawn, dropped
 
 
-def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> pd.DataFrame:
+def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> list[pd.DataFrame]:
     """Draw a subset that is balanced over the labels and ignores the features, for data too scarce for `balance`.
 
     In each part it has as many sentences of both labels as there are of the rarer one, so that draws of the training
@@ -137,17 +143,16 @@ def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> pd.DataFram
         seed: The project's seed.
 
     Returns:
-        The rows of a subset, as `balance` has them, of the feature `ALL_SENTENCES` with the one value 0.
+        The sentences of each part, draw and label, of the feature `ALL_SENTENCES` with the one value 0.
     """
     drawn = []
     for split, draw in _parts(draws):
-        part = sentences[sentences["split"] == split].sort_values("id").assign(value=0, draw=draw)
-        rarer = int(part["label"].value_counts().reindex(list(LABELS), fill_value=0).min())
-        drawn += [
-            group.sample(rarer, random_state=_generator(seed, draw, "all_sentences", split, label))
-            for label, group in part.groupby("label")
-        ]
-    return _rows(drawn, ALL_SENTENCES)
+        part = sentences[sentences["split"] == split].sort_values("id")
+        named = part.assign(feature=ALL_SENTENCES, value=0, draw=draw)
+        rarer = min(int((part["label"] == label).sum()) for label in LABELS)
+        for label, group in named.groupby("label"):
+            drawn.append(group.sample(rarer, random_state=_generator(seed, draw, "all_sentences", split, label)))
+    return drawn
 
 
 def _parts(draws: int) -> list[tuple[Split, int]]:
@@ -160,24 +165,18 @@ def _generator(seed: int, draw: int, *ids: object) -> np.random.Generator:
     return generator_for(seed, *ids, *([f"draw {draw}"] if draw else []))
 
 
-def _rows(drawn: Sequence[pd.DataFrame], feature: str) -> pd.DataFrame:
-    if not drawn:
-        return pd.DataFrame(columns=_ROWS)
-    return pd.concat(drawn).assign(feature=feature)[_ROWS].reset_index(drop=True)
-
-
-def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a part's sentences of the values that have ``wanted`` of both labels, and a table of the other values."""
+def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) -> tuple[pd.DataFrame, list[NotFilled]]:
+    """Return a part's sentences of the values that have ``wanted`` of both labels, and the other values."""
     part = pool[pool["split"] == split]
     counts = pd.crosstab(part["value"], part["label"]).reindex(columns=list(LABELS), fill_value=0)
-    dropped = [
+    dropped: list[NotFilled] = [
         (split, feature, value, label, wanted, number)
         for value, by_label in counts.to_dict("index").items()
         for label, number in by_label.items()
         if number < wanted
     ]
     enough = counts.index[(counts >= wanted).all(axis=1)]
-    return part[part["value"].isin(enough)], pd.DataFrame(dropped, columns=NOT_FILLED)
+    return part[part["value"].isin(enough)], dropped
 
 
 def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,6 @@ from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict,
 from cxprobe.recognition.make import TEMPLATE, seen_texts
 from cxprobe.recognition.params import Probe
 from cxprobe.seeding import generator_for, seed_for
-from cxprobe.stats import CLUSTER
 
 SMALLEST_PORTION = 8  # sentences; fewer train nothing
 _WORD = re.compile(r"[^\W\d_]+")
@@ -116,10 +115,8 @@ def _predict(
     progress: Callable[[int], object],
 ) -> Predictions:
     train, test = first_draw(subset), subset[subset["split"] == "test"]
-    draws = [
-        (rows_of(drawn, features), is_positive(drawn))
-        for _, drawn in subset[subset["split"] == "train"].groupby("draw")
-    ]
+    of_draws = subset[subset["split"] == "train"].groupby("draw")
+    draws = [(rows_of(drawn, features), is_positive(drawn)) for _, drawn in of_draws]
     (first, labels), tested = draws[0], rows_of(test, features)
     # Folds, control labels and portions are the same on all layers.
     seed = seed_for(fitting.seed, *train["feature"].unique())
@@ -128,6 +125,7 @@ def _predict(
     tasks = {"real": labels}
     if controls.control_task:
         tasks["control"] = control_labels(words, seed)
+    order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
     portions = portion_numbers(len(labels) if controls.code_length else 0, seed)
     coded = slice(len(portions))
 
@@ -138,39 +136,32 @@ def _predict(
         trained = vectors[first]  # (n_train, dimensions)
         by_task = {}
         for task, targets in tasks.items():
-            held = [np.empty(0)]
-            for known, held_out in cuts:
-                if len(set(targets[known])) == 1:  # as random labels of words may have it: all there is to learn
-                    held.append(np.full(len(held_out), float(targets[known][0])))
+            of_task, probabilities = of_layer.of(f"{task} labels"), np.empty(len(targets))
+            for rest, held in cuts:
+                if len(set(targets[rest])) == 1:  # as random labels of words may have it: all there is to learn
+                    probabilities[held] = targets[rest][0]
                 else:
-                    of_task = of_layer.of(f"{task} labels")
-                    held.append(fit_and_predict(trained[known], targets[known], trained[held_out], how, of_task))
-            by_task[task] = np.concatenate(held)
+                    probabilities[held] = fit_and_predict(trained[rest], targets[rest], trained[held], how, of_task)
+            by_task[task] = probabilities[order]
         return by_draw, by_task, code_online(trained[coded], labels[coded], portions, how, of_layer)
 
     by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
     dropped = ["split", "draw", "text", "start", "end"]
     train, test = (part.drop(columns=dropped, errors="ignore") for part in (train, test))
-    order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
-    held_out = train.iloc[order].assign(
-        **{f"{CLUSTER}word": words[order]},
-        known=np.concatenate([np.empty(0, bool), *(np.isin(words[held], words[known]) for known, held in cuts)]),
-        fold=np.repeat(np.arange(len(cuts)), np.array([len(held) for _, held in cuts], dtype=np.int64)),
-    )
-    names = {task: np.where(targets, *LABELS)[order] for task, targets in tasks.items()}
+    is_known, fold = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=np.int64)
+    for number, (rest, held) in enumerate(cuts):
+        is_known[held] = np.isin(words[held], words[rest])
+        fold[held] = number
+    held_out = train.assign(cluster_word=words, known=is_known, fold=fold).iloc[order]
     in_code = train[["feature", "id", "label"]][coded].assign(portion=portions)
-    layers = list(enumerate(by_layer))
-    probes = [
-        test.assign(layer=layer, draw=draw, probability=probabilities)
-        for layer, (by_draw, _, _) in layers
-        for draw, probabilities in enumerate(by_draw)
-    ]
-    folds = [
-        held_out.assign(task=task, label=names[task], layer=layer, probability=probabilities)
-        for layer, (_, by_task, _) in layers
-        for task, probabilities in by_task.items()
-    ]
-    code = [in_code.assign(layer=layer, probability=probabilities) for layer, (_, _, probabilities) in layers]
+    probes, folds, code = list[pd.DataFrame](), list[pd.DataFrame](), list[pd.DataFrame]()
+    for layer, (by_draw, by_task, online) in enumerate(by_layer):
+        for draw, probabilities in enumerate(by_draw):
+            probes.append(test.assign(layer=layer, draw=draw, probability=probabilities))
+        for task, probabilities in by_task.items():
+            named = np.where(tasks[task], *LABELS)[order]
+            folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
+        code.append(in_code.assign(layer=layer, probability=online))
     return Predictions(
         pd.concat(probes, ignore_index=True),
         test.assign(control="majority", probability=labels.mean()),

@@ -4,18 +4,20 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from cxprobe.constructions.construction import SentenceSource
 from cxprobe.corpora.params import Mining
 from cxprobe.files.schema import Closed, Slug, SomeDistinct, named_elsewhere
 from cxprobe.report.params import LineParams, LineSection
 
+Folds = Annotated[int, Field(ge=2)]
+
 
 class LabelSettings(Closed):
     """How labelled sentences of a corpus are split into a training part and a test part."""
 
-    folds: Annotated[int, Field(ge=2)]
+    folds: Folds
     """Number of folds; one is the test part. Folds have similar sizes and shares of labels, and sentences with the same
     sequence of tags are in the same fold."""
     documents_apart: bool
@@ -25,11 +27,11 @@ class LabelSettings(Closed):
 class Subsets(Closed):
     """The sizes of the balanced subsets D_f (one per feature f) of the sentences of a source."""
 
-    train_per_label: Annotated[int, Field(ge=1)]
+    train_per_label: PositiveInt
     """Sentences per value and label in the training part (the lowest quarter of a feature's range)."""
-    test_per_label: Annotated[int, Field(ge=1)]
+    test_per_label: PositiveInt
     """Sentences per value and label in the test part (the whole range)."""
-    draws: Annotated[int, Field(ge=1)]
+    draws: PositiveInt
     """How often the training part is drawn. Every probe is trained once per draw, so the time grows in proportion. The
     intervals include the variance between draws, by Student's t: 4.3 standard errors to each side with 3 draws, 2.8
     with 5. Draws differ only where the lowest quarter has more sentences than train_per_label."""
@@ -40,7 +42,7 @@ class Subsets(Closed):
 class MakeRecognition(Closed):
     """How many sentences the grammars generate, how labelled ones are split, and the subsets of each source."""
 
-    per_label: Annotated[int, Field(ge=1)]
+    per_label: PositiveInt
     """Sentences that the grammars generate for each value of each feature, per label and lexical half."""
     labels: LabelSettings
     """The split of labelled sentences of a corpus."""
@@ -51,11 +53,16 @@ class MakeRecognition(Closed):
     mined: Subsets
     """Subsets of the labelled sentences of a corpus, for the sources "mined" (whole sentences) and "marked" (spans)."""
 
+    def subsets_of(self, source: SentenceSource) -> Subsets:
+        """Return the sizes of the subsets of a source."""
+        sizes = {"generated": self.generated, "balanced": self.balanced, "mined": self.mined, "marked": self.mined}
+        return sizes[source]
+
 
 class Embed(Closed):
     """One vector per sentence and layer."""
 
-    token_budget: Annotated[int, Field(ge=1)]
+    token_budget: PositiveInt
     """The most tokens in a batch, padding included. A sentence that is longer is a batch of its own."""
 
 
@@ -66,7 +73,7 @@ class Controls(Closed):
     second.
     """
 
-    folds: Annotated[int, Field(ge=2)] | None
+    folds: Folds | None
     """Folds of the training part for choosing the best layer by cross-validation; each fold costs one fit per probe.
     Sentences of a template are in the same fold. There are fewer folds where a label has fewer templates. null: no
     layer is chosen."""
@@ -87,12 +94,12 @@ class Controls(Closed):
 class Probe(Closed):
     """Logistic regression per layer and subset."""
 
-    C: Annotated[float, Field(gt=0)]
+    C: PositiveFloat
     """Inverse strength of the regularisation."""
     standardise: bool
     """Whether features are brought to variance 1 on the training part. The paper's design is false: scikit-learn's own
     values."""
-    max_iter: Annotated[int, Field(ge=1)]
+    max_iter: PositiveInt
     """The most iterations of the solver; a probe that has not converged by then is an error."""
     controls: Controls
     """What is computed beside the probes."""
@@ -101,8 +108,8 @@ class Probe(Closed):
 class SearchRange(Closed):
     """A range to search on a logarithmic scale."""
 
-    low: Annotated[float, Field(gt=0)]
-    high: Annotated[float, Field(gt=0)]
+    low: PositiveFloat
+    high: PositiveFloat
 
     @model_validator(mode="after")
     def _ordered(self) -> "SearchRange":
@@ -114,9 +121,9 @@ class SearchRange(Closed):
 class Tune(Closed):
     """The search for the best regularisation with Optuna, in the training part only."""
 
-    trials: Annotated[int, Field(ge=1)]
+    trials: PositiveInt
     """Settings tried per layer and feature."""
-    folds: Annotated[int, Field(ge=2)]
+    folds: Folds
     """Folds of the training part; sentences of a template are in the same fold."""
     C: SearchRange
     """Inverse strength of the regularisation."""
@@ -141,6 +148,11 @@ class RecognitionParams(LineSection):
     tune: Tune | None = None
     """null: no search; every probe has the settings of the section probe."""
 
+    @property
+    def sources(self) -> list[tuple[Slug, SentenceSource]]:
+        """The constructions, each with a source of its sentences."""
+        return [(name, source) for name, sources in self.constructions.items() for source in sources]
+
     def sources_of(self, model: Slug) -> list[tuple[Slug, SentenceSource]]:
         """Return the constructions, each with a source of its sentences, that a model is asked about."""
         asked = self.models[model] or self.constructions
@@ -163,16 +175,14 @@ class RecognitionStage(LineParams):
         """Yield constructions that are not mined, and subsets that need more sentences than grammars generate."""
         yield from super().faults_between(constructions)
         section, mined = self.recognition, self.mining.constructions
-        corpus_sources = {"mined", "marked"}
-        from_corpora = [name for name, sources in section.constructions.items() if corpus_sources & {*sources}]
+        from_corpora = [name for name, source in section.sources if source in ("mined", "marked")]
         yield from named_elsewhere("recognition.constructions (mined)", from_corpora, "mining.constructions", mined)
-        every = {f"{name} {source}" for name, sources in section.constructions.items() for source in sources}
+        every = [" ".join(one) for one in section.sources]
         for model in section.models:
             named = [" ".join(asked) for asked in section.sources_of(model)]
             yield from named_elsewhere(f"recognition.models.{model}", named, "recognition.constructions", every)
-        all_sources = {source for sources in section.constructions.values() for source in sources}
-        for source in sorted(all_sources - corpus_sources):
-            subsets: Subsets = getattr(section.make, source)
+        for source in sorted({source for _, source in section.sources if source in ("generated", "balanced")}):
+            subsets = section.make.subsets_of(source)
             needed = max(subsets.train_per_label, subsets.test_per_label)
             if section.make.per_label < needed:
                 yield (

@@ -53,17 +53,12 @@ def accuracy_by_layer(by_layer: pd.DataFrame, members: Sequence[Member], title: 
         Weissweiler et al. 2022, Figure 1.
     """
     labels = {member.slug: member.label for member in members if not member.is_blind}
-    said = {(source, feature): says for source, feature, says in cards[["source", "feature", "says"]].to_numpy()}
-
-    def named(table: pd.DataFrame) -> pd.DataFrame:
-        keys = zip(table["source"], table["feature"], strict=True)
-        return table.assign(
-            panel=[f"{feature}, {source}\n{said.get((source, feature), '')}".strip() for source, feature in keys]
-        )
-
+    best = cards.assign(panel=(cards["feature"] + ", " + cards["source"] + "\n" + cards["says"]).str.strip())
     seeing = by_layer[by_layer["model"].isin(labels)]
-    table = named(seeing).assign(label=seeing["model"].map(labels)).rename(columns={"layer": _LAYER})
-    return curves(table, title, x=_LAYER, panels="panel", colours="label", best=named(cards), linear=True)
+    table = seeing.merge(best[["source", "feature", "panel"]], how="left", on=["source", "feature"])
+    panels, named = table["panel"].fillna(table["feature"] + ", " + table["source"]), table["model"].map(labels)
+    table = table.assign(panel=panels, label=named).rename(columns={"layer": _LAYER})
+    return curves(table, title, x=_LAYER, panels="panel", colours="label", best=best, linear=True)
 
 
 def recognition_cards(

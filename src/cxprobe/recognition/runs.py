@@ -29,9 +29,8 @@ def run_fields(
     """
     title = f"{member.label}: {construction}, {source} sentences"
     metrics, tables = metrics_of(judged), recognition_tables(judged)
-    is_searched = measured is not None and (measured / "trials.parquet").is_file()
     figures, trials, series = {}, list[Trial](), curves_by_layer(judged)
-    if measured is not None and is_searched:
+    if measured is not None and (measured / "trials.parquet").is_file():
         tried, tables["tuned"] = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
         figures["search"], trials = search_curves(tried, title), trials_of(tried)
         for feature, best in tables["tuned"].groupby("feature", sort=False):

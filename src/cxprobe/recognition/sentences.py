@@ -25,7 +25,7 @@ from cxprobe.stats import CLUSTER
 DRAWS_PER_SENTENCE = 50
 
 # The host of a web page, or the package of the embedded corpus with its version.
-_SOURCE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
+_SOURCE = re.compile(r"^(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
 
 
 class Generated(NamedTuple):
@@ -104,7 +104,8 @@ def generate_sentences(
             rng = generator_for(seed, name, split, feature, value, label)
             shapes, p = list(weights), np.array(list(weights.values()))
             drawn: dict[str, dict[str, Any]] = {}
-            for _ in range(per_label * DRAWS_PER_SENTENCE if shapes else 0):
+            most = per_label * DRAWS_PER_SENTENCE if shapes else 0
+            for _ in range(most):
                 shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
                 leaves = sampler.draw(construction.rules().start[label], shape, rng)
                 sentence = _sentence(construction, sampler.spelling, split, label, leaves)
@@ -153,8 +154,8 @@ def _cells(
     if not features:
         yield from ((ALL_SENTENCES, 0, label, shapes[label]) for label in LABELS)
     for name, feature in features.items():
-        values = sorted({feature.of(*shape) for label in LABELS for shape in shapes[label]})
-        for value, label in product(values, LABELS):
+        values = {feature.of(*shape) for label in LABELS for shape in shapes[label]}
+        for value, label in product(sorted(values), LABELS):
             yield name, value, label, {shape: p for shape, p in shapes[label].items() if feature.of(*shape) == value}
 
 
@@ -199,9 +200,10 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.PersonLabel]) 
         sentences: Columns id and tags, and any others.
         labels: The labels of all people.
     """
-    judged = people.in_force(labels)
-    said = [set(people.judgements_on(id_, tags, judged).values()) for id_, tags in sentences[["id", "tags"]].to_numpy()]
-    outcomes = ["conflict" if len(judgements) > 1 else next(iter(judgements), "not labelled") for judgements in said]
+    judged, outcomes = people.in_force(labels), list[str]()
+    for id_, tags in sentences[["id", "tags"]].to_numpy():
+        judgements = set(people.judgements_on(id_, tags, judged).values())
+        outcomes.append("conflict" if len(judgements) > 1 else next(iter(judgements), "not labelled"))
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
     known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
@@ -226,8 +228,7 @@ def mark_spans(sentences: pd.DataFrame, mined: pd.DataFrame, place: str) -> pd.D
     Raises:
         DataError: No word of a sentence fills a slot, or two sentences have one text, by which vectors are found.
     """
-    words_of = dict(zip(mined["id"], mined["slots"], strict=True))
-    slots = [words_of[id_] for id_ in sentences["id"]]
+    slots = mined.set_index("id")["slots"][sentences["id"]].tolist()
     unsound = sentences["text"].duplicated() | np.array([not len(words) for words in slots], dtype=bool)
     if unsound.any():
         raise DataError(
@@ -265,16 +266,15 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
     from sklearn.model_selection import StratifiedGroupKFold  # `cxprobe check` reads grammars without it
 
     ordered = labelled.sort_values("id", ignore_index=True)
-    matches = [(url, _SOURCE.match(url)) for url in ordered["url"]]
-    documents = pd.Series([url.partition("#")[0] if match else url for url, match in matches])
-    together = ordered["tags"]
+    urls, tags = ordered["url"], ordered["tags"]
+    sources = urls.str.extract(_SOURCE, expand=False).str.lower()  # of an url, and none of another name
+    documents = urls.where(sources.isna(), urls.str.split("#").str[0])
+    together = tags
     if documents_apart and len(ordered):
         # Every sequence and every document is a node, every sentence an edge: what hangs together is a group.
-        sequence, document = (
-            pd.factorize(names)[0] for names in (together, documents.where(documents != "", ordered["id"]))
-        )
-        size = sequence.max() + 1 + document.max() + 1
-        links = coo_array((np.ones(len(sequence)), (sequence, sequence.max() + 1 + document)), shape=(size, size))
+        nodes, _ = pd.factorize(pd.concat(["t" + tags, "d" + documents.where(documents != "", "#" + ordered["id"])]))
+        sequence, document = np.split(nodes, 2)
+        links = coo_array((np.ones(len(ordered)), (sequence, document)), shape=(nodes.max() + 1,) * 2)
         together = pd.Series(connected_components(links, directed=False)[1][sequence])
     numbers = {label: int(together[ordered["label"] == label].nunique()) for label in LABELS}
     short = {label: n for label, n in numbers.items() if n < folds}
@@ -298,8 +298,8 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
             **ordered[["id", "text", "label"]],
             "split": np.where(in_test, "test", "train"),
             **features,
-            f"{CLUSTER}template": ordered["tags"],
-            f"{CLUSTER}document": documents,
-            f"{CLUSTER}source": [match[1].lower() if match else url for url, match in matches],
+            "cluster_template": tags,
+            "cluster_document": documents,
+            "cluster_source": sources.fillna(urls),
         }
     )

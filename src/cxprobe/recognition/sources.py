@@ -10,7 +10,6 @@ from cxprobe.constructions.construction import (
     SentenceSource,
     grammar_file,
     load_construction,
-    without_marks,
 )
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.files.tables import read_table
@@ -38,10 +37,10 @@ def source_sentences(
         by name, what could not be made or was left out.
     """
     seed, make = stage.params.seed, stage.params.recognition.make
-    if (made_as := without_marks(source)) != "mined":
+    if source in ("generated", "balanced"):
         for split in SPLITS:
-            stage.use(CONSTRUCTIONS_FOLDER / name / grammar_file(made_as, split))
-        grammars = load_grammars(name, construction, source=made_as)
+            stage.use(CONSTRUCTIONS_FOLDER / name / grammar_file(source, split))
+        grammars = load_grammars(name, construction, source=source)
         generated = generate_sentences(name, construction, grammars, make.per_label, seed)
         return generated.sentences, generated.draws, {"not_filled": generated.not_filled}
     labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
@@ -63,7 +62,7 @@ def subsets_of_labels(
     Raises:
         DataError: The labels do not suffice for a probe; see `split_sequences` and `draw_subsets`.
     """
-    make, construction = params.section(RecognitionParams).make, load_construction(name).for_source("mined")
+    make, construction = params.section(RecognitionParams).make, load_construction(name)
     sentences = _split(apply_labels(mined, labels).sentences, make, params.seed)
     draws, place = _draws_of_all(sentences, construction), f"{name}, mined"
     rows = draw_subsets(sentences, draws, construction.features, make.mined, seed=params.seed, place=place).rows

@@ -23,7 +23,6 @@ from cxprobe.seeding import seed_for
 from cxprobe.stats import credit
 
 NO_ACCURACY = -1.0  # of a trial whose solver did not converge; tables have no empty cells
-PARAMETERS = ["C", "standardise"]
 
 
 def can_be_searched(subset: pd.DataFrame) -> bool:
@@ -70,8 +69,7 @@ def tune_subset(
     """
     train = first_draw(subset)
     rows, labels, templates = rows_of(train, features), is_positive(train), train[TEMPLATE].to_numpy(dtype=object)
-    versions = (optuna.__version__, sklearn.__version__)
-    decisive = (settings.model_dump(), fitting.max_iter, fitting.seed, versions)
+    decisive = (settings.model_dump(), fitting.max_iter, fitting.seed, optuna.__version__, sklearn.__version__)
     folder = kept_folder(kept, train, features.vectors, rows, computing_code(__name__), *decisive)
 
     def search(layer: int, matrix: Any) -> pd.DataFrame:
@@ -128,6 +126,6 @@ def best_settings(trials: pd.DataFrame) -> pd.DataFrame:
         settings that were evaluated; not_converged, the number of those that could not be.
     """
     searches = trials.groupby(["feature", "layer"], sort=False)
-    best = trials.loc[searches["accuracy"].idxmax(), ["feature", "layer", *PARAMETERS, "accuracy", "folds"]]
+    best = trials.loc[searches["accuracy"].idxmax(), ["feature", "layer", "C", "standardise", "accuracy", "folds"]]
     failed = searches["state"].agg(lambda states: int((states == "FAIL").sum())).to_numpy()
     return best.assign(trials=searches.size().to_numpy() - failed, not_converged=failed).reset_index(drop=True)

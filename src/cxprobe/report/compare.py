@@ -51,7 +51,9 @@ def compare(
         for items, families in ((divided[~is_all], tested), (divided[is_all], untested)):
             if len(items):
                 tables.append(compare_models(items.reset_index(drop=True), GROUP, members, series, families))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*GROUP, *COMPARISON])
+    if not tables:
+        return pd.DataFrame(columns=[*GROUP, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _by_item(divided: pd.DataFrame) -> pd.DataFrame:

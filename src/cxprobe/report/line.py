@@ -245,6 +245,14 @@ class Line:
         """Return which question a row of the rates answers."""
         return models.question(row["model"], "meaning")
 
+    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return what else is to be said of a row of the rates."""
+        return ""
+
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+        """Return the row of the rates that is the baseline of a row, if this is no model, such as random directions."""
+        return None
+
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return what shows that the model of a row has a fixed preference."""
         return ""

@@ -28,16 +28,13 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
     """
     rates = inputs.rates(line.name)
     every = {tuple(row[name] for name in _PLACE): row for row in rates.to_dict("records")}
-    deciding = {(*place[:2], *place[4:]): row for place, row in every.items() if row["decides"]}
     for place, row in every.items():
         if not row["verdict"] or row["construction"] == ALL:
             continue
         label = line.row_label(row, inputs)
         if not label:
             continue
-        # A baseline that is not asked in the setting of the row has the rate that decides.
-        of_baseline = every.get((*place[:-1], row["baseline"]))
-        of_baseline = of_baseline or deciding.get((*place[:2], row["measure"], row["baseline"]))
+        of_baseline = every.get((*place[:-1], row["baseline"])) or line.baseline(row, inputs)
         yield Finding(
             line.name,
             line.params.construction_of(row["construction"]),

@@ -11,6 +11,7 @@ from cxprobe.lm.params import Series
 from cxprobe.report.dots import dots_of_run
 from cxprobe.report.judging import Judging
 from cxprobe.report.rates import ALL, Facet
+from cxprobe.report.schema import MEASURES
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import MOST_METRICS, JudgedRun
@@ -148,7 +149,8 @@ def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunIn
 
 
 def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
-    for measure, rows in rates[rates["facet"] != ""].groupby("measure", sort=False):
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
+    for measure, rows in rates[is_share & (rates["facet"] != "")].groupby("measure", sort=False):
         table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
         yield str(measure), dots_of_run(table, f"{title}, {measure}", value=str(measure), chance=None)
 
@@ -161,14 +163,17 @@ def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
         part = row["construction"] if row["source"] == "own" else f"{row['construction']}, {row['source']}"
         named = {row["measure"] if name == "value" else name: row[name] for name in numbers}
         known = {name: value for name, value in named.items() if not pd.isna(value)}
-        headline.setdefault(row["model"], {}).setdefault(part, {}).update(known)
+        of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
+        of_part |= known | of_part  # of several measures, the limits are those of the first
     return headline
 
 
 def shown_rates(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the deciding rates as `cxprobe.report.judging.Judging.show` prints them, without those of all together."""
-    deciding = rates[rates["decides"] & (rates["construction"] != ALL)]
-    part = deciding["construction"].where(
-        deciding["source"] == "own", deciding["construction"] + ", " + deciding["source"]
+    """Return the deciding shares of single constructions as `cxprobe.report.judging.Judging.show` prints them."""
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
+    deciding = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
+    named = deciding[["construction", "source", "measure"]].replace(
+        {"source": {"own": ""}, "measure": {"accuracy": ""}}
     )
+    part = [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
     return deciding.assign(part=part).rename(columns={"value": "accuracy"})

@@ -14,6 +14,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
 from cxprobe.stats import CLUSTER, UNIT
 
 
@@ -45,6 +46,12 @@ MEASURES: Mapping[str, Measure] = {
     "macro_f1": Measure("the F1 score, averaged over the right answers that occur", 0, 1),
     "margin": Measure("what the right answer is ahead of the best wrong one, in nats"),
     "flips": Measure("share of items whose decision differs from that in the base test; next to a tie half", 0, 1),
+    "changed": Measure("share of items whose answer an exchange changes", 0, 1),
+    "readable": Measure("share of vectors of other frames whose label a probe finds", 0, 1),
+    "effect": Measure("nats by which an exchange moves the log odds toward the source's answer"),
+    "selectivity": Measure("nats of the effect on answers less that on control words"),
+    "lead": Measure("nats of the effect less that of the next intervention"),
+    "broken": Measure("nats that the right word of a neutral sentence loses"),
 }
 """Name -> what it measures."""
 
@@ -98,6 +105,11 @@ _MAY_LACK = frozenset(
     {"chance", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"}
     | {"control", "control_low", "control_high", "control_n", "low", "high"}
 )
+
+
+def evaluated(task: str) -> Path:
+    """Return the folder of the responses, rates and comparisons of a task."""
+    return DATA / f"evaluate_{task}"
 
 
 def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) -> None:
