@@ -36,7 +36,7 @@ def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
 
 @pytest.mark.parametrize("level", ["0.False.none", "1.False.templatic"])
 def test_a_baseline_is_asked_in_one_setting_and_stands_beside_all(level):
-    of_rule = {"model": "rule", "verdict": "", "value": 0.6}
+    of_rule = {"model": "rule", "verdict": "", "value": 0.6}  # at 0 shots
     [finding] = findings_of({"level": level}, of_rule)
     assert (finding.blind.model, finding.blind.rate.value) == ("rule", 0.6)
 

@@ -257,10 +257,6 @@ class Line:
         """Return what shows that the model of a row has a fixed preference."""
         return ""
 
-    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return what else is to be said of a row of the rates."""
-        return ""
-
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return name -> a figure of the rates; a name with the folder of a construction is about that one."""
         return {}
