@@ -26,8 +26,13 @@ def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_f
         "scenarios": {("mlm", "toy", "own"), *((model, "all", "own") for model in ("mlm", "last-rule", "copier"))},
         "pairs": {(model, of, "own") for model in ("mlm", "clm") for of in ("toy", "all")}
         | {(model, "all", "own") for model in RULES},
-        "prompts": {(model, of, "own") for model in ("mock", "clm") for of in ("toy", "all")}
-        | {(model, "all", "own") for model in HALVES},
+        "prompts": {
+            (model, of, name)
+            for model in ("mock", "clm")
+            for of in ("toy", "all")
+            for name in ("templatic", "challenge", "reasoning")
+        }
+        | {("hypothesis-only", "all", "templatic"), ("first-referent", "all", "reasoning")},
         "ways": {("mlm", of, "own") for of in ("toy", "all")},
     }
     for experiment, wanted in expected.items():
