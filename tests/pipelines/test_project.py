@@ -17,7 +17,7 @@ from cxprobe.files.writing import read_json
 
 pytestmark = pytest.mark.pipeline
 
-RULES, HALVES = ("first-mentioned", "shorter"), ("hypothesis-only", "first-referent")  # blind models of two panels
+RULES = ("first-mentioned", "shorter")  # baselines
 
 
 def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_for_all(finished_project):
