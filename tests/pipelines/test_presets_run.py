@@ -67,13 +67,12 @@ def test_a_preset_runs_from_end_to_end_with_tiny_models(preset, tmp_path):
         for step, part in MEASURING[line].items():
             for item in getattr(section, part, []):
                 run(params, line, step, item)
-        judged = run(params, line, "judge")
+        evaluated = run(params, line, "evaluate")
         members = members_of(params.models, section.models, params.llms, getattr(section, "llms", []))
         # One blind model is about the project's own templates, which imported items do not have.
-        assert {member.slug for member in members} - judged.headline.keys() <= {"hypothesis-by-template"}
-        run(params, line, "report")
-        accuracy = read_table(tmp_path / "results" / f"report_{line}" / "accuracy.csv")
-        assert accuracy["accuracy"].between(0, 1).all()
+        assert {member.slug for member in members} - evaluated.headline.keys() <= {"hypothesis-by-template"}
+        rates = read_table(tmp_path / "data" / f"evaluate_{line}" / "rates.parquet")
+        assert rates.loc[rates["measure"] == "accuracy", "value"].between(0, 1).all()
 
 
 def run(params: Params, line: str, step: str, item: str = "") -> Outcome:

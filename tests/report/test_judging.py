@@ -77,7 +77,8 @@ def write_made(line: str) -> None:
     for name in names:
         made = Path("data") / f"make_{line}"
         if line == "interventions":
-            write_table(pd.DataFrame([row]), made / "items.parquet")
+            of_item = row | {"construction": name, "tests": "meaning", "control": ""}
+            write_table(pd.DataFrame([of_item]), made / "items.parquet")
         if line == "pairs":
             write_table(pd.DataFrame([pair | {"construction": name}]), made / f"{name}.parquet")
         for stem in ("items", "texts") if line == "scenarios" else ("questions", "choices", "answers", "items"):
