@@ -27,6 +27,7 @@ class Facet:
         steps: Whether the last of the columns is a quantity, such as a layer: in MLflow the rates are a curve over it.
         has_verdicts: Whether models are compared by its accuracies, which get verdicts. The comparisons on single
             constructions are tested.
+        in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Facet:
     each: bool = True
     steps: bool = False
     has_verdicts: bool = False
+    in_git: bool = True
 
     def of(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the responses that are divided, with the columns facet and level."""

@@ -1,7 +1,7 @@
 """Runs of MLflow, and the metric file of DVC, as views of the rates."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ from cxprobe.lm.params import Series
 from cxprobe.report.dots import dots_of_run
 from cxprobe.report.judging import Judging
 from cxprobe.report.rates import ALL, Facet
+from cxprobe.report.schema import KEYS, MEASURES
 from cxprobe.report.tables import with_blanks
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, JudgedRun
 
 MOST_CURVES = 20  # of a run
@@ -66,6 +67,16 @@ def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
 
 
 @dataclass(frozen=True)
+class RunExtras:
+    """What a run has beside its rates; the attributes are those of `cxprobe.run.stage.JudgedRun`."""
+
+    series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    trials: Sequence[Trial] = ()
+
+
+@dataclass(frozen=True)
 class RunInputs:
     """What the runs of a task have in common.
 
@@ -74,12 +85,14 @@ class RunInputs:
         facets: How the rates are divided.
         settings: Returns parameter -> value, of a source.
         dataset: Returns the file or folder with the items of a construction and source; None if no single one has.
+        extras: Returns what a run has beside its rates, given these.
     """
 
     judging: Judging[Any]
     facets: Sequence[Facet]
     settings: Callable[[str], Mapping[str, str]]
     dataset: Callable[[str, str], Path | None]
+    extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
 
 
 def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
@@ -89,14 +102,16 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
         rates: The rates of a task.
         inputs: What else the runs need.
     """
-    curved = [facet.name for facet in inputs.facets if facet.steps]
+    curved = {facet.name: number for number, facet in enumerate(inputs.facets) if facet.steps}
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         slug, of_run = str(model), rows.reset_index(drop=True)
         deciding = of_run[of_run["decides"]]
         if deciding.empty:
             continue
         is_curve = of_run["facet"].isin(curved)
-        first, series = deciding.iloc[0], dict([*curves_of(of_run[is_curve]).items()][:MOST_CURVES])
+        first, extras = deciding.iloc[0], inputs.extras(of_run)
+        points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
+        series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         title = f"{inputs.judging.members[slug].label}: {construction}"
         yield inputs.judging.run(
@@ -109,8 +124,9 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
             series=series,
             settings=inputs.settings(str(source)),
             tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
-            tables={"rates": with_blanks(of_run)},
-            figures=dict(_figures(of_run[~is_curve], title)),
+            tables={"rates": with_blanks(of_run), **extras.tables},
+            figures={**dict(_figures(of_run[~is_curve], title)), **extras.figures},
+            trials=extras.trials,
         )
 
 
@@ -148,7 +164,8 @@ def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunIn
 
 
 def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
-    for measure, rows in rates[rates["facet"] != ""].groupby("measure", sort=False):
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
+    for measure, rows in rates[is_share & (rates["facet"] != "")].groupby("measure", sort=False):
         table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
         yield str(measure), dots_of_run(table, f"{title}, {measure}", value=str(measure), chance=None)
 
@@ -161,13 +178,15 @@ def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
         part = row["construction"] if row["source"] == "own" else f"{row['construction']}, {row['source']}"
         named = {row["measure"] if name == "value" else name: row[name] for name in numbers}
         known = {name: value for name, value in named.items() if not pd.isna(value)}
-        headline.setdefault(row["model"], {}).setdefault(part, {}).update(known)
+        of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
+        for name, value in known.items():  # low, high and n are those of the first measure
+            of_part.setdefault(name, value)
     return headline
 
 
 def shown_rates(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the deciding rates as `cxprobe.report.judging.Judging.show` prints them, without those of all together."""
-    deciding = rates[rates["decides"] & (rates["construction"] != ALL)]
+    deciding = rates[rates["decides"] & (rates["construction"] != ALL)].drop_duplicates([*KEYS])
     part = deciding["construction"].where(
         deciding["source"] == "own", deciding["construction"] + ", " + deciding["source"]
     )
