@@ -38,7 +38,7 @@ def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     def responses(member: Member, folder: Path) -> pd.DataFrame:
         parts, others = list[pd.DataFrame](), list[Predictions]()
         for name, source in section.sources_of(member.entry):
-            place = {"task": stage.line, "model": member.slug, "construction": name, "source": source}
+            place = {"model": member.slug, "construction": name, "source": source}
             paths = [folder / name / source / f"{stem}.parquet" for stem in Predictions._fields]
             predicted = Predictions(*(read_table(stage.use(path)).assign(**place) for path in paths))
             parts.append(recognition_responses(predicted.probes, splits_of(name, source)))

@@ -24,6 +24,7 @@ TOGETHER = ""  # in a feature's place: all features
 _OVERLAP = f"{DRAW}overlap"
 # The smallest probability that counts in a code. Vectors have single precision, in which 1 - 1e-8 is 1.
 _LEAST = 1e-7
+_RUN = KEYS[1:]  # predictions on folds have a column task of their own
 _ABSENT = {"low": np.nan, "high": np.nan, "ties": 0, "chance": np.nan}
 _ABSENT |= {"control": np.nan, "control_n": np.nan, "decides": False}
 
@@ -149,10 +150,10 @@ def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
     """Return what is reached without any probe: facet control, level <control> or <control>.<feature>.
 
     Args:
-        controls: Of `cxprobe.recognition.measure.Predictions`, with the columns `KEYS`.
+        controls: Of `cxprobe.recognition.measure.Predictions`, with the columns model, construction and source.
     """
     credited = _with_together(_credited(controls))
-    rates = rate_by(credited, "accuracy", [*KEYS, "feature", "control"])
+    rates = rate_by(credited, "accuracy", [*_RUN, "feature", "control"])
     level = (rates["control"] + "." + rates["feature"]).str.rstrip(".")
     named = rates.drop(columns="control").rename(columns={"accuracy": "value"})
     return _rates(named.assign(facet="control", level=level, measure="accuracy", chance=HALF))
@@ -166,7 +167,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     and are a cluster, as those of one template are.
 
     Args:
-        folds: Of `cxprobe.recognition.measure.Predictions`, with the columns `KEYS`.
+        folds: Of `cxprobe.recognition.measure.Predictions`, with the columns model, construction and source.
 
     Returns:
         The measures accuracy_on_folds, whose control is the accuracy of random labels of words; selectivity; and known,
@@ -176,7 +177,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     Source:
         Hewitt & Liang 2019, §2.
     """
-    by, credited = [*KEYS, "feature", "layer"], _with_together(_credited(folds))
+    by, credited = [*_RUN, "feature", "layer"], _with_together(_credited(folds))
     real, random = (credited[credited["task"] == task] for task in ("real", "control"))
     means = real.groupby(by, sort=False).agg(value=("accuracy", "mean"), n=("id", "size"), known=("known", "mean"))
     control = random.groupby(by, sort=False)["accuracy"].agg(control="mean", control_n="size")
@@ -201,7 +202,7 @@ def rates_of_code(code: pd.DataFrame) -> pd.DataFrame:
     says what there is to know, and random labels have the code of coin flips.
 
     Args:
-        code: Of `cxprobe.recognition.measure.Predictions`, with the columns `KEYS`.
+        code: Of `cxprobe.recognition.measure.Predictions`, with the columns model, construction and source.
 
     Returns:
         The measures bits, bits_of_probe (of the code that trusts the probe alone) and compression: n, the bits of a
@@ -212,12 +213,12 @@ def rates_of_code(code: pd.DataFrame) -> pd.DataFrame:
         Voita & Titov 2020, §2.3; Grünwald 2007, §6 and §9, for Bayesian mixtures as prequential codes.
     """
     of_label = np.where(code["label"] == "positive", code["probability"], 1 - code["probability"])
-    coded, by = code.assign(bits=-np.log2(np.maximum(of_label, _LEAST))), [*KEYS, "feature", "layer"]
+    coded, by = code.assign(bits=-np.log2(np.maximum(of_label, _LEAST))), [*_RUN, "feature", "layer"]
     lengths = coded.groupby(by, sort=False)["bits"].agg(bits_of_probe="sum", n="size").reset_index()
     probe, coin = (lengths[name].to_numpy(dtype=np.float64) for name in ("bits_of_probe", "n"))
     # Without a first portion that could train anything, the probe's code is the coin's, and so is the mixture.
     lengths["bits"] = 1 - np.logaddexp2(-probe, -coin)
-    sums = lengths.drop(columns="feature").groupby([*KEYS, "layer"], as_index=False, sort=False).sum()
+    sums = lengths.drop(columns="feature").groupby([*_RUN, "layer"], as_index=False, sort=False).sum()
     both = pd.concat([lengths, sums.assign(feature=TOGETHER)], ignore_index=True)
     both["compression"] = both["n"] / both["bits"]
     measures = ("compression", "bits", "bits_of_probe")
@@ -240,7 +241,7 @@ def with_best_layers(rates: pd.DataFrame) -> pd.DataFrame:
     curves = rates[rates["facet"].isin(["layer", "feature"])]
     feature_and_layer = curves["level"].str.rpartition(".")
     placed = curves.assign(feature=feature_and_layer[0], layer=feature_and_layer[2].astype(int))
-    key = [*KEYS, "feature"]
+    key = [*_RUN, "feature"]
     on_folds = placed[placed["measure"] == "accuracy_on_folds"].sort_values("layer", kind="stable")
     if on_folds.empty:
         return rates
@@ -256,12 +257,12 @@ def _by_layer(rates: pd.DataFrame, measure: str, *, decides: bool = False) -> pd
     """Return rates with a facet and a level that say the feature and the layer.
 
     Args:
-        rates: Columns `KEYS`, feature, layer, value, n, and perhaps others.
+        rates: Columns model, construction, source, feature, layer, value, n, and perhaps others.
         measure: What they measure.
         decides: Whether that of the middle layer, of all features together, decides.
     """
     is_all, layer = rates["feature"] == TOGETHER, rates["layer"].astype(str)
-    middle = rates.groupby([*KEYS])["layer"].transform("nunique") // 2
+    middle = rates.groupby([*_RUN])["layer"].transform("nunique") // 2
     return _rates(
         rates.assign(
             facet=np.where(is_all, "layer", "feature"),
@@ -275,7 +276,7 @@ def _by_layer(rates: pd.DataFrame, measure: str, *, decides: bool = False) -> pd
 def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of rates that no comparison gives; those that are absent are empty."""
     absent = {name: value for name, value in _ABSENT.items() if name not in rates}
-    return rates.assign(**absent)[[*KEYS, "facet", "level", "measure", "value", "n", *_ABSENT]]
+    return rates.assign(**absent, task="recognition")[[*KEYS, "facet", "level", "measure", "value", "n", *_ABSENT]]
 
 
 def _with_together(items: pd.DataFrame) -> pd.DataFrame:

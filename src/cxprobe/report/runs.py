@@ -103,6 +103,7 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
         inputs: What else the runs need.
     """
     curved = {facet.name: number for number, facet in enumerate(inputs.facets) if facet.steps}
+    drawn = {measure for facet in inputs.facets for measure in facet.measures if MEASURES[measure].is_share}
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         slug, of_run = str(model), rows.reset_index(drop=True)
         deciding = of_run[of_run["decides"]]
@@ -125,7 +126,7 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
             settings=inputs.settings(str(source)),
             tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
             tables={"rates": with_blanks(of_run), **extras.tables},
-            figures={**dict(_figures(of_run[~is_curve], title)), **extras.figures},
+            figures={**dict(_figures(of_run[~is_curve & of_run["measure"].isin(drawn)], title)), **extras.figures},
             trials=extras.trials,
         )
 
@@ -164,8 +165,7 @@ def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunIn
 
 
 def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
-    for measure, rows in rates[is_share & (rates["facet"] != "")].groupby("measure", sort=False):
+    for measure, rows in rates[rates["facet"] != ""].groupby("measure", sort=False):
         table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
         yield str(measure), dots_of_run(table, f"{title}, {measure}", value=str(measure), chance=None)
 
