@@ -32,7 +32,7 @@ repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smo
 
 # Lines of work share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
 # keep one core busy. The two longest begin. The last `dvc repro` makes the pages of all lines.
-lines = line-recognition line-pairs $(patsubst pipelines/%/report.py,line-%,$(wildcard pipelines/*/report.py))
+lines = line-recognition line-pairs $(patsubst pipelines/%/make.py,line-%,$(wildcard pipelines/*/make.py))
 line-%: export OMP_NUM_THREADS ?= $(shell $(VENV)/bin/python -c 'import os; print(max(1, os.cpu_count() // $(JOBS)))')
 line-%:
 	dvc --wait-for-lock repro --single-item --glob '*_$**'

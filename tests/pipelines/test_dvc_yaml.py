@@ -78,10 +78,12 @@ def test_make_repro_runs_each_line_by_itself_with_its_own_stages():
         assert [pattern for pattern in patterns if fnmatch(name, pattern)] == of_name * (of_name[0] in patterns)
 
 
-@pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("judge", "report"))])
+@pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("judge", "evaluate", "report"))])
 def test_what_only_judges_or_reports_runs_no_other_stage(name):
     stage = definition(name)
-    assert not [dep for dep in stage["deps"] if "/judge" in dep or "/report" in dep or dep == "published"]
+    assert not [
+        dep for dep in stage["deps"] if "/judge" in dep or "/evaluate" in dep or "/report" in dep or dep == "published"
+    ]
     assert not [one for one in stage.get("params", []) if one in LINES or one.endswith(".judge") or one == "report"]
 
 
@@ -115,13 +117,16 @@ def test_the_lock_has_no_stage_that_dvc_yaml_lacks():
 
 
 def test_only_judging_stages_have_metrics_and_further_numbers_in_git():
-    assert {name for name in STAGES if "metrics" in definition(name)} == {f"judge_{line}" for line in LINES}
+    evaluating = {name for name in STAGES if "metrics" in definition(name)}
+    assert evaluating == {name for name in STAGES if name.startswith(("judge_", "evaluate_"))}
+    assert {name.partition("_")[2] for name in evaluating} == {*LINES}
     for name in STAGES:
         outs = definition(name)["outs"]
         in_git = [
             path for out in outs if isinstance(out, dict) for path, kept in out.items() if not kept.get("cache", True)
         ]
-        assert in_git == [f"results/{name}/metrics.json"] * name.startswith("judge_")
+        kept = {"judge": ["metrics.json"], "evaluate": ["comparisons.csv"]}.get(name.partition("_")[0], [])
+        assert in_git == [f"results/{name}/{file}" for file in kept]
 
 
 def test_the_embedded_preset_has_at_most_48_stages():

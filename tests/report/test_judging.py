@@ -80,16 +80,17 @@ def write_made(line: str) -> None:
             write_table(pd.DataFrame([row]), made / "items.parquet")
         if line == "pairs":
             write_table(pd.DataFrame([pair | {"construction": name}]), made / f"{name}.parquet")
-        for stem in ("items",) if line == "scenarios" else ("questions", "choices", "answers", "items"):
+        for stem in ("items", "texts") if line == "scenarios" else ("questions", "choices", "answers", "items"):
             write_table(pd.DataFrame([row]), made / name / f"{stem}.parquet")
 
 
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(line):
     write_made(line)
-    spec = importlib.util.spec_from_file_location(f"judge_of_{line}", ROOT / "pipelines" / line / "judge.py")
+    step = "evaluate" if LINES[line].has_rates else "judge"
+    spec = importlib.util.spec_from_file_location(f"{step}_{line}", ROOT / "pipelines" / line / f"{step}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    outcome = getattr(script, f"judge_{line}")(stage_of(line, **({"probed": {}} if line == "pairs" else {})))
+    outcome = getattr(script, f"{step}_{line}")(stage_of(line, **({"probed": {}} if line == "pairs" else {})))
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})

@@ -13,8 +13,18 @@ from hypothesis.extra.numpy import arrays
 
 from conftest import ROOT
 from cxprobe.errors import DataError
+from cxprobe.report.rates import rates_of
 from cxprobe.scenarios.blind import fill_blindly
-from cxprobe.scenarios.evaluate import calibrate, decide, decide_tests, flip, flips_from_base
+from cxprobe.scenarios.evaluate import (
+    FACETS,
+    calibrate,
+    decide,
+    decide_tests,
+    flip,
+    flips_from_base,
+    scenario_responses,
+    with_preferences,
+)
 from cxprobe.scenarios.make import enumerate_items, fill_texts
 from cxprobe.scenarios.rules import Scenarios, load_scenarios
 
@@ -214,3 +224,19 @@ def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructi
     scores = ask(scenarios, items, favourite)
     with pytest.raises(DataError, match=r"the scores are of S1, S2, short, but scenarios\.yaml has S1, S2, S3, short"):
         decide_tests(scores[scores["scenario"] != "S3"], items, scenarios)
+
+
+@pytest.mark.parametrize(("model", "prefers"), [(favourite, True), (rule("let-alone"), False)])
+def test_a_model_that_keeps_to_a_word_where_the_other_becomes_right_has_a_fixed_preference(model, prefers):
+    scenarios = FILES["let-alone"]
+    items = enumerate_items(scenarios, share=0.05, seed=1)
+    scores = ask(scenarios, items, model)
+    keys = {"task": "scenarios", "model": "m", "construction": "let-alone", "source": "own"}
+    responses = scenario_responses(scores, items, scores, scenarios).assign(**keys)
+    rates = with_preferences(rates_of(responses, FACETS), {"let-alone": scenarios})
+    assert set(rates["prefers"]) == {prefers}
+    base = rates[rates["decides"]]
+    assert base[["facet", "level", "measure"]].to_numpy().tolist() == [["scenario", "S1", "accuracy"]]
+    accuracies = responses[responses["measure"] == "accuracy"]
+    right = accuracies["chosen"] == accuracies["gold"]
+    assert (accuracies["value"] == np.where(accuracies["chosen"] == "", 0.5, right)).all()

@@ -6,6 +6,7 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pandas as pd
 import pytest
 from html_page import Page
@@ -33,6 +34,7 @@ from cxprobe.report.findings import (
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams
+from cxprobe.report.schema import RATES, write_rates
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.site.pages import findings_of, render_pages, runs_in_mlflow
@@ -104,7 +106,7 @@ def sections_of(params) -> dict[str, LineParams]:
 
 def pages_of(params) -> dict[str, str]:
     run, cast = read(params)
-    return render_pages(run, cast, findings_of(run, cast))
+    return render_pages(run, cast, findings_of(run, cast), {})
 
 
 @pytest.fixture
@@ -245,14 +247,30 @@ def test_a_model_that_is_right_with_rivals_alone_has_a_fixed_preference(folder):
     assert {model: one.verdict for model, one in by_model.items()} == {"mlm": PREFERENCE, "clm": NO_DIFFERENCE}
 
 
-def test_a_model_that_keeps_to_one_word_in_scenarios_has_a_fixed_preference(folder):
+def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the_evaluation(folder):
     params = with_params(folder, ["scenarios"])
-    run_of = {"construction": "toy", "scenario": "S1"}
-    flips = rates(mlm=(0.98, 0.9, 0.99, 60)).rename(columns={"accuracy": "flips"}).assign(calibration="none")
-    accuracy = rates(mlm=(0.5, 0.4, 0.6, 60)).assign(**run_of)
-    write_report(folder, "scenarios", accuracy=accuracy, **{"toy/flips": flips.assign(scenario="S3")})
+    row = dict.fromkeys(RATES, "") | {
+        **{"task": "scenarios", "construction": "toy", "source": "own", "facet": "scenario", "level": "S1"},
+        **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
+        **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
+        **{"measure": "accuracy", "low": 0.4, "high": 0.6, "n": 60, "ties": 0, "chance": 0.5, "decides": True},
+    }
+    lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2, "detectable": 0.25}
+    flips = {"measure": "flips", "level": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
+    table = pd.DataFrame(
+        [
+            row | lead | {"model": "mlm", "value": 0.5, "baseline": "last-rule", "verdict": "preference"},
+            row | flips | {"model": "mlm", "chance": np.nan},
+            row | {"model": "last-rule", "value": 0.45},
+        ]
+    )
+    write_rates(table, folder / "data/evaluate_scenarios/rates.parquet")
+    write_rates(table, folder / "results/evaluate_scenarios/rates.csv")
     (one,) = findings_of(*read(params))
-    assert one.verdict == PREFERENCE
+    assert (one.verdict, one.way, one.headline) == (PREFERENCE, "scenario S1: base text", True)
+    assert one.blind == Blind("last-rule", Estimate(0.45, 0.4, 0.6, 60))
+    assert one.against == AgainstBlind(False, 0.25)
+    assert "keeps to the same word in 98" in one.preference
 
 
 def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder):
