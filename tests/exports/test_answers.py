@@ -12,6 +12,8 @@ from cxprobe.cli import app
 from cxprobe.exports.formats import ANSWER_COLUMNS, answers_of_lines, export_latex
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import read_json
+from cxprobe.lines import LINES
+from cxprobe.recognition.evaluate import recognition_responses
 from cxprobe.scenarios.rules import load_scenarios
 
 pytest_plugins = ["exported_project"]
@@ -36,20 +38,24 @@ def read(made_params, tmp_path, monkeypatch):
 
 
 def test_a_probe_that_is_wrong_chose_the_other_label_and_a_tie_chose_none(read):
-    items = pd.DataFrame(
+    probes = pd.DataFrame(
         {
-            "model": "minilm",
             "id": ["s1", "s2", "s3"],
             "feature": "length",
+            "value": 5,
             "label": ["positive", "negative", "positive"],
             "layer": [1, 1, 0],
-            "accuracy": [1.0, 0.0, 0.5],
+            "draw": 0,
+            "probability": [0.9, 0.9, 0.5],
             "cluster_template": ["x", "y", "x"],
         }
     )
-    found = read("recognition", {"toy/generated/items": items}, constructions={"toy": ["generated"]})
+    place = {"task": "recognition", "model": "minilm", "construction": "toy", "source": "generated"}
+    responses = recognition_responses(probes, pd.DataFrame()).assign(**place)
+    found = read("recognition", {"../evaluate_recognition/responses": responses})
+    assert found["item"].tolist() == ["s1", "s2", "s3"]
     assert found["chosen"].tolist() == ["positive", "positive", ""]
-    assert found["gold"].tolist() == items["label"].tolist()
+    assert found["gold"].tolist() == probes["label"].tolist()
     assert found["decides"].tolist() == [True, True, False]  # of two layers, 2 // 2 is in the middle
     assert found["clusters"].tolist() == [["template=x"], ["template=y"], ["template=x"]]
     assert set(found["source"]) == {"generated"}
@@ -188,7 +194,8 @@ def test_the_rows_that_decide_give_the_accuracies_of_every_recorded_run(project,
     compared = 0
     for line in ("recognition", "scenarios", "pairs", "prompts"):
         own = deciding[deciding["line"] == line]
-        for path in Path("results", f"judge_{line}", "runs").rglob("record.json"):
+        step = "evaluate" if LINES[line].has_rates else "judge"
+        for path in Path("results", f"{step}_{line}", "runs").rglob("record.json"):
             if "ways" in path.parts:  # of a probe on the vectors of pairs, whose answers are not among these rows
                 continue
             record = read_json(path)
