@@ -78,7 +78,7 @@ def test_a_model_comes_with_its_card_and_no_other(tmp_path):
 def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_start_is_there(made):
     status = status_of(made[0])
     lines = ("recognition", "scenarios", "pairs", "prompts", "interventions")
-    once = {f"{step}_{line}" for step in ("make", "judge", "report") for line in lines}
+    once = {f"{step}_{line}" for step in ("make", "evaluate") for line in lines}
     others = {"list_code", "list_files", "write_corpora", "report", "score_pairs@mini-clm", "score_pairs@mini-mlm"}
     assert set(status) == others | once
     absent = [

@@ -74,7 +74,8 @@ def test_presets_that_are_named_exist(page):
 @pytest.fixture(scope="module")
 def constructions(tmp_path_factory):
     """A folder of constructions with all that there are, and the one that a tutorial makes."""
-    folder = tmp_path_factory.mktemp("constructions")
+    folder = tmp_path_factory.mktemp("shown") / "constructions"
+    folder.mkdir()
     for path in (ROOT / "constructions").glob("*/"):
         (folder / path.name).symlink_to(path)
     (folder / "benefactive").symlink_to(ROOT / "constructions" / "ditransitive")

@@ -11,7 +11,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from cxprobe.constructions.people import People
 from cxprobe.errors import DataError
-from cxprobe.interventions.judge import sum_up, transfer, uses, with_effects
+from cxprobe.interventions.evaluate import FACETS, intervention_responses, role_of
 from cxprobe.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.interventions.measure import measure_layer, prompt_items
 from cxprobe.interventions.names import INTERVENTIONS, NEUTRAL
@@ -19,6 +19,7 @@ from cxprobe.interventions.params import MeasureInterventions
 from cxprobe.interventions.sentences import InterventionsFile, LabelledSentences
 from cxprobe.lm.causal import CausalLM
 from cxprobe.probing import Fitting
+from cxprobe.report.rates import rates_of
 
 NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse", "poet", "baker", "pilot"]
 VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]
@@ -105,7 +106,7 @@ def effects_in(lm: CausalLM, train: int = 96, test: int = 48, steps: int = 100) 
     assert {of.dropped for of in asked.values()} == {0}
     settings = MeasureInterventions(layers=None, steps=steps, draws=5, token_budget=2048)
     parts = [measure_layer(lm, asked, layer, settings, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
-    return with_effects(pd.concat(parts).assign(model="tiny"))
+    return pd.concat(parts)
 
 
 @pytest.fixture(scope="module")
@@ -113,45 +114,55 @@ def knowing() -> pd.DataFrame:
     return effects_in(trained(150))
 
 
-def of_answers(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["labels"] == "true"].set_index("intervention")
+def rates_in(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates on the construction that was learnt, by facet, measure and level."""
+    responses = intervention_responses(measured, {"toy": ""}).assign(task="interventions", model="tiny")
+    return rates_of(responses, FACETS).set_index(["construction", "facet", "measure", "level"]).sort_index()
 
 
-def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_one(knowing):
-    table = of_answers(sum_up(knowing))
-    assert list(table.index) == [*INTERVENTIONS]
+@pytest.fixture(scope="module")
+def rates(knowing) -> pd.DataFrame:
+    return rates_in(knowing)
+
+
+def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_one(knowing, rates):
+    effects, changed = (rates.loc["toy", "intervention", measure] for measure in ("effect", "changed"))
+    assert {*effects.index} == {*INTERVENTIONS}
     for found in ("whole", "das", "difference-of-means", "probe"):
-        assert table.loc[found, "low"] > table.loc["random", "high"] + 1, found
-    assert table.loc["das", "changed_low"] > 0.5 > table.loc["random", "changed_high"]
+        assert effects.loc[found, "low"] > effects.loc["random", "high"] + 1, found
+    assert changed.loc["das", "low"] > 0.5 > changed.loc["random", "high"]
     # The source's own log odds are as large; after an erasure there are none.
-    assert table.loc["whole", "effect"] == pytest.approx(2 * table.loc["whole", "before"], rel=0.05)
-    assert table.loc["erase", "effect"] == pytest.approx(table.loc["whole", "before"], rel=0.2)
+    before = knowing[(knowing["construction"] == "toy") & (knowing["labels"] == "true")]["before"].mean()
+    assert effects.loc["whole", "value"] == pytest.approx(2 * before, rel=0.05)
+    assert effects.loc["erase", "value"] == pytest.approx(before, rel=0.2)
 
 
-def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead_shrinks(knowing):
-    table = of_answers(sum_up(knowing))
-    assert table.loc["das", "selectivity"] < table.loc["difference-of-means", "selectivity"]
+def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead_shrinks(rates):
+    selectivity = rates.loc["toy", "intervention", "selectivity"]["value"]
+    assert selectivity["das"] < selectivity["difference-of-means"]
 
 
-def test_a_direction_moves_the_same_construction_under_another_name_and_nothing_that_number_does_not_decide(knowing):
-    table = transfer(knowing).set_index(["construction", "intervention"])
+def test_a_direction_moves_the_same_construction_under_another_name_and_nothing_that_number_does_not_decide(rates):
+    toy, same, other = (rates.loc[name, "learnt", "effect"] for name in ("toy", "same", "other"))
     for name in ("das", "difference-of-means", "erase"):
-        assert table.loc[("same", name), "low"] > 0.5 * table.loc[("toy", name), "effect"] > 0, name
-        assert abs(table.loc[("other", name), "effect"]) < 0.1 * table.loc[("same", name), "effect"], name
-    assert abs(table.loc[("same", "random"), "effect"]) < 0.5
+        level = f"toy.{name}"
+        assert same.loc[level, "low"] > 0.5 * toy.loc[level, "value"] > 0, name
+        assert abs(other.loc[level, "value"]) < 0.1 * same.loc[level, "value"], name
+    assert abs(same.loc["toy.random", "value"]) < 0.5
 
 
-def test_what_number_decides_breaks_and_what_is_broken_is_the_loss_of_the_word_that_follows(knowing):
-    table = of_answers(sum_up(knowing))
-    assert table.loc["erase", "broken"] > 0.2 > abs(table.loc["random", "broken"])  # the last words are verbs
+def test_what_number_decides_breaks_and_what_is_broken_is_the_loss_of_the_word_that_follows(rates):
+    broken = rates.loc["toy", "intervention", "broken"]["value"]
+    assert broken["erase"] > 0.2 > abs(broken["random"])  # the last words are verbs
 
 
-def test_what_is_used_is_readable_and_expected(knowing):
-    [row], [nothing] = (uses(table).to_dict("records") for table in (knowing, effects_in(trained(0))))
-    assert row["readable"] > 0.9
-    assert row["expected"] > 0.9
-    assert row["used_low"] > row["random_high"] + 1
-    assert abs(nothing["used"]) < 0.5
+def test_what_is_used_is_readable_and_expected(rates):
+    assert rates.loc["toy", "", "accuracy"]["value"].item() > 0.9
+    assert rates.loc["toy", "used", "readable"]["value"].item() > 0.9
+    used, nothing = (table.loc["toy", "used", "selectivity"] for table in (rates, rates_in(effects_in(trained(0)))))
+    used, nothing = (table.rename(role_of) for table in (used, nothing))
+    assert used.loc["direction", "low"] > used.loc["random", "high"] + 1
+    assert abs(nothing.loc["direction", "value"]) < 0.5
 
 
 def test_directions_follow_from_the_seed():

@@ -7,6 +7,7 @@ import pytest
 
 from conftest import ROOT, TOY_PROJECT, save_tiny_clm, save_tiny_mlm, write_toy_construction
 from cxprobe.files.tables import read_table
+from cxprobe.interventions.figures import heat_maps
 from cxprobe.lm.params import ModelSpec
 from cxprobe.project.params import load_params
 from cxprobe.report.params import Everything
@@ -50,25 +51,27 @@ def run(step: str, item: str = "") -> Outcome | None:
     return runpy.run_path(str(ROOT / "pipelines" / "interventions" / f"{step}.py"))[stage.name](stage)
 
 
-def test_models_of_both_kinds_are_measured_judged_and_reported(folder):
+def test_models_of_both_kinds_are_measured_and_evaluated(folder):
     run("make")
     for name in MODELS:
         assert run("measure", name).counts["items"] == 16 + 8  # and neutral sentences
     measured = {name: read_table(folder / f"data/measure_interventions/{name}/effects.parquet") for name in MODELS}
     assert list(dict.fromkeys(measured["clm"]["region"])) == ["animal", "verb"]
     assert list(dict.fromkeys(measured["mlm"]["region"])) == ["animal", "verb", "answer"]
-    judged = run("judge")
-    assert not judged.faults
-    assert {(one.model, one.construction) for one in judged.runs} == {(name, "toy") for name in MODELS}
-    assert [step for step, _ in judged.runs[0].series["by_layer.das"]] == [1, 2]
-    report = run("report")
-    assert set(report.tables["accuracy"]["model"]) == {*MODELS}
-    assert {"accuracy", "low", "high", "n"} <= {*report.tables["accuracy"]}
-    assert set(report.figures) == {f"figures/toy_{name}" for name in MODELS}
-    used = report.tables["tables/uses"]
-    assert set(used["model"]) == {*MODELS}
-    assert set(used["control_expected"]) == {""}  # the toy has no control
-    assert {"pythia-1b", *MODELS} <= set(report.tables["tables/beside_published"]["model"])
+    evaluated = run("evaluate")
+    assert not evaluated.faults
+    assert {(one.model, one.construction) for one in evaluated.runs} == {(name, "toy") for name in MODELS}
+    assert [step for step, _ in evaluated.runs[0].series["effect.by_layer.das"]] == [1, 2]
+    rates = read_table(folder / "data/evaluate_interventions/rates.parquet")
+    deciding = rates[rates["decides"]]
+    assert {(row.model, row.measure) for row in deciding.itertuples()} == {
+        (name, measure) for name in MODELS for measure in ("accuracy", "changed", "readable", "selectivity")
+    }
+    assert (deciding.loc[deciding["measure"] == "changed", "verdict"] != "").all()
+    assert deciding["control"].isna().all()  # the toy has no control
+    assert {"pythia-1b", *MODELS} <= set(evaluated.tables["tables/beside_published"]["model"])
+    labels = {name: name.upper() for name in MODELS}
+    assert set(heat_maps(rates, labels)) == {f"toy_{name}" for name in MODELS}
 
 
 def test_layers_are_kept_and_not_measured_again(folder, monkeypatch):

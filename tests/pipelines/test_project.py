@@ -45,8 +45,7 @@ def test_the_runs_of_an_experiment_can_be_compared(finished_project, experiment)
         assert states == sorted(states, key=["trained", "random", "none"].index)
     client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
     for one in found:
-        before = "accuracy." if experiment in ("recognition", "scenarios") else ""
-        assert {"accuracy", f"{before}low", f"{before}high", "n"} <= one.data.metrics.keys()
+        assert {"accuracy", "accuracy.low", "accuracy.high", "n"} <= one.data.metrics.keys()
         assert len(one.data.metrics) <= 50
         assert one.inputs.dataset_inputs[0].dataset.digest
         assert [file for file in client.list_artifacts(one.info.run_id) if file.path.endswith(".csv")]

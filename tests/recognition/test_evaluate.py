@@ -111,11 +111,11 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
     real, control = np.repeat([1.0, 0.0], [9, 1]), np.repeat([1.0, 0.0], [6, 4])
     clusters = np.array([[f"t{number}", f"w{number}"] for number in range(10)], dtype=object)
     halved = estimate_rate((1 + real - control) / 2, clusters)
-    on_folds, row = (found.loc["feature", "length.2", name] for name in ("accuracy_on_folds", "selectivity"))
+    on_folds, row = (found.loc["feature", "length.2", name] for name in ("accuracy_on_folds", "probe_selectivity"))
     assert on_folds[["value", "control", "n", "control_n"]].tolist() == [0.9, 0.6, 10, 10]
     assert row[["value", "low", "high"]].tolist() == pytest.approx([0.3, 2 * halved.low - 1, 2 * halved.high - 1])
     assert found.loc["training", "value"].to_dict() == {(level, "known"): 0.9 for level in ("", *sorted(FEATURES))}
-    by_layer = found.loc["layer"].xs("selectivity", level="measure")
+    by_layer = found.loc["layer"].xs("probe_selectivity", level="measure")
     assert by_layer["value"].tolist() == [0, 0, pytest.approx((0.3 + 0.2) / 2), 0]
     assert by_layer["decides"].tolist() == [False, False, True, False]
 

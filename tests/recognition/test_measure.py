@@ -238,7 +238,7 @@ def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letter
         else:
             vectors, labels = noise, rng.permutation(np.repeat([True, False], len(letters) // 2))
         rates = rated(vectors, labels, letters, tmp_path, seed)
-        missed += not rates.at["selectivity", "low"] <= 0 <= rates.at["selectivity", "high"]
+        missed += not rates.at["probe_selectivity", "low"] <= 0 <= rates.at["probe_selectivity", "high"]
         assert known != "words" or rates.at["accuracy_on_folds", "control"] > 0.9  # what can be learnt by heart is
     assert missed / REPETITIONS < 0.05 + 3 * sqrt(0.05 * 0.95 / REPETITIONS)
 

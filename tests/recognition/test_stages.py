@@ -106,7 +106,9 @@ def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated
     assert list(outcome.headline) == SLUGS
     places = outcome.headline["places"]
     assert [places[f"toy, {source}"]["accuracy"] for source in SOURCES] == [1.0, 1.0, 1.0]
-    assert all({"accuracy", "low", "high", "n", "selectivity", "compression"} <= set(rate) for rate in places.values())
+    assert all(
+        {"accuracy", "low", "high", "n", "probe_selectivity", "compression"} <= set(rate) for rate in places.values()
+    )
     assert outcome.headline["words"]["toy, mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
     assert own["mined"].ids == own["marked"].ids

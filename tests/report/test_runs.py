@@ -36,3 +36,8 @@ def test_the_metric_of_dvc_is_the_deciding_rate_of_each_model_and_construction()
     found = headline_of(pd.DataFrame([RATE, BY_ORDER, RATE | {"source": "mined", "value": 1.0}]))
     numbers = {"low": 0.25, "high": 0.75, "n": 8}
     assert found == {"m": {"c": {"accuracy": 0.5} | numbers, "c, mined": {"accuracy": 1.0} | numbers}}
+
+
+def test_of_several_measures_that_decide_the_limits_are_those_of_the_first():
+    found = headline_of(pd.DataFrame([RATE, RATE | {"measure": "changed", "value": 0.75, "low": 0.5, "n": 4}]))
+    assert found == {"m": {"c": {"accuracy": 0.5, "changed": 0.75, "low": 0.25, "high": 0.75, "n": 8}}}

@@ -19,7 +19,7 @@ SCRIPTS = sorted((ROOT / "pipelines").glob("*/*.py"))
 DECISIVE = (
     *(f"lm/{name}" for name in ("masked", "causal", "logits", "embedding", "candidates")),
     *("probing", "stats", "run/results", "pairs/params"),
-    *(f"{line}/judge" for line in LINES),
+    *(f"{line}/evaluate" for line in LINES),
 )
 # Writes the code of all scripts of a copy: as it is, in another layout with other docstrings, and with one constant
 # changed in each of some modules. Prints change -> script -> its list.

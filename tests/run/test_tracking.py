@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,6 +146,10 @@ def test_a_run_that_was_only_half_written_is_written_again(project_folder, monke
     monkeypatch.setattr("psutil.pid_exists", lambda number: False)  # as if the process had ended
     assert sync([JUDGED], EXPERIMENTS) == 1
     assert sorted(one.info.status for one in runs("pairs")) == ["FINISHED", "KILLED"]
+
+
+def test_nothing_is_sent_to_anyone(workspace):
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
 
 
 def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_them(project_folder):

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
-from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,17 +11,21 @@ from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.faults import Fault
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.writing import DATA
+from cxprobe.interventions.evaluate import FACETS, of_facet, role_of
 from cxprobe.interventions.names import (
     CONTROL,
     DAS,
+    DIRECTION,
     INTERVENTIONS,
     MEANS,
     NEUTRAL,
-    ORDER,
+    RANDOM,
     SELECTIVE,
     TRAIN,
     TRANSFERRED,
     TRUE,
+    USED,
+    WHOLE,
 )
 from cxprobe.interventions.params import InterventionsParams, InterventionsStage
 from cxprobe.interventions.sentences import (
@@ -34,72 +36,35 @@ from cxprobe.interventions.sentences import (
     load_neutral,
 )
 from cxprobe.report.answers import read_made_table
-from cxprobe.report.findings import (
-    CANNOT_BE_TOLD,
-    DOES_NOT,
-    HALF,
-    NO_DIFFERENCE,
-    AgainstBlind,
-    Blind,
-    Finding,
-    ReportModels,
-    grouped_rows,
-)
+from cxprobe.report.findings import Question, ReportModels, grouped_rows
 from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.judging import line_members
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
-from cxprobe.report.verdict import Verdict
+from cxprobe.report.rated import estimate_of
 from cxprobe.report.words import interval, percent
-from cxprobe.stats import Estimate
 from cxprobe.text.english import faults_of_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 USUAL_LAYERS = 24
 _READ = ["construction", "part", "regions", "base_before", "source_before"]
-_EFFECTS, _USES, _DIFFERENCES, _TRANSFER, _BESIDE = (
-    f"report_interventions/tables/{name}" for name in ("effects", "uses", "differences", "transfer", "beside_published")
-)
+_BESIDE = "evaluate_interventions/tables/beside_published"
 MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
-# Title, path, names beside that of the model or the construction, and what is measured, in words.
-_TABLES: Sequence[tuple[str, str, Sequence[str], Mapping[str, str]]] = (
-    (
-        "Readable, expected, used: at the place and along the direction that change most; and the control",
-        _USES,
-        ("construction", "intervention", "layer", "region"),
-        {
-            "readable": "readable: a probe's accuracy on other frames",
-            "expected": "expected: how often the right answer is likelier",
-            "used": "used: effect beyond control words, in nats",
-            "random": "the same of random directions",
-            "whole": "the same of the whole vector",
-            "control_expected": "expected where plain words say it",
-        },
-    ),
-    (
-        "Effects of exchanged vectors, in nats",
-        _EFFECTS,
-        ("intervention",),
-        {
-            "effect": "effect",
-            "selectivity": "beyond control words",
-            "changed": "share of answers that change",
-            "broken": "broken: loss of a neutral word",
-        },
-    ),
-    (
-        "How far interventions are ahead of one another on the same items, in nats",
-        _DIFFERENCES,
-        ("first", "second", "labels"),
-        {"difference": "difference"},
-    ),
-    (
-        "Learnt on one construction, asked on another, in nats",
-        _TRANSFER,
-        ("learnt", "construction", "intervention"),
-        {"effect": "effect"},
-    ),
-)
+# Facet -> the title of its table on pages.
+_TABLES: Mapping[str, str] = {
+    USED: "Where and along which direction an exchange changes most, with random ones, the whole vector: the share of "
+    "answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond control words "
+    "in nats (selectivity)",
+    "": "How often the right answer to a base sentence is the likelier one",
+    "intervention": "Effects of exchanged vectors in nats, with the share of answers that change (changed), the effect "
+    "beyond control words (selectivity) and the loss of a neutral word (broken)",
+    "order": "How far interventions are ahead of one another on the same items, in nats",
+    "learnt": "Learnt on one construction, asked on another, in nats",
+}
 
 
 class InterventionsLine(Line):
@@ -109,6 +74,7 @@ class InterventionsLine(Line):
     title = "Interventions"
     asked_by = "by interventions"
     steps = ("make", "measure")
+    has_rates = True
 
     def items_in(self, construction: str) -> list[str]:
         """Return the construction if it has sentences for interventions."""
@@ -161,36 +127,46 @@ class InterventionsLine(Line):
             texts += [*sides, *(sides[:1] * (layers * exchanges))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
-    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
-        """Yield how often the best direction changes a model's answer; random ones take the place of a blind model."""
-        del models
-        rows = {(str(row["model"]), str(row["construction"])): row for row in inputs.table(_USES).to_dict("records")}
-        for (model, construction), row in rows.items():
-            changed, random, whole = (_share(row, f"{name}changed") for name in ("", "random_", "whole_"))
-            control = None if isnan(row["control_n"]) else _share(row, "control_expected", "control_n")
-            yield Finding(
-                self.name,
-                construction,
-                model,
-                "used",
-                "answers that an exchange along one direction changes",
-                changed,
-                Blind("random directions", random),
-                _USES,
-                chance=random.value,
-                headline=row["tests"] != "control",
-                control=control,
-                settled=None if _changes(row) else _verdict_of_null(control, rows.get((model, str(row["control"])))),
-                note=f"beyond control words {_with_interval(row, 'used')} nats; the whole vector there changes "
-                f"{percent(whole.value)} {interval(whole)}",
-                against=AgainstBlind(float(row["used_low"]) > float(row["random_high"]), None),
-                clusters=int(row["frames"]),
-            )
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return what is asked where the best direction changes most; other rates are in tables alone."""
+        del inputs
+        return "answers that an exchange along one direction changes" if row["facet"] == USED else ""
+
+    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
+        """Return whether a model uses what can be read."""
+        del row, models
+        return "used"
+
+    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the effect beyond control words, and what the whole vector changes at the same place."""
+        beside = self._at_place_of(row, inputs)
+        whole = estimate_of(beside["changed", WHOLE])
+        return (
+            f"beyond control words {_with_interval(beside['selectivity', DIRECTION])} nats; the whole vector there "
+            f"changes {percent(whole.value)} {interval(whole)}"
+        )
+
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any]:
+        """Return the rate of random directions, which take the place of a baseline."""
+        return self._at_place_of(row, inputs)["changed", RANDOM]
+
+    def _at_place_of(self, row: Mapping[Any, Any], inputs: ReportInputs) -> dict[tuple[str, str], Mapping[Any, Any]]:
+        """Return measure, and whose number it is -> the rate at the same place."""
+        rates = inputs.rates(self.name)
+        same = (rates[["model", "construction", "facet"]] == [row["model"], row["construction"], USED]).all(axis=1)
+        return {(one["measure"], role_of(one["level"])): one for one in rates[same].to_dict("records")}
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the effects in each model by layer and region, and of what was learnt on other constructions."""
+        from cxprobe.interventions.figures import heat_maps
+
+        labels = {member.slug: member.label for member in line_members(inputs.sections[self.name])}
+        return heat_maps(inputs.rates(self.name), labels)
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
         """Yield what interventions do on a construction, and in words how far they are ahead of one another."""
-        of_it = inputs.table(_DIFFERENCES)
-        of_it = of_it[of_it["construction"] == construction] if len(of_it) else of_it
+        leads = of_facet(inputs.rates(self.name), "order")
+        of_it = leads[leads["construction"] == construction]
         said = [order_in_words(models.label(model), rows) for (model,), rows in grouped_rows(of_it, "model")]
         if said:
             tables = list(self._tables("construction", construction, inputs, models))
@@ -202,26 +178,20 @@ class InterventionsLine(Line):
             yield from self._tables(column, value, inputs, models)
 
     def _tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        rates = inputs.rates(self.name)
         other = {"construction": "model", "model": "construction"}[column]
-        for title, path, named, measured in _TABLES:
-            table = inputs.table(path)
-            if table.empty:
-                return
-            keys = [*dict.fromkeys((other, *named))]
-            about = (table[column] == value) | (table.get("learnt") == value)
-            if column == "construction" and "control" in table:
-                about |= table["construction"].isin(table.loc[about, "control"])
-            if "labels" in table and "labels" not in named:
-                about &= table["labels"] == TRUE
-            rows = [
-                [
-                    *(models.label(str(row[key])) for key in keys),
-                    *(_with_interval(row, key) for key in measured),
-                    f"{int(row['n']):,}",
-                ]
-                for row in table[about].to_dict("records")
-            ]
-            yield PageTable(title, path, [*keys, *measured.values(), "n"], rows)
+        for facet in FACETS:
+            if facet.name not in _TABLES:
+                continue
+            rows = of_facet(rates, facet.name)
+            keys = [*dict.fromkeys((other, "construction", *facet.columns))]
+            cells: dict[tuple[str, ...], dict[str, str]] = {}
+            for row in rows[(rows[column] == value) | (rows.get("learnt") == value)].to_dict("records"):
+                of_key = cells.setdefault(tuple(row[key] for key in keys), {"n": f"{row['n']:,}"})
+                of_key[row["measure"]] = _with_interval(row)
+            numbers = [*facet.measures, "n"]
+            shown = [[*map(models.label, key), *(of.get(name, "–") for name in numbers)] for key, of in cells.items()]
+            yield PageTable(_TABLES[facet.name], self.accuracy, [*keys, *numbers], shown)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield effects on the constructions beside those of CausalGym, which are about other items."""
@@ -242,51 +212,23 @@ def _faults_of_sentences(labelled: LabelledSentences) -> Iterator[Fault]:
                 yield Fault(("sentences", name), f"{name}, {label}: {what}")
 
 
-def order_in_words(model: str, differences: pd.DataFrame) -> str:
-    """Return in words whether interventions follow one another as in `ORDER`, and what is left of the lead of DAS.
+def order_in_words(model: str, leads: pd.DataFrame) -> str:
+    """Return in words whether interventions follow one another as expected, and what is left of the lead of DAS.
 
     Args:
         model: Its name for people.
-        differences: Its rows of `cxprobe.interventions.judge.differences` about one construction.
+        leads: Its rates of the facet order about one construction, see `cxprobe.interventions.evaluate.of_facet`.
     """
-    steps = {(row["first"], row["second"], row["labels"]): row for row in differences.to_dict("records")}
-    order = [steps[(*pair, TRUE)] for pair in pairwise(ORDER)]
-    said = "; ".join(f"{row['first']} over {row['second']} {_with_interval(row, 'difference')}" for row in order)
+    rows = leads.to_dict("records")
+    order = [row for row in rows if row["labels"] == TRUE]
+    of_das = {row["labels"]: _with_interval(row) for row in rows if row["intervention"] == f"{DAS} over {MEANS}"}
+    said = "; ".join(f"{row['intervention']} {_with_interval(row)}" for row in order)
     holds = "each is ahead" if all(row["low"] > 0 for row in order) else "not each is shown to be ahead"
-    left, control = (_with_interval(steps[DAS, MEANS, kind], "difference") for kind in (SELECTIVE, CONTROL))
     return (
-        f"{model}, in nats: {said}; {holds}. On control words {DAS} is over {MEANS} by {control}, so that beyond these "
-        f"its lead is {left}."
+        f"{model}, in nats: {said}; {holds}. On control words {DAS} is over {MEANS} by {of_das[CONTROL]}, so that "
+        f"beyond these its lead is {of_das[SELECTIVE]}."
     )
 
 
-def _changes(row: Mapping[Any, Any]) -> bool:
-    """Return whether a direction changes more answers than random ones may: one changed item lies above no item."""
-    return float(row["changed_low"]) > float(row["random_changed_high"])
-
-
-def _verdict_of_null(expected: Estimate | None, exchanged: Mapping[Any, Any] | None) -> Verdict:
-    """Return what it says that no direction changes a model's answers.
-
-    Args:
-        expected: How often the model is right where plain words say the same; None where it was not asked.
-        exchanged: What the best direction does there; None where none was learnt.
-    """
-    if expected is None:
-        return NO_DIFFERENCE
-    if expected.low <= HALF:
-        return CANNOT_BE_TOLD
-    if exchanged is None:
-        return NO_DIFFERENCE
-    return DOES_NOT if _changes(exchanged) else CANNOT_BE_TOLD
-
-
-def _share(row: Mapping[Any, Any], name: str, n: str = "n") -> Estimate:
-    return Estimate(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]), int(row[n]))
-
-
-def _with_interval(row: Mapping[Any, Any], name: str) -> str:
-    if isnan(row[name]):
-        return "–"
-    low, high = (row[f"{name}_{end}" if f"{name}_{end}" in row else end] for end in ("low", "high"))
-    return f"{row[name]:.2f} [{low:.2f}, {high:.2f}]"
+def _with_interval(row: Mapping[Any, Any]) -> str:
+    return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"

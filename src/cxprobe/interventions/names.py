@@ -9,6 +9,7 @@ FRAME_OF_ITEM = f"{CLUSTER}frame"
 WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM = "whole", "das", "difference-of-means", "probe", "erase", "random"
 INTERVENTIONS = (WHOLE, DAS, MEANS, PROBE, ERASE, RANDOM)
 DIRECTIONS = (DAS, MEANS, PROBE)
+DIRECTION = "direction"  # the best one of these
 ORDER = (WHOLE, DAS, MEANS, RANDOM)
 """Interventions as they are expected to follow one another, the largest effect first."""
 TRANSFERRED = (DAS, MEANS, ERASE, RANDOM)
@@ -16,6 +17,7 @@ TRANSFERRED = (DAS, MEANS, ERASE, RANDOM)
 NEUTRAL = "neutral sentences"
 """Stands in the place of a construction; the space keeps it apart from all folders."""
 TRUE, CONTROL, SELECTIVE = "true", "control", "true less control"
+USED = "used"  # the facet of the place where the best direction changes most
 EFFECTS_FILE, TRANSFER_FILE = "effects.parquet", "transfer.parquet"
 
 

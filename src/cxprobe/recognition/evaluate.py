@@ -170,9 +170,9 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
         folds: Of `cxprobe.recognition.measure.Predictions`, with the columns model, construction and source.
 
     Returns:
-        The measures accuracy_on_folds, whose control is the accuracy of random labels of words; selectivity; and known,
-        whose facet is training: the share of sentences whose word is in other folds too, since others cannot be known
-        by heart.
+        The measures accuracy_on_folds, whose control is the accuracy of random labels of words; probe_selectivity; and
+        known, whose facet is training: the share of sentences whose word is in other folds too, since others cannot be
+        known by heart.
 
     Source:
         Hewitt & Liang 2019, §2.
@@ -189,7 +189,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
         key = [*by, "id"]
         both = real.merge(random[[*key, "accuracy"]], on=key, suffixes=("", "_random"), validate="one_to_one")
         differences = difference_by(both, "accuracy", "accuracy_random", by).rename(columns={"difference": "value"})
-        parts.append(_by_layer(differences, "selectivity", decides=True))
+        parts.append(_by_layer(differences, "probe_selectivity", decides=True))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -22,12 +22,12 @@ from cxprobe.people.labels import PersonLabel
 from cxprobe.recognition.params import RecognitionParams, RecognitionStage
 from cxprobe.report.answers import cluster_lists, read_made_table
 from cxprobe.report.comparisons import best_blind
-from cxprobe.report.evaluate import evaluated
 from cxprobe.report.findings import Question, ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
 from cxprobe.report.line import Demand, Line, read_demand
 from cxprobe.report.params import ReportParams
+from cxprobe.report.schema import evaluated
 from cxprobe.stats import CLUSTER
 
 if TYPE_CHECKING:

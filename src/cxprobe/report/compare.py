@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from cxprobe.lm.params import Member, Series
-from cxprobe.report.comparisons import BEST_BLIND, compare_models
+from cxprobe.report.comparisons import BEST_BLIND, COMPARISON, compare_models
 from cxprobe.report.params import Families
 from cxprobe.report.rates import ALL, Facet
 
@@ -50,6 +50,8 @@ def compare(
         for items, families in ((divided[~is_all], tested), (divided[is_all], untested)):
             if len(items):
                 tables.append(compare_models(items.reset_index(drop=True), GROUP, members, series, families))
+    if not tables:
+        return pd.DataFrame(columns=[*GROUP, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.files.tables import write_table
-from cxprobe.files.writing import DATA
 from cxprobe.lm.params import Member, series_of
 from cxprobe.report.cards import card_table
 from cxprobe.report.compare import compare, with_baselines
@@ -135,8 +134,3 @@ def in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
         .sort_values(["_model", "_all"], kind="stable", ignore_index=True)
         .drop(columns=["_model", "_all"])
     )
-
-
-def evaluated(task: str) -> Path:
-    """Return the folder of the responses, rates and comparisons of a task."""
-    return DATA / f"evaluate_{task}"

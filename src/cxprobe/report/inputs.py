@@ -10,9 +10,9 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
-from cxprobe.report.evaluate import evaluated
 from cxprobe.report.params import LineParams
 from cxprobe.report.rates import ALL
+from cxprobe.report.schema import evaluated
 from cxprobe.run.stage import Stage
 
 if TYPE_CHECKING:

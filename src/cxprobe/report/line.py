@@ -253,6 +253,10 @@ class Line:
         """Return what else is to be said of a row of the rates."""
         return ""
 
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+        """Return the row of the rates that is the baseline of a row, if this is no model, such as random directions."""
+        return None
+
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return what shows that the model of a row has a fixed preference."""
         return ""

@@ -35,7 +35,7 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
         if not label:
             continue
         construction = line.params.construction_of(row["construction"])
-        of_baseline = every.get((*place[:-1], row["baseline"]))
+        of_baseline = every.get((*place[:-1], row["baseline"])) or line.baseline(row, inputs)
         yield Finding(
             line.name,
             construction,

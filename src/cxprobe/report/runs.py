@@ -11,7 +11,7 @@ from cxprobe.lm.params import Series
 from cxprobe.report.dots import dots_of_run
 from cxprobe.report.judging import Judging
 from cxprobe.report.rates import ALL, Facet
-from cxprobe.report.schema import KEYS, MEASURES
+from cxprobe.report.schema import MEASURES
 from cxprobe.report.tables import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, JudgedRun
@@ -103,7 +103,6 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
         inputs: What else the runs need.
     """
     curved = {facet.name: number for number, facet in enumerate(inputs.facets) if facet.steps}
-    drawn = {measure for facet in inputs.facets for measure in facet.measures if MEASURES[measure].is_share}
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         slug, of_run = str(model), rows.reset_index(drop=True)
         deciding = of_run[of_run["decides"]]
@@ -126,7 +125,7 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
             settings=inputs.settings(str(source)),
             tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
             tables={"rates": with_blanks(of_run), **extras.tables},
-            figures={**dict(_figures(of_run[~is_curve & of_run["measure"].isin(drawn)], title)), **extras.figures},
+            figures={**dict(_figures(of_run[~is_curve], title)), **extras.figures},
             trials=extras.trials,
         )
 
@@ -148,6 +147,7 @@ def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunIn
                 f"{measure}.by_{one.axis}{end}": list(zip(of_it["step"], of_it[column], strict=True))
                 for measure, of_it in steps.groupby("measure", sort=False)
                 for column, end in (("value", ""), ("low", ".low"), ("high", ".high"))
+                if of_it[column].notna().all()
             }
             n = int(rows["n"].iloc[0])
             yield JudgedRun(
@@ -165,7 +165,8 @@ def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunIn
 
 
 def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
-    for measure, rows in rates[rates["facet"] != ""].groupby("measure", sort=False):
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
+    for measure, rows in rates[is_share & (rates["facet"] != "")].groupby("measure", sort=False):
         table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
         yield str(measure), dots_of_run(table, f"{title}, {measure}", value=str(measure), chance=None)
 
@@ -179,15 +180,16 @@ def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
         named = {row["measure"] if name == "value" else name: row[name] for name in numbers}
         known = {name: value for name, value in named.items() if not pd.isna(value)}
         of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
-        for name, value in known.items():  # low, high and n are those of the first measure
-            of_part.setdefault(name, value)
+        of_part |= known | of_part  # of several measures, the limits are those of the first
     return headline
 
 
 def shown_rates(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the deciding rates as `cxprobe.report.judging.Judging.show` prints them, without those of all together."""
-    deciding = rates[rates["decides"] & (rates["construction"] != ALL)].drop_duplicates([*KEYS])
-    part = deciding["construction"].where(
-        deciding["source"] == "own", deciding["construction"] + ", " + deciding["source"]
+    """Return the deciding shares of single constructions as `cxprobe.report.judging.Judging.show` prints them."""
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
+    deciding = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
+    named = deciding[["construction", "source", "measure"]].replace(
+        {"source": {"own": ""}, "measure": {"accuracy": ""}}
     )
+    part = [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
     return deciding.assign(part=part).rename(columns={"value": "accuracy"})

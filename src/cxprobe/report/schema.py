@@ -14,6 +14,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
 from cxprobe.stats import CLUSTER, UNIT
 
 
@@ -39,13 +40,19 @@ class Measure(NamedTuple):
 MEASURES: Mapping[str, Measure] = {
     "accuracy": Measure("share of items answered right; a tie is half", 0, 1),
     "accuracy_on_folds": Measure("share of training items answered right by what was trained on other folds", 0, 1),
-    "selectivity": Measure("accuracy on folds less that of random labels of words", -1, 1),
+    "probe_selectivity": Measure("accuracy on folds less that of random labels of words", -1, 1),
     "known": Measure("share of training items whose word is in other folds too", 0, 1),
     "bits": Measure("bits of an online code of the training labels", 0),
     "bits_of_probe": Measure("bits of the code that trusts the probe alone", 0),
     "compression": Measure("training labels a bit of their online code", 0),
     "layer": Measure("number of a layer; 0 is the embeddings", 0),
     "flips": Measure("share of items whose decision differs from that in the base test; next to a tie half", 0, 1),
+    "changed": Measure("share of items whose answer an exchange changes", 0, 1),
+    "readable": Measure("share of vectors of other frames whose label a probe finds", 0, 1),
+    "effect": Measure("nats by which an exchange moves the log odds toward the source's answer"),
+    "selectivity": Measure("nats of the effect on answers less that on control words"),
+    "lead": Measure("nats of the effect less that of the next intervention"),
+    "broken": Measure("nats that the right word of a neutral sentence loses"),
 }
 """Name -> what it measures."""
 
@@ -100,6 +107,11 @@ _MAY_LACK = frozenset(
     {"chance", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"}
     | {"control", "control_low", "control_high", "control_n", "low", "high"}
 )
+
+
+def evaluated(task: str) -> Path:
+    """Return the folder of the responses, rates and comparisons of a task."""
+    return DATA / f"evaluate_{task}"
 
 
 def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) -> None:

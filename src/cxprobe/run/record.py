@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -112,7 +112,7 @@ class RunRecord:
     folder: Path
     artifacts: Sequence[Path]
     trials: Sequence[Trial]
-    tags: Mapping[str, str]
+    tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:

@@ -124,9 +124,14 @@ def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
     print(reason, flush=True)
     if not stage.name.startswith("report_"):
         write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
-        return Outcome() if stage.evaluates else Outcome(pages={"empty.txt": f"{reason}\n"})
     nothing = pd.DataFrame(columns=["model"])
-    return Outcome(tables={"accuracy": nothing, "tables/empty": nothing, "figures/empty": nothing})
+    if stage.name.startswith("evaluate_"):
+        return Outcome(tables={"rates": nothing, "comparisons": nothing, "tables/empty": nothing})
+    if stage.name.startswith("judge_"):
+        return Outcome()
+    if stage.name.startswith("report_"):
+        return Outcome(tables={"accuracy": nothing, "tables/empty": nothing, "figures/empty": nothing})
+    return Outcome(pages={"empty.txt": f"{reason}\n"})
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.evaluate import evaluated
 from cxprobe.report.findings import ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
@@ -18,8 +17,8 @@ from cxprobe.report.line import Demand, Example, Line, PageTable, read_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
 from cxprobe.report.rated import estimate_of
+from cxprobe.report.schema import evaluated
 from cxprobe.report.words import in_full
-from cxprobe.scenarios.evaluate import kept_words
 from cxprobe.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.scenarios.rules import (
     CHANGES,
@@ -103,6 +102,8 @@ class ScenariosLine(Line):
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return how often the model keeps to one word where the other becomes right."""
+        from cxprobe.scenarios.evaluate import kept_words
+
         scenarios = scenarios_in(inputs, row["construction"])
         rates = inputs.rates(self.name)
         of_model = rates[(rates["model"] == row["model"]) & (rates["construction"] == row["construction"])]

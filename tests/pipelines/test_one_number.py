@@ -1,0 +1,79 @@
+"""One number, one place: a rate is the same wherever it is shown, and the plain mean of its responses."""
+
+import re
+from html import unescape
+
+import pandas as pd
+import pytest
+from mlflow import MlflowClient
+from whole_project import runs
+
+from conftest import run
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import read_json, significant
+from cxprobe.lines import LINES
+from cxprobe.report.rated import estimate_of
+from cxprobe.report.words import in_full
+
+pytestmark = pytest.mark.pipeline
+KEYS = ["task", "model", "construction", "source", "facet", "level", "measure"]
+
+
+@pytest.fixture(scope="module")
+def rates(finished_project) -> pd.DataFrame:
+    """The rates of all tasks of a finished project."""
+    paths = [finished_project / "data" / f"evaluate_{task}" / "rates.parquet" for task in LINES]
+    return pd.concat([read_table(path) for path in paths if path.exists()], ignore_index=True)
+
+
+def drawn(rates: pd.DataFrame) -> list[dict]:
+    """Return thirty rates, those that decide among them."""
+    deciding = rates[rates["decides"]].sample(10, random_state=1)
+    return [*deciding.to_dict("records"), *rates.drop(deciding.index).sample(20, random_state=2).to_dict("records")]
+
+
+def test_thirty_rates_are_the_same_in_the_table_the_metrics_of_dvc_and_the_runs_of_mlflow(finished_project, rates):
+    client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
+    found = {}
+    for experiment in client.search_experiments():
+        for one in runs(finished_project, experiment.name):
+            named = [one.data.params[key] for key in ("model", "construction", "source")]
+            found[*named, one.data.tags["dvc.stage"]] = one
+    for rate in drawn(rates):
+        results = finished_project / "results" / f"evaluate_{rate['task']}"
+        table = pd.read_csv(results / "rates.csv", keep_default_na=False, dtype=dict.fromkeys(KEYS, str))
+        (row,) = table[(table[KEYS] == [rate[key] for key in KEYS]).all(axis=1)].to_dict("records")
+        assert (row["value"], row["n"]) == (pytest.approx(significant(rate["value"])), rate["n"])
+        if rate["decides"]:
+            part = rate["construction"] + (f", {rate['source']}" if rate["source"] != "own" else "")
+            metrics = read_json(results / "metrics.json")
+            assert metrics[rate["model"]][part][rate["measure"]] == significant(rate["value"])
+        key = (rate["model"], rate["construction"], rate["source"], f"evaluate_{rate['task']}")
+        if key not in found:
+            continue  # baselines have one run, of all constructions together
+        levels = [] if rate["decides"] else [rate["facet"], rate["level"]]
+        name = ".".join([rate["measure"], *filter(None, levels)])
+        shown = found[key].data.metrics
+        if name in shown:  # a run has at most 50 metrics; rates.csv has all
+            assert shown[name] == pytest.approx(significant(rate["value"]))
+
+
+def test_rates_that_decide_are_the_means_of_the_responses_that_the_export_has(finished_project, rates):
+    run(finished_project, "cxprobe", "export", "csv", str(finished_project / ".." / "answers.csv"))
+    answers = pd.read_csv(finished_project / ".." / "answers.csv", keep_default_na=False, low_memory=False)
+    keys = ["task", "model", "construction", "source", "measure"]
+    deciding = answers[answers["decides"] == True]  # noqa: E712  # as text, where columns are mixed
+    means = deciding.assign(value=pd.to_numeric(deciding["value"])).groupby(keys)["value"].mean()
+    shares = rates[rates["decides"] & (rates["construction"] != "all") & (rates["measure"] == "accuracy")]
+    for rate in shares.to_dict("records"):
+        assert means[tuple(rate[key] for key in keys)] == pytest.approx(rate["value"], abs=1e-6)
+
+
+def test_pages_show_rates_as_they_are(finished_project, rates):
+    pages = [path.read_text() for path in (finished_project / "results/report").rglob("*.html")]
+    texts = " ".join(unescape(re.sub(r"<[^>]+>", " ", page)) for page in pages)
+    shown = rates[rates["decides"] & (rates["verdict"] != "") & (rates["construction"] != "all")]
+    assert len(shown)
+    for rate in shown.to_dict("records"):
+        if rate["model"] != "mock":
+            assert in_full(estimate_of(rate)) in texts, rate
