@@ -16,6 +16,7 @@ from cxprobe.prompts.make import (
     material_files,
 )
 from cxprobe.prompts.params import PromptsStage
+from cxprobe.prompts.report import item_words
 from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -33,6 +34,7 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     continuations = load_continuations()
     asked: Counter[tuple[object, ...]] = Counter()
     materials: dict[str, Material] = {}
+    every = []
     for name in stage.params.prompts.constructions:
         for path in material_files(name, settings):
             stage.use(path)
@@ -42,13 +44,14 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
         questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
         choices, answers = build_choices(name, material, continuations, settings, seed=seed)
         items = item_table(material, questions)
+        every.append(items)
         made = {"questions": questions, "choices": choices, "answers": answers, "items": items}
         for stem, table in made.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
         for table in (questions, choices):
             asked.update(table[COUNTED].itertuples(index=False, name=None))
     counted = pd.DataFrame([(*of, number) for of, number in asked.items()], columns=[*COUNTED, "questions"])
-    return Outcome(counts={"questions": asked.total()}, tables={"questions": counted})
+    return Outcome(counts={"questions": asked.total()}, tables={"questions": counted, **item_words(pd.concat(every))})
 
 
 if __name__ == "__main__":

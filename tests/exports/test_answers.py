@@ -13,6 +13,7 @@ from cxprobe.exports.formats import ANSWER_COLUMNS, answers_of_lines, export_lat
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import read_json
 from cxprobe.lines import LINES
+from cxprobe.prompts.evaluate import UNDRAWN
 from cxprobe.recognition.evaluate import recognition_responses
 from cxprobe.scenarios.rules import load_scenarios
 
@@ -124,45 +125,35 @@ def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked(read):
     assert found["clusters"].tolist() == [["frame=f"], ["frame=g"]] * 2
 
 
-def test_the_margin_of_an_answer_is_how_far_the_right_one_is_ahead_of_the_best_other(read):
-    judged = pd.DataFrame(
-        {
-            "model": "mini-clm",
-            "id": ["i/plain/0/none/direct", "j/plain/0/none/direct"] * 2,
-            "item": ["i", "j"] * 2,
-            "construction": MEANING,
-            "set": "templatic",
-            "asked": ["sum", "sum", "pmi", "pmi"],
-            "outcome": ["right", "wrong", "tied", "right"],
-            "credit": [1.0, 0.0, 0.5, 1.0],
-            "answer": ["0", "1", "", "2"],
-            "gold": ["0", "2"] * 2,
-            "drawn": True,
-            "cluster_premise": ["x", "y"] * 2,
-        }
-    )
-    values = {"i": [3.0, 1.0, 2.0], "j": [0.0, 5.0, 4.0]}
-    scores = pd.DataFrame(
-        [
-            ("mini-clm", f"{item}/plain/0/none/direct", str(answer), score, value)
-            for item, own in values.items()
-            for score in ("sum", "pmi")
-            for answer, value in enumerate(own)
-        ],
-        columns=["model", "id", "answer", "score", "value"],
-    )
-    replied = judged.head(2).assign(model="mock", asked="reply", outcome=["failed", "unparsed"], credit=0.0, answer="")
-    found = read("prompts", {"items": pd.concat([judged, replied]), "scores": scores})
-    scored, said = found[found["model"] == "mini-clm"], found[found["model"] == "mock"]
-    assert scored["margin"].tolist() == [1.0, -1.0, 1.0, -1.0]
-    assert scored["decides"].tolist() == [False, False, True, True]
-    assert scored["variant"].tolist() == ["plain/0/none/direct"] * 4
-    assert scored["correct"].tolist() == judged["credit"].tolist()
-    # A request that failed is neither right nor wrong.
-    assert np.isnan(said["correct"].iloc[0])
-    assert said["correct"].iloc[1] == 0
-    assert said["margin"].isna().all()
-    assert said["decides"].all()
+def test_a_failed_request_is_neither_right_nor_wrong_and_margins_stand_beside_the_answers(
+    made_params, tmp_path, monkeypatch
+):
+    row = {"task": "prompts", "model": "mini-clm", "construction": MEANING, "source": "templatic", "item": "i"}
+    row |= {"measure": "accuracy", "value": 1.0, "chance": 1 / 3, "gold": "0", "chosen": "0", "decides": True}
+    row |= {"asked": "pmi", "prompt": "plain", "shots": 0, "chain_of_thought": False, "examples": "none", "order": ""}
+    row |= {"cluster_premise": "x", "cluster_wording": None}
+    said = row | {"model": "mock", "asked": "reply", "order": "BCA"}
+    rule = row | {"model": "negation", "asked": UNDRAWN, "prompt": "none", "decides": False}
+    rows = [
+        row,
+        row | {"measure": "margin", "value": -1.5, "decides": False},
+        said | {"measure": "failed", "value": 1.0, "item": "j"},
+        said | {"measure": "failed", "value": 0.0},
+        said | {"value": 0.0},
+        rule,
+    ]
+    responses = pd.DataFrame(rows)
+    monkeypatch.chdir(tmp_path)
+    write_table(responses, Path("data/evaluate_prompts/responses.parquet"), optional=["cluster_wording"])
+    found = LINES["prompts"].answers(made_params, Path("data"))
+    assert found["model"].tolist() == ["mini-clm", "mock", "mock", "negation"]
+    assert found["variant"].tolist() == ["plain/0/none/direct", *["plain/0/none/direct/BCA"] * 2, "none"]
+    assert found["asked"].tolist() == ["pmi", "reply", "reply", "rule"]
+    assert found["margin"].iloc[0] == -1.5
+    assert found["margin"].iloc[1:].isna().all()
+    assert np.isnan(found["correct"].iloc[1])
+    assert found["correct"].drop(1).tolist() == [1, 0, 1]
+    assert found["clusters"].tolist() == [["premise=x"]] * 4
 
 
 def test_a_row_of_pairs_has_all_columns_and_a_construction_whose_cells_are_unbalanced_decides_nothing(made_params):
@@ -205,6 +196,8 @@ def test_the_rows_that_decide_give_the_accuracies_of_every_recorded_run(project,
                 continue
             if line == "pairs":
                 run = run[run["source"] == "real"]  # pairs with pseudowords have a rate of their own
+            if step == "evaluate":
+                run = run[run["source"] == record["params"]["source"]]
             assert run["correct"].mean() == pytest.approx(record["metrics"]["accuracy"], abs=1e-5), path
             assert run["correct"].notna().sum() == record["metrics"]["n"], path
             compared += 1

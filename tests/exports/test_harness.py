@@ -23,7 +23,7 @@ from cxprobe.lm.texts import HowToScore, distinct_texts, token_table
 from cxprobe.pairs.balance import with_one_answer
 from cxprobe.pairs.make import pairs_of
 from cxprobe.pairs.measure import texts_of_pairs
-from cxprobe.prompts.judge import judge_likelihoods, score_answers
+from cxprobe.prompts.evaluate import judge_likelihoods, score_answers
 from cxprobe.prompts.measure import texts_of_choices
 
 pytestmark = pytest.mark.pipeline
@@ -128,10 +128,7 @@ def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> 
     if len(questions):
         values = score_answers(questions, answers, token_table(scores), ["sum"])
         judged = judge_likelihoods(questions.drop(columns=["question", "anywhere"]), values)
-        gold = values.merge(questions[["id", "gold"]], on="id")
-        is_right = gold["answer"] == gold["gold"]
-        ahead = gold[is_right].set_index("id")["value"] - gold[~is_right].groupby("id")["value"].max()
-        decided.append(judged[["id", "credit"]].assign(margin=judged["id"].map(ahead)))
+        decided.append(judged[["id", "credit", "margin"]])
     return pd.concat(decided, ignore_index=True)
 
 

@@ -17,7 +17,7 @@ from cxprobe.files.writing import read_json
 
 pytestmark = pytest.mark.pipeline
 
-RULES, HALVES = ("first-mentioned", "shorter"), ("hypothesis-only", "first-referent")  # blind models of two panels
+RULES = ("first-mentioned", "shorter")  # baselines
 
 
 def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_for_all(finished_project):
@@ -26,8 +26,13 @@ def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_f
         "scenarios": {("mlm", "toy", "own"), *((model, "all", "own") for model in ("mlm", "last-rule", "copier"))},
         "pairs": {(model, of, "own") for model in ("mlm", "clm") for of in ("toy", "all")}
         | {(model, "all", "own") for model in RULES},
-        "prompts": {(model, of, "own") for model in ("mock", "clm") for of in ("toy", "all")}
-        | {(model, "all", "own") for model in HALVES},
+        "prompts": {
+            (model, of, name)
+            for model in ("mock", "clm")
+            for of in ("toy", "all")
+            for name in ("templatic", "challenge", "reasoning")
+        }
+        | {("hypothesis-only", "all", "templatic"), ("first-referent", "all", "reasoning")},
         "ways": {("mlm", of, "own") for of in ("toy", "all")},
     }
     for experiment, wanted in expected.items():

@@ -1,4 +1,4 @@
-"""What is asked in words and by likelihood, as stages: made, scored, judged and reported, imported sets among it."""
+"""What is asked in words and by likelihood, as stages: made, scored and evaluated, imported sets among it."""
 
 import importlib.util
 import shutil
@@ -15,7 +15,10 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.language_models import write_model_facts
 from cxprobe.lm.params import Classifier, ModelSpec, Panel, Rule
 from cxprobe.lm.texts import token_scores_of
+from cxprobe.prompts.evaluate import UNDRAWN
 from cxprobe.prompts.params import AskedOf, PromptsStage
+from cxprobe.prompts.report import PUBLISHED, prompt_figures, read_published_results
+from cxprobe.report.judging import line_members
 from cxprobe.report.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
@@ -58,6 +61,11 @@ def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets
     spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / "prompts" / f"{step}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
+    return getattr(script, f"{step}_prompts")(Stage(f"{step}_prompts", item, params_of_prompts(dtype, sets)))
+
+
+def params_of_prompts(dtype: str = "float32", sets: list[str] | None = None) -> PromptsStage:
+    """Return the parameters of the stages."""
     params = PromptsStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
     part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
@@ -68,8 +76,7 @@ def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets
         "make": make,
     }
     models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
-    changed = params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
-    return getattr(script, f"{step}_prompts")(Stage(f"{step}_prompts", item, changed))
+    return params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +109,7 @@ def outcomes(folder):
         replies = pd.DataFrame({"id": questions["id"], "reply": questions["gold"].where(is_right, "?")})
         write_table(replies.assign(failed=False, error=""), folder / "data/ask_prompts/mock/replies.parquet")
         write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_prompts/mock")
-        return outcomes | {step: run_stage_of_prompts(step) for step in ("judge", "report")}
+        return outcomes | {"evaluate": run_stage_of_prompts("evaluate")}
 
 
 def test_every_set_is_counted(folder, outcomes):
@@ -130,43 +137,48 @@ def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):
     values = both.pivot_table(index="id", columns="answer", values="pmi")
     choices = choices.set_index("id").loc[values.index]
     right = values.idxmax(axis=1) == choices["gold"]  # no two are the same
-    runs = {(run.model, run.construction): run for run in outcomes["judge"].runs}
-    metrics = runs["m", "toy"].metrics
-    assert (metrics["accuracy"], metrics["n"]) == (pytest.approx(right.mean()), len(right))
+    runs = {(run.model, run.construction, run.source): run for run in outcomes["evaluate"].runs}
+    table = outcomes["evaluate"].tables["rates"]
+    rates = table[table["measure"] == "accuracy"].set_index(["model", "construction", "source", "facet", "level"])
     for name, credits in right.groupby(choices["set"]):
-        assert metrics[f"set.{name}"] == pytest.approx(credits.mean())
-    rates = outcomes["report"].tables["accuracy"].set_index(["model", "asked", "set", "shots"])["accuracy"]
-    assert rates["m", "pmi", "reasoning", 0] == pytest.approx(right[choices["set"] == "reasoning"].mean())
+        row = rates.loc["m", "toy", name, "all_settings", ""]
+        assert (row["value"], row["n"]) == (pytest.approx(credits.mean()), len(credits))
+        at_once = credits[choices["shots"] == 0]
+        metrics = runs["m", "toy", name].metrics
+        assert (metrics["accuracy"], metrics["n"]) == (pytest.approx(at_once.mean()), len(at_once))
 
 
-def test_models_are_judged_on_the_same_items_and_by_the_same_names(folder, outcomes):
-    judged = read_table(folder / "data/judge_prompts/items.parquet")
-    items = judged[judged["drawn"]].groupby("model")["item"].agg(set)
-    assert items["m"] == items["mock"]
-    assert items["hypothesis-only"] | items["first-referent"] < items["m"]  # sets of one premise teach nothing
-    runs = {run.model: run for run in outcomes["judge"].runs if run.construction == "all"}
-    names = [{name for name in runs[model].metrics if not name.startswith("score.")} for model in ("m", "mock")]
-    assert names[0] == names[1]
-    assert runs["mock"].metrics["unparsed"] > 0
-    assert [shots for shots, _ in runs["m"].series["by_shots.templatic"]] == [0, 1]
-    asked = {model: run.settings["asked"] for model, run in runs.items()}
-    assert asked == {"m": "pmi", "mock": "reply", "hypothesis-only": "rule", "first-referent": "rule"}
-    assert not outcomes["judge"].faults
+def test_models_are_evaluated_on_the_same_items_and_by_the_same_names(folder, outcomes):
+    responses = read_table(folder / "data/evaluate_prompts/responses.parquet")
+    asked = responses[responses["asked"] != UNDRAWN].groupby("model")["item"].agg(set)
+    assert asked["m"] == asked["mock"]
+    assert asked["hypothesis-only"] | asked["first-referent"] < asked["m"]  # sets of one premise teach nothing
+    evaluated = outcomes["evaluate"]
+    runs = {(run.model, run.source): run for run in evaluated.runs if run.construction == "all"}
+    assert {source for model, source in runs if model == "m"} == {source for model, source in runs if model == "mock"}
+    assert runs["mock", "templatic"].metrics["unparsed.all_settings"] > 0
+    assert [shots for shots, _ in runs["m", "templatic"].series["accuracy.by_shots"]] == [0, 1]
+    assert not evaluated.faults
 
 
-def test_the_report_compares_real_models_with_blind_ones_and_does_not_draw_the_mock(outcomes):
-    report = outcomes["report"]
-    assert set(report.tables["accuracy"]["model"]) == {"m", "mock", *PANEL.members}
-    assert set(report.tables["tables/comparisons"]["first"]) == {"m"}
-    assert set(report.tables["tables/cards"]["model"]) == set(PANEL.members)
-    names = ("cards", "inference_beside_published", "best_by_construction", "tests_by_prompt")
-    assert set(report.figures) == {f"figures/{name}" for name in names}
-    for name, figure in report.figures.items():
+def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folder, outcomes, monkeypatch):
+    monkeypatch.chdir(folder)
+    tables = outcomes["evaluate"].tables
+    assert set(tables["rates"]["model"]) == {"m", "mock", *PANEL.members}
+    assert set(tables["comparisons"]["first"]) == {"m", "mock"}
+    assert set(tables["tables/baselines"]["model"]) == set(PANEL.members)
+    params = params_of_prompts()
+    members = line_members(params)
+    published = read_published_results(PUBLISHED, lambda path: path)
+    rates = read_table(folder / "data/evaluate_prompts/rates.parquet")
+    figures = prompt_figures(rates, members, params.prompts.judge.score, published)
+    assert set(figures) == {"inference_beside_published", "best_by_construction", "tests_by_prompt"}
+    for name, figure in figures.items():
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert name == "figures/cards" or "m, pmi" in labels
-        assert name in ("figures/cards", "figures/tests_by_prompt") or "best blind" in labels
+        assert "m, pmi" in labels
+        assert name == "tests_by_prompt" or "best blind" in labels
         assert not any("mock" in label for label in labels)
-    panels = {axes.get_title() for axes in report.figures["figures/tests_by_prompt"].axes}
+    panels = {axes.get_title() for axes in figures["tests_by_prompt"].axes}
     assert {panel.partition(", ")[2] for panel in panels} == {"official", "reasoning"}
 
 

@@ -1,4 +1,4 @@
-"""What the findings about prompts say."""
+"""What pages say of rates of prompts."""
 
 from types import SimpleNamespace
 
@@ -6,48 +6,40 @@ import pandas as pd
 import pytest
 
 from cxprobe.prompts.line import PromptsLine
-from cxprobe.report.findings import CANNOT_BE_TOLD, DOES_NOT, KNOWS, WITHOUT_CONSTRUCTION, Finding
+from cxprobe.report.rated import findings_of_rates
+
+ROW = {"construction": "toy", "source": "templatic", "measure": "accuracy", "model": "clm", "verdict": "does_not"}
+ROW |= {"facet": "setting", "level": "0.False.none", "decides": True, "value": 0.3, "low": 0.2, "high": 0.4, "n": 30}
+ROW |= {"chance": 1 / 3, "baseline": "rule", "difference": -0.1, "diff_low": -0.2, "diff_high": 0.1}
+ROW |= {"p_adjusted": float("nan"), "detectable": float("nan")}
+ROW |= {"control": 0.5, "control_low": 0.4, "control_high": 0.6, "control_n": 20}
 
 
-def findings_of(low: float, difference_low: float, *control_lows: float) -> list[Finding]:
-    """Return the findings about a construction and its controls, of a model with these lower ends of its intervals."""
-    how = {"model": "clm", "asked": "pmi", "shots": 0, "chain_of_thought": False, "chance": 1 / 3, "n": 30}
-    asked = [("toy", "templatic", low)]
-    asked += [(f"plain-{number}", "templatic-control", end) for number, end in enumerate(control_lows)]
-    rows = []
-    for name, of, end in asked:
-        row = {"construction": name, "set": of, "control": name != "toy"}
-        rows.append(how | row | {"accuracy": end + 0.1, "low": end, "high": end + 0.2})
-    compared = {"compares": "best blind", "first": "clm", "construction": "toy", "set": "templatic"}
-    compared |= {"difference": difference_low + 0.1, "low": difference_low, "p_holm": float("nan")}
-    tables = {"report_prompts/tables/comparisons": pd.DataFrame([compared])}
-    params = SimpleNamespace(section=lambda _: SimpleNamespace(judge=SimpleNamespace(score="pmi")))
-    stage = SimpleNamespace(params=params)
-    inputs = SimpleNamespace(table=lambda path: tables.get(path, pd.DataFrame(rows)), stage=stage)
-    models = SimpleNamespace(best=lambda _: None, question=lambda *_: "meaning")
-    return list(PromptsLine().findings(inputs, models))
+def findings_of(*rows):
+    """Return the findings of rates, each `ROW` with changes."""
+    judge = SimpleNamespace(score="pmi")
+    params = SimpleNamespace(section=lambda _: SimpleNamespace(judge=judge, llms={"chat": {}}))
+    inputs = SimpleNamespace(
+        rates=lambda _: pd.DataFrame([ROW | row for row in rows]), stage=SimpleNamespace(params=params)
+    )
+    return [*findings_of_rates(PromptsLine(), inputs, SimpleNamespace(question=lambda *_: "meaning"))]
 
 
-@pytest.mark.parametrize(
-    ("low", "control_low", "difference_low", "verdict"),
-    [
-        (0.2, 0.3, -0.1, CANNOT_BE_TOLD),  # it is not right about plain sentences either
-        (0.2, 0.4, -0.1, DOES_NOT),
-        (0.5, 0.4, 0.1, KNOWS),
-        (0.5, 0.4, -0.1, WITHOUT_CONSTRUCTION),
-    ],
-)
-def test_a_rate_is_read_beside_the_same_format_about_plain_sentences(low, control_low, difference_low, verdict):
-    finding, control = findings_of(low, difference_low, control_low)
-    assert finding.settled == verdict
-    assert finding.control.low == pytest.approx(control_low)
-    assert (finding.headline, control.headline, control.settled) == (True, False, None)
+def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
+    clm, chat = findings_of({}, {"model": "chat", "source": "reasoning", "level": "3.True.a.b", "decides": False})
+    assert (clm.way, clm.note) == ("inference, 0 shots", "by the likelihood of the answers (pmi)")
+    assert (chat.way, chat.note) == ("multiple choice, 3 shots, reasoned", "")
+    assert (clm.headline, chat.headline) == (True, False)
+    assert (clm.control.value, clm.control.n) == (0.5, 20)
+    assert clm.verdict.words == "does not"
 
 
-@pytest.mark.parametrize("lows", [(0.3, 0.4), (0.4, 0.3)])
-def test_of_two_controls_neither_replaces_the_other_and_the_one_that_is_not_passed_decides(lows):
-    finding, *controls = findings_of(0.2, -0.1, *lows)
-    assert finding.settled == CANNOT_BE_TOLD
-    assert finding.control.low == 0.3
-    assert [control.rate.low for control in controls] == [*lows]
-    assert findings_of(0.2, -0.1, 0.4, 0.5)[0].settled == DOES_NOT
+@pytest.mark.parametrize("level", ["0.False.none", "1.False.templatic"])
+def test_a_baseline_is_asked_in_one_setting_and_stands_beside_all(level):
+    of_rule = {"model": "rule", "verdict": "", "value": 0.6}  # at 0 shots
+    [finding] = findings_of({"level": level}, of_rule)
+    assert (finding.blind.model, finding.blind.rate.value) == ("rule", 0.6)
+
+
+def test_rates_by_what_is_no_setting_are_on_no_page():
+    assert not findings_of({"facet": "all_settings", "level": ""}, {"facet": "test", "level": "False.True.base"})

@@ -1,4 +1,4 @@
-from itertools import product
+"""Tables and figures beside published results, and what items consist of."""
 
 import pandas as pd
 import pytest
@@ -6,27 +6,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from cxprobe.lm.params import Member, ModelSpec, Rule
-from cxprobe.prompts.judge import prompt_accuracy
+from cxprobe.lm.params import Llm, Member, ModelSpec, Rule
 from cxprobe.prompts.report import (
     BEST,
     MEAN,
     ONLY,
+    baselines_on_items,
     best_and_mean,
-    prompt_cards,
+    item_words,
     prompt_figures,
     read_published_results,
     settings_beside_published,
-    tables_of_figures,
+    spread_over_prompts,
     with_published_names,
 )
+from cxprobe.report.rates import ALL
 
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
 PUBLISHED = read_published_results(ROOT / "published" / "prompts.yaml", lambda path: ROOT / path)
+MOCK = Llm.model_construct(name="mockllm/model")
 MEMBERS = [
     Member("one", ModelSpec(name="m", revision=None, sha256=None, dtype="float32"), "one"),
     Member("two", ModelSpec(name="m", revision=None, sha256=None, dtype="float32", weights="random", seed=1), "two"),
     Member("words", Rule(kind="negation"), "panel"),
+    Member("mock", MOCK, "mock"),
 ]
 
 
@@ -100,45 +103,38 @@ def test_the_best_prompt_is_never_below_the_mean_and_every_model_has_both(accura
         assert found.get(MEAN, 0.0) <= max(rates.values()) + 1e-9
 
 
-def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_test_every_prompt():
-    right = {("p", 0): 0.25, ("q", 0): 0.5, ("p", 3): 0.75, ("q", 3): 0.5}  # prompt and shots -> accuracy
-    rows = [
-        ("inference", "own", construction, prompt, shots, n < 4 * rate + (construction == "x"), "")
-        for (prompt, shots), rate in right.items()
-        for construction in "xy"
-        for n in range(4)
-    ]
-    rows += [("reasoning", of, "x", prompt, 0, prompt == "p", "base") for of, prompt in product("ab", "pq")][:3]
-    judged = pd.DataFrame(rows, columns=["kind", "set", "construction", "prompt", "shots", "right", "test"])
-    judged = judged.assign(model="m", asked="reply", examples="none", chain_of_thought=False, answerable=True)
-    judged = judged.assign(gold="A", answer="A", order="", outcome="right", credit=judged["right"].astype(float))
-    judged = judged.assign(template="", cluster_premise=[f"i{n}" for n in judged.index], cluster_wording="")
-    blind = judged[:1].assign(model="words", asked="rule", prompt="none", credit=1.0)
-    by_prompt = prompt_accuracy(judged, ["model", "asked", *SETTING, "prompt"])
-    tables = tables_of_figures(pd.concat([judged, blind]), by_prompt)
-    best = tables["best_by_construction"][["prompt", "shots", "construction", "accuracy"]]
-    assert best.to_numpy().tolist() == [["p", 3, "x", 1.0], ["p", 3, "y", 0.75]]
-    tests = tables["tests_by_prompt"]
-    assert tests[["set", "prompt", "accuracy"]].to_numpy().tolist() == [["a", "p", 1.0], ["a", "q", 0.0]]
+def test_the_spread_over_prompts():
+    table = pd.DataFrame({"construction": list("aaab"), "prompt": list("pqrp"), "accuracy": [0.5, 0.75, 1.0, 0.25]})
+    spread = spread_over_prompts(table, ["construction"]).set_index("construction")
+    assert spread.loc["a"].to_dict() == {"prompts": 3, "lowest": 0.5, "mean": 0.75, "highest": 1.0, "range": 0.5}
 
 
-def figures_of(table, tests=None):
-    """Draw judged answers of all models as if all tables were the same."""
-    names = ("accuracy_by_construction", "accuracy_by_setting", "accuracy_by_prompt", "best_by_construction")
-    tests = table.iloc[:0].assign(test="", answerable=True) if tests is None else tests
-    tables = dict.fromkeys(names, table) | {"accuracy_by_test": tests, "tests_by_prompt": tests}
-    return prompt_figures(tables, PUBLISHED, "pmi", MEMBERS, ["mock"])
+def rates(*rows) -> pd.DataFrame:
+    """Return accuracies: model, construction, source, facet, level and value."""
+    table = pd.DataFrame(rows, columns=["model", "construction", "source", "facet", "level", "value"])
+    return table.assign(measure="accuracy", low=table["value"] - 0.1, high=table["value"] + 0.1, n=20, chance=0.35)
+
+
+def asked_in(model: str, prompts: dict[str, float], source: str = "templatic", setting: str = "0.False.none"):
+    """Yield the accuracies of a model by prompt, on a construction and all."""
+    for construction in ("x", ALL):
+        yield (model, construction, source, "setting", setting, sum(prompts.values()) / len(prompts))
+        for prompt, value in prompts.items():
+            yield (model, construction, source, "prompt", f"{prompt}.{setting}", value)
 
 
 def labels_of(figure):
     return {text.get_text() for text in figure.legends[0].get_texts()}
 
 
-def test_models_have_their_labels_blind_ones_are_ticks_and_a_mock_is_drawn_only_alone():
-    real = run_table(("templatic", 0, "none", False)).assign(asked="pmi", construction="x")
-    mock = real[:1].assign(model="mock", asked="reply")
-    words = real[:1].assign(model="words", asked="rule", accuracy=0.8, prompt="none")
-    figures = figures_of(pd.concat([real, mock, words], ignore_index=True))
+def dots_in(axes):
+    return {line.get_label(): list(line.get_xdata()) for line in axes.get_lines()}
+
+
+def test_models_have_their_labels_baselines_are_ticks_and_a_mock_is_drawn_only_alone():
+    real = [*asked_in("one", {"p": 0.5}), *asked_in("two", {"p": 0.5})]
+    mock, words = [*asked_in("mock", {"p": 0.5})], [*asked_in("words", {"none": 0.8})]
+    figures = prompt_figures(rates(*real, *mock, *words), MEMBERS, "pmi", PUBLISHED)
     assert set(figures) == {"best_by_construction", "inference_beside_published"}
     for figure in figures.values():
         labels = labels_of(figure)
@@ -148,32 +144,51 @@ def test_models_have_their_labels_blind_ones_are_ticks_and_a_mock_is_drawn_only_
         assert {point[0] for segment in tick.get_segments() for point in segment} == {0.8}
         (chance,) = [lines for lines in figure.axes[0].collections if lines.get_label() == "best constant answer"]
         assert {point[0] for segment in chance.get_segments() for point in segment} == {0.35}
-    assert "mock" in labels_of(figures_of(pd.concat([mock, words], ignore_index=True))["best_by_construction"])
+    alone = prompt_figures(rates(*mock, *words), MEMBERS, "pmi", PUBLISHED)["best_by_construction"]
+    assert "mock (asked)" in labels_of(alone)
+
+
+def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_test_the_two_that_differ_most():
+    shown = [*asked_in("one", {"p": 0.25, "q": 0.5})]
+    shown += asked_in("one", {"p": 0.75, "q": 0.5}, setting="3.False.templatic")
+    shown += asked_in("one", {"p": 0.2, "q": 0.3, "r": 0.4}, "reasoning")
+    for prompt, value in {"p": 0.1, "q": 0.5, "r": 0.9}.items():
+        shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.True.base", 0.6)]
+        shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.False.short", value)]
+    shown += [("one", ALL, "reasoning", "test", "False.True.base", 0.6)]
+    figures = prompt_figures(rates(*shown), MEMBERS, "pmi", PUBLISHED)
+    assert dots_in(figures["best_by_construction"].axes[0])["one, pmi"] == [0.75]
+    tests = figures["tests_by_prompt"]
+    assert [axes.get_title() for axes in tests.axes] == ["p", "r"]
+    assert [tick.get_text() for tick in tests.axes[0].get_yticklabels()] == ["base", "short (C)"]
+    assert [dots_in(axes)["one, pmi"] for axes in tests.axes] == [[0.6, 0.1], [0.6, 0.9]]
 
 
 def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_one_name_are_told_apart():
-    table = run_table(*((name, 0, "none", False) for name in ("templatic", "cxnli", "challenge")))
-    figure = figures_of(table.assign(construction="x"))["inference_beside_published"]
-    left, right = ({line.get_label(): list(line.get_xdata()) for line in axes.get_lines()} for axes in figure.axes)
+    shown = [row for name in ("templatic", "cxnli", "challenge") for row in asked_in("mock", {"p": 0.5}, name)]
+    figure = prompt_figures(rates(*shown), MEMBERS, "pmi", PUBLISHED)["inference_beside_published"]
+    left, right = (dots_in(axes) for axes in figure.axes)
     assert [axes.get_title() for axes in figure.axes] == ["CxNLI", "CxNLI challenge"]
     assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["0 shots"]
     assert left["gpt-4o-2024-05-13 (published)"] == [0.88]
-    assert {label for label, rates in left.items() if rates == [0.5]} >= {"one, templatic", "one, cxnli"}
-    assert right["one"] == [0.5]
+    assert {label for label, dots in left.items() if dots == [0.5]} >= {
+        "mock (asked), templatic",
+        "mock (asked), cxnli",
+    }
+    assert right["mock (asked)"] == [0.5]
 
 
-def test_the_cards_of_prompts_have_a_chance_for_each_data_set_and_count_templates_and_tests():
+def test_items_are_counted_by_template_or_test_and_baselines_have_the_chance_of_each_data_set():
     rows = [("inference", "templatic", "t", "", f"It was {gold}.", "", gold) for gold in "012"]
     rows += [("reasoning", "reasoning", "", test, "", "Ann ran.", "C") for test in ("base", "short")]
     items = pd.DataFrame(rows, columns=["kind", "set", "template", "test", "hypothesis", "text", "gold"])
     items = items.assign(construction="x", question="Who ran?")
-    rates = pd.DataFrame({"construction": "x", "set": ["templatic", "reasoning"], "chance": [1 / 3, 0.5]})
-    rates = rates.assign(model="words", accuracy=[0.6, 0.55], low=0.5, high=0.7, n=9)
-    cards, figures = prompt_cards(items, rates, 0.6, MEMBERS)
-    assert cards["cards"].set_index("dataset")["solved"].to_dict() == {"x, templatic": True, "x, reasoning": False}
-    assert cards["cards"]["limit"].tolist() == pytest.approx([1 / 3 + 0.2 * 2 / 3, 0.6])
-    templates = cards["card_templates"].set_index(["dataset", "label", "template"])["n"]
+    asked = [("words", "x", of, "all_items", "", value) for of, value in (("templatic", 0.6), ("reasoning", 0.55))]
+    baselines = baselines_on_items(rates(*asked).assign(chance=[1 / 3, 0.5]), 0.6, MEMBERS)
+    assert baselines.set_index("dataset")["solved"].to_dict() == {"x, templatic": True, "x, reasoning": False}
+    assert baselines["limit"].tolist() == pytest.approx([1 / 3 + 0.2 * 2 / 3, 0.6])
+    tables = item_words(items)
+    templates = tables["templates"].set_index(["dataset", "label", "template"])["n"]
     assert templates["x, templatic", "0", "t"] == templates["x, reasoning", "C", "short"] == 1
-    words = cards["card_words"].set_index(["dataset", "label", "word"])["count"]
+    words = tables["words"].set_index(["dataset", "label", "word"])["count"]
     assert (words["x, templatic", "0", "0"], words["x, templatic", "1", "0"]) == (1, 0)
-    assert list(figures) == ["cards"]

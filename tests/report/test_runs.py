@@ -41,3 +41,8 @@ def test_the_metric_of_dvc_is_the_deciding_rate_of_each_model_and_construction()
 def test_of_several_measures_that_decide_the_limits_are_those_of_the_first():
     found = headline_of(pd.DataFrame([RATE, RATE | {"measure": "changed", "value": 0.75, "low": 0.5, "n": 4}]))
     assert found == {"m": {"c": {"accuracy": 0.5, "changed": 0.75, "low": 0.25, "high": 0.75, "n": 8}}}
+
+
+def test_names_of_metrics_have_no_sign_that_mlflow_refuses():
+    shown = BY_ORDER | {"level": "3.templatic+data/own.tsv"}
+    assert "accuracy.order.3.templatic_data/own.tsv" in metrics_of(pd.DataFrame([RATE, shown]))

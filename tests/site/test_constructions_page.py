@@ -36,8 +36,10 @@ def test_the_page_in_git_is_what_the_data_say(monkeypatch):
 def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
     rows = "first-mentioned,toy,real,0.75,0.5,0.9,24\nshorter,toy,pseudo,0.5,0.4,0.6,12\nmlm,toy,real,1,1,1,24\n"
     write_results(folder, "report_pairs", PAIRS + rows)
-    asked = "model,construction,set,accuracy,low,high,n\nfirst-referent,toy,reasoning,0.25,0.2,0.3,8.0\n"
-    write_results(folder, "report_prompts", asked + "hypothesis-only,toy,templatic,1,0.5,1,4\n")
+    head = "model,construction,source,facet,level,measure,value,low,high,n\n"
+    asked = head + "first-referent,toy,reasoning,setting,0.False.none,accuracy,0.25,0.2,0.3,8.0\n"
+    asked += "hypothesis-only,toy,templatic,setting,0.False.none,accuracy,1,0.5,1,4\n"
+    write_results(folder, "evaluate_prompts", asked + "hypothesis-only,toy,templatic,all_items,,accuracy,1,0.5,1,9\n")
     write_results(
         folder,
         "evaluate_scenarios",

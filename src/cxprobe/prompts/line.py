@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from ruamel.yaml import YAML
@@ -14,7 +14,6 @@ from cxprobe.files.schema import validate
 from cxprobe.files.writing import DATA, replacing
 from cxprobe.lm.params import members_of
 from cxprobe.lm.prompts import PROMPTS_FOLDER
-from cxprobe.lm.replies import REPLY
 from cxprobe.people.ratings import RatedItem
 from cxprobe.prompts.items import (
     RELATIONS,
@@ -28,12 +27,18 @@ from cxprobe.prompts.items import (
 from cxprobe.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
 from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of, verdict_beside_control
+from cxprobe.report.findings import ReportModels
 from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.judging import line_members
 from cxprobe.report.line import ChoiceItems, Demand, Example, Line, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
+from cxprobe.report.rates import rates_of
+from cxprobe.report.schema import evaluated
 from cxprobe.stats import CLUSTER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ITEMS_FILE = "items.yaml"
 SETS: Mapping[str, str] = {
@@ -44,9 +49,6 @@ SETS: Mapping[str, str] = {
     f"reasoning{CONTROL}": "multiple choice about plain sentences",
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
-CONTROLS = {"templatic": f"templatic{CONTROL}", "challenge": f"templatic{CONTROL}", "reasoning": f"reasoning{CONTROL}"}
-"""Set of questions -> the set that asks in the same format about plain sentences."""
-_HOW = ["model", "asked", "shots", "chain_of_thought"]  # a control is of answers that were asked for in the same way
 NOTHING_FOLLOWS = "not enough information"
 
 
@@ -57,8 +59,9 @@ class PromptsLine(Line):
     title = "Prompts"
     asked_by = "by questions"
     steps = ("make", "score", "judge")
-    divided = ("set",)
-    compared_by = "set"
+    divided = ("source",)
+    compared_by = "source"
+    has_rates = True
     overview_columns = ("premises of inferences", "reasoning frames")
 
     # ---- constructions
@@ -92,11 +95,11 @@ class PromptsLine(Line):
 
     def asked_in(self, row: Mapping[Any, Any]) -> str:
         """Return the set of a row."""
-        return self.part_name(row["set"])
+        return self.part_name(row["source"]) if row["facet"] == "setting" else ""
 
     def blind_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
         """Return what blind models get on all items of items.yaml, whether or not they are asked about."""
-        from cxprobe.prompts.judge import judge_blind_answers, judged_table, prompt_accuracy
+        from cxprobe.prompts.evaluate import RULE, evaluate_baseline, facets_of, prompt_responses, rates_beside_constant
         from cxprobe.prompts.make import item_table, load_material
         from cxprobe.prompts.measure import answer_blindly
 
@@ -104,13 +107,15 @@ class PromptsLine(Line):
             return pd.DataFrame()
         own = params.section(PromptsParams).make.model_copy(update={"sets": [*SETS], "files": {}})
         items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
-        judged = {}
+        parts = []
         for member in members_of(params.models, params.models):
             if member.is_blind and member.blind.kind in self.params.blind_kinds:
                 answers = answer_blindly(member.blind, items, seed=params.seed)
-                judged[member.slug] = judge_blind_answers(items, answers)
-        rates = prompt_accuracy(judged_table(judged), ["set", "model"])
-        return rates.assign(items=rates["set"].map(self.part_name))
+                responses = prompt_responses(evaluate_baseline(items, answers), RULE)
+                parts.append(responses.assign(task=self.name, model=member.slug))
+        of_items = [facet for facet in facets_of(RULE) if facet.name == "all_items"]
+        rates = rates_of(pd.concat(parts), of_items, rates_beside_constant).rename(columns={"value": "accuracy"})
+        return rates.assign(items=rates["source"].map(self.part_name))
 
     # ---- checks
 
@@ -205,50 +210,39 @@ class PromptsLine(Line):
         """Return what a set is called."""
         return SETS.get(part, part)
 
-    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
-        """Yield the rates by set and number of examples; those with fewest examples are headlines."""
-        path, score = self.accuracy, inputs.stage.params.section(PromptsParams).judge.score
-        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "set")
-        every = inputs.table(path)
-        if every.empty:
-            return
-        controls = every[every["control"].astype(bool)].drop_duplicates(["construction", "set", *_HOW], keep="last")
-        for (construction, name), of_set in grouped_rows(every, "construction", "set"):
-            blind, shown = models.best(of_set), of_set[of_set["asked"].isin([REPLY, score])]
-            least = shown.groupby("model")["shots"].min().to_dict()
-            for _, row in shown.iterrows():
-                model, shots = str(row["model"]), int(row["shots"])
-                thought = ", reasoned" if row["chain_of_thought"] else ""
-                headline = shots == least[model] and not thought and not row["control"]
-                rate, compared = rate_of(row), against.get((model, construction, name)) if headline else None
-                same_way = (controls[_HOW] == row[_HOW]).all(axis=1)
-                of_controls = controls[same_way & (controls["set"] == CONTROLS.get(name))]
-                control, settled = None, None
-                if len(of_controls) and compared:  # the one that the model is the least above chance in decides
-                    worst = of_controls.iloc[int((of_controls["low"] - of_controls["chance"]).argmin())]
-                    control = rate_of(worst)
-                    passed = control.low > worst["chance"]
-                    settled = verdict_beside_control(rate.low > row["chance"], compared.ahead, passed)
-                yield Finding(
-                    self.name,
-                    construction,
-                    model,
-                    models.question(model, "meaning"),
-                    f"{self.part_name(name)}, {shots} shot{'' if shots == 1 else 's'}{thought}",
-                    rate,
-                    blind,
-                    path,
-                    chance=float(row["chance"]),
-                    headline=headline,
-                    against=compared,
-                    control=control,
-                    settled=settled,
-                    note="" if row["asked"] == REPLY else f"by the likelihood of the answers ({score})",
-                )
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the set of a row and how many examples are shown."""
+        del inputs
+        if row["facet"] != "setting":
+            return ""
+        shots, thought, _ = row["level"].split(".", 2)
+        reasoned = ", reasoned" if thought == "True" else ""
+        return f"{self.part_name(row['source'])}, {shots} shot{'' if shots == '1' else 's'}{reasoned}"
+
+    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return by which score a model decides that is not asked in words."""
+        section = inputs.stage.params.section(PromptsParams)
+        return "" if row["model"] in section.llms else f"by the likelihood of the answers ({section.judge.score})"
+
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+        """Return the deciding rate of the baseline of a row: it answers an item once, whatever the setting."""
+        rates = inputs.rates(self.name)
+        deciding = rates[rates["decides"] & (rates["model"] == row["baseline"])]
+        of_row = deciding[(deciding[["construction", "source"]] == [row["construction"], row["source"]]).all(axis=1)]
+        return next(iter(of_row.to_dict("records")), None)
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the rates by construction, by test and prompt, and beside published ones."""
+        from cxprobe.prompts.report import PUBLISHED, prompt_figures, read_published_results
+
+        params = inputs.sections[self.name]
+        score = inputs.stage.params.section(PromptsParams).judge.score
+        published = read_published_results(PUBLISHED, inputs.stage.use)
+        return prompt_figures(inputs.rates(self.name), line_members(params), score, published)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield multiple choice of a construction, or inferences of all, beside published values."""
-        path = f"report_prompts/tables/{'reasoning' if construction else 'inference'}_beside_published"
+        path = f"evaluate_prompts/tables/{'reasoning' if construction else 'inference'}_beside_published"
         table = inputs.table(path)
         if construction is None:
             yield published_table(table, "Inference beside published values", path, models)
@@ -294,26 +288,28 @@ class PromptsLine(Line):
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return the answers to questions, in words, by likelihood or by a rule."""
-        from cxprobe.prompts.judge import RULE
+        from cxprobe.prompts.evaluate import NO_PROMPT, RULE, SETTING, UNDRAWN
+        from cxprobe.prompts.wording import PAPER
 
-        items, scores = (read_made_table(judged / f"{name}.parquet") for name in ("items", "scores"))
-        keys = ["model", "id", "asked"]
-        golds = items[["model", "id", "gold"]].drop_duplicates()
-        scores = scores.rename(columns={"score": "asked"}).merge(golds, on=["model", "id"], validate="many_to_one")
-        is_right = scores["answer"] == scores["gold"]
-        best = scores[~is_right].groupby(keys)["value"].max()
-        margins = (scores[is_right].set_index(keys)["value"] - best).rename("margin").reset_index()
-        items = items.merge(margins, on=keys, how="left")
-        decides = items["asked"].isin([REPLY, RULE, params.section(PromptsParams).judge.score])
-        both = zip(items["id"], items["item"], strict=True)
-        return items.assign(
-            source=items["set"],
-            variant=[id_.removeprefix(item).removeprefix("/") or "none" for id_, item in both],
+        del params, judged
+        responses = read_made_table(evaluated(self.name) / "responses.parquet")
+        measure = responses["measure"]
+        is_failed = (measure == "failed") & (responses["value"] == 1)
+        answers = responses[(measure == "accuracy") | is_failed]
+        keys = ["model", "item", "asked", "prompt", *SETTING, "order"]
+        margins = responses.loc[measure == "margin", [*keys, "value"]].rename(columns={"value": "margin"})
+        answers = answers.merge(margins, on=keys, how="left", validate="one_to_one")
+        variants = []
+        for prompt, shots, thought, examples, order in answers[["prompt", *SETTING, "order"]].to_numpy().tolist():
+            parts = [prompt, str(shots), examples, "reasoned" if thought else "direct"]
+            shown = parts if order in ("", PAPER) else [*parts, order]
+            variants.append(NO_PROMPT if prompt == NO_PROMPT else "/".join(shown))
+        return answers.assign(
+            variant=variants,
+            asked=answers["asked"].replace({UNDRAWN: RULE}),
             scheme="",
-            decides=decides & items["drawn"].astype(bool),
-            correct=items["credit"].where(items["outcome"] != "failed"),
-            chosen=items["answer"],
-            clusters=cluster_lists(items),
+            correct=answers["value"].where(answers["measure"] == "accuracy"),
+            clusters=cluster_lists(answers),
         )
 
 

@@ -1,4 +1,4 @@
-"""Answers to questions, of models asked in words or by likelihood, beside published results: tables and figures."""
+"""Rates of models that are asked questions, beside published results: tables and figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,17 +12,19 @@ from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.lm.params import Member
 from cxprobe.lm.replies import REPLY
-from cxprobe.prompts.judge import RULE, SETTING, prompt_accuracy, spread_over_prompts
-from cxprobe.prompts.runs import setting_names, stems
-from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
+from cxprobe.prompts.evaluate import RULE, settings_in
+from cxprobe.report.cards import card_table, composition_table, word_table
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, CONSTANT, dots
+from cxprobe.report.rates import ALL
 from cxprobe.report.tables import cell
 
-_WHO = ["model", "asked"]
+PUBLISHED = Path("published/prompts.yaml")
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
 # What a rate is of, where a setting was asked with several prompts. Published rates are of the best one.
 BEST, MEAN, ONLY, EACH = "best prompt", "mean over prompts", "only prompt", "one prompt"
+_SETTING = ["set", "shots", "examples", "chain_of_thought"]
+_WHO = ["model", "asked"]
 
 
 class PublishedPrompts(Closed):
@@ -93,14 +95,14 @@ def read_published_results(path: Path, use: Callable[[Path], Path]) -> Published
         table["chain_of_thought"] = table["chain_of_thought"].astype(bool)
     inference["examples"] = ["+".join(sorted(sources.split("+"))) for sources in inference["examples"]]
     construction = reasoning["construction"]
-    reasoning["construction"] = construction.where(~construction.isin(names.all_constructions), "all")
+    reasoning["construction"] = construction.where(~construction.isin(names.all_constructions), ALL)
     prompts = prompts.assign(examples="", chain_of_thought="", over_prompts=EACH)
     prompts["prompt"] = prompts["prompt"].replace(names.variations)
     return PublishedResults(
         names,
-        inference[[*SETTING, *rate]].drop_duplicates([*SETTING, "model", "accuracy"]).reset_index(drop=True),
+        inference[[*_SETTING, *rate]].drop_duplicates([*_SETTING, "model", "accuracy"]).reset_index(drop=True),
         reasoning[["construction", "chain_of_thought", *rate]],
-        prompts[[*SETTING, "prompt", "over_prompts", "model", "accuracy", "source"]],
+        prompts[[*_SETTING, "prompt", "over_prompts", "model", "accuracy", "source"]],
     )
 
 
@@ -156,18 +158,53 @@ def _best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame
     return ranked.drop_duplicates(list(group)).sort_index()
 
 
+class PromptRates(NamedTuple):
+    """Accuracies by setting, with what the levels of the rates name in columns.
+
+    Attributes:
+        pooled: Over all prompts: construction, set, model, asked (reply, rule or the score), shots, chain_of_thought,
+            examples, accuracy, low, high, n and chance.
+        by_prompt: The same with prompt.
+        multiple: The sets of multiple choice.
+    """
+
+    pooled: pd.DataFrame
+    by_prompt: pd.DataFrame
+    multiple: Sequence[str]
+
+    @classmethod
+    def of(cls, rates: pd.DataFrame, members: Sequence[Member], score: str) -> "PromptRates":
+        """Return the accuracies of rates.
+
+        Args:
+            rates: Columns of `cxprobe.report.schema.RATES`, of prompts.
+            members: The models.
+            score: The score that decides for models that are not asked in words.
+        """
+        ways = {one.slug: REPLY if one.is_asked else RULE if one.is_blind else score for one in members}
+        accuracies = rates[rates["measure"] == "accuracy"].rename(columns={"value": "accuracy", "source": "set"})
+        named = accuracies.assign(asked=accuracies["model"].map(ways))
+        pooled, by_prompt = (
+            of_it.join(settings_in(of_it["level"])).reset_index(drop=True)
+            for of_it in (named[named["facet"] == facet] for facet in ("setting", "prompt"))
+        )
+        multiple = [REASONING, *named.loc[named["facet"] == "test", "set"].unique()]
+        return cls(pooled.drop(columns="prompt"), by_prompt, multiple)
+
+
 def prompts_beside_published(
-    judged: pd.DataFrame, tables: Mapping[str, pd.DataFrame], published: PublishedResults
+    rates: pd.DataFrame, members: Sequence[Member], score: str, published: PublishedResults
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables of all models beside published results, by name.
+    """Return the tables of all models beside published results, by path.
 
     Published rates are those of the best prompts. Of ours, those of the best prompt stand above them, and
     those over all prompts below. A model has a best prompt for each set, number and source of examples, and way of
     reasoning; for multiple choice it is the best over all constructions.
 
     Args:
-        judged: See `cxprobe.prompts.judge.prompt_tables`.
-        tables: What that returns, of model and asked.
+        rates: See `PromptRates.of`.
+        members: Likewise.
+        score: Likewise.
         published: The published results.
 
     Returns:
@@ -177,69 +214,53 @@ def prompts_beside_published(
         prompts.
     """
     names, theirs = published.names, published.inference
-    items = judged[judged["kind"] == "reasoning"]
-    reasoning, reasoning_by_prompt = _reasoning_rates(items, []), _reasoning_rates(items, ["prompt"])
-    multiple = [REASONING, *reasoning["set"]]
-    pooled = _inferences(tables["accuracy_by_setting"], multiple)
-    by_prompt = _inferences(tables["accuracy_by_prompt"], multiple)
-    inference = with_published_names(names, best_and_mean(pooled, by_prompt, [*_WHO, *SETTING]))
-    over_all = reasoning_by_prompt[reasoning_by_prompt["construction"] == "all"]
+    ours = PromptRates.of(rates, members, score)
+    pooled, by_prompt = (table[table["construction"] == ALL] for table in (ours.pooled, ours.by_prompt))
+    inference, inference_by_prompt = (table[~table["set"].isin(ours.multiple)] for table in (pooled, by_prompt))
+    inference = with_published_names(names, best_and_mean(inference, inference_by_prompt, [*_WHO, *_SETTING]))
+    reasoning, reasoning_by_prompt = (
+        table[table["set"].isin(ours.multiple)] for table in (ours.pooled, ours.by_prompt)
+    )
+    over_all = reasoning_by_prompt[reasoning_by_prompt["construction"] == ALL]
     choices = best_and_mean(reasoning, reasoning_by_prompt, [*_WHO, "set", "chain_of_thought"], deciding=over_all)
     choices = choices.assign(items=choices["set"])
-    every = with_published_names(names, tables["accuracy_by_prompt"]).assign(over_prompts=EACH)
+    every = with_published_names(names, by_prompt).assign(over_prompts=EACH)
     free_form = [*names.free_form, *names.free_form.values()]
-    ours, paper = (
+    own, paper = (
         table[table["set"].isin(free_form)].sort_values(["model", "set"], kind="stable")
         for table in (inference, theirs)
     )
-    spread = with_published_names(names, tables["spread_over_prompts"]).assign(source="this run")
-    their_spread = spread_over_prompts(published.prompts, [*SETTING, "model", "source"])
-    both = pd.concat([spread, their_spread.assign(asked=REPLY, items="the paper's")], ignore_index=True)
-    columns = [*SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
+    spread = with_published_names(names, spread_over_prompts(by_prompt, [*_WHO, *_SETTING]))
+    their_spread = spread_over_prompts(published.prompts, [*_SETTING, "model", "source"])
+    both = pd.concat(
+        [spread.assign(source="this run"), their_spread.assign(asked=REPLY, items="the paper's")], ignore_index=True
+    )
+    columns = [*_SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
     how, of_reasoning = ["examples", "chain_of_thought"], ["construction", "chain_of_thought"]
     # Name -> our rates, published ones, the columns that define a setting, and further columns.
     specifications = {
-        "inference_beside_published": (inference, theirs, SETTING, []),
+        "inference_beside_published": (inference, theirs, _SETTING, []),
         "reasoning_beside_published": (choices, published.reasoning, of_reasoning, []),
         "every_prompt_beside_published": (every, published.prompts, ["set", "shots"], how),
-        "free_form_beside_templatic": (ours, paper, ["shots", *how], ["set"]),
+        "free_form_beside_templatic": (own, paper, ["shots", *how], ["set"]),
     }
-    beside = {name: settings_beside_published(*parts) for name, parts in specifications.items()}
-    return beside | {"prompts_beside_published": both[columns]}
+    beside = {f"tables/{name}": settings_beside_published(*parts) for name, parts in specifications.items()}
+    return beside | {"tables/prompts_beside_published": both[columns]}
 
 
-def _reasoning_rates(items: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return the rates of multiple choice, of each construction and then of all together."""
-    together = prompt_accuracy(items, [*_WHO, "set", *by, "chain_of_thought"]).assign(construction="all")
-    each = prompt_accuracy(items, [*_WHO, "set", *by, "construction", "chain_of_thought"])
-    return pd.concat([each, together], ignore_index=True)
-
-
-def tables_of_figures(judged: pd.DataFrame, by_prompt: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return what the figures by construction and by test show, by name.
+def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return how much the accuracy depends on the prompt.
 
     Args:
-        judged: See `cxprobe.prompts.judge.prompt_tables`.
-        by_prompt: Its table accuracy_by_prompt, of model and asked.
+        accuracies: One row per prompt and group: the columns of ``by``, prompt and accuracy.
+        by: The columns whose values make the groups, without the prompt.
 
     Returns:
-        best_by_construction, the rates of inferences by construction with the best prompt of each model and set, in the
-        setting in which it is the best; and tests_by_prompt, those of multiple choice by test and prompt, where a set
-        was asked with several.
-
-    Source:
-        Scivetti et al. 2025, Figures 1 and 2.
+        One row per group: the columns of ``by``, prompts (their number), lowest, mean, highest and range.
     """
-    in_words = judged[judged["asked"] != RULE]
-    best = _best_prompts(by_prompt, [*_WHO, "set"])[[*_WHO, *SETTING, "prompt"]]
-    inference, reasoning = (in_words[in_words["kind"] == kind] for kind in ("inference", "reasoning"))
-    several = reasoning[reasoning.groupby("set")["prompt"].transform("nunique") > 1]
-    by_construction = [*_WHO, "construction", *SETTING, "prompt"]
-    by_test = [*_WHO, "set", "chain_of_thought", "prompt", "answerable", "test"]
-    return {
-        "best_by_construction": prompt_accuracy(inference.merge(best), by_construction),
-        "tests_by_prompt": prompt_accuracy(several, by_test),
-    }
+    rates = accuracies.groupby(by, sort=False)["accuracy"]
+    spread = rates.agg(prompts="size", lowest="min", mean="mean", highest="max").reset_index()
+    return spread.assign(range=spread["highest"] - spread["lowest"])
 
 
 def settings_beside_published(
@@ -271,65 +292,87 @@ def settings_beside_published(
 
 
 def prompt_figures(
-    tables: Mapping[str, pd.DataFrame],
-    published: PublishedResults,
-    score: str,
-    members: Sequence[Member],
-    mocks: Sequence[str] = (),
+    rates: pd.DataFrame, members: Sequence[Member], score: str, published: PublishedResults
 ) -> dict[str, Figure]:
     """Draw the rates of all models, by name: by construction, by test and prompt, and beside published ones.
 
-    Beside published rates, which are of the best prompt, those of the best prompt are drawn. Blind models are not drawn
-    one by one: the best of them in each cell is. A mock model says the same to everything and is drawn only where no
-    other model has run.
+    Beside published rates, which are of the best prompt, those of the best prompt are drawn; by construction, those of
+    the best prompt of each model and set, in the setting in which it is the best. Baselines are not drawn one by one:
+    the best of them in each cell is. A mock model says the same to everything and is drawn only where no other model
+    has run.
 
     Args:
-        tables: What `prompt_tables` returns, of model and asked, and what `tables_of_figures` does.
+        rates: See `PromptRates.of`.
+        members: Likewise.
+        score: Likewise.
         published: The published results.
-        score: The score by which models are drawn that were not asked in words.
-        members: The models that were not asked in words, blind ones among them.
-        mocks: The slugs of mock models among those that were asked in words.
+
+    Source:
+        Scivetti et al. 2025, Figures 1 and 2.
     """
-    names = {member.slug: member.label for member in members}
-    drawn = {}
-    for name in ("best_by_construction", "tests_by_prompt", "accuracy_by_prompt"):
-        shown = tables[name][tables[name]["asked"].isin([REPLY, score])]
-        real = shown[~shown["model"].isin(mocks)]
-        shown = real if len(real) else shown
-        how = np.where(shown["asked"] == REPLY, "", ", " + shown["asked"])
-        thought = np.where(shown["chain_of_thought"], ", reasoned", "")
-        drawn[name] = shown.assign(label=shown["model"].replace(names) + how + thought)
-    # A blind model has no prompt and no shots; only its numbers of items are those of an item asked in one way.
-    blind = [member.slug for member in members if member.is_blind]
-    rates, of_sets = tables["accuracy_by_construction"], tables["accuracy_by_setting"]
-    of_construction = best_blind(rates[rates["model"].isin(blind)], ["construction", "set"], members)
-    of_set = best_blind(of_sets[of_sets["model"].isin(blind)], ["set"], members)
+    every = PromptRates.of(rates, members, score)
+    baselines = every.pooled[every.pooled["asked"] == RULE]
+    of_construction = best_blind(baselines, ["construction", "set"], members)
+    of_set = of_construction[of_construction["construction"] == ALL]
+    mocks, names = [one.slug for one in members if one.is_mock], {one.slug: one.label for one in members}
+    shown = every.by_prompt[every.by_prompt["asked"] != RULE]
+    real = shown[~shown["model"].isin(mocks)]
+    drawn = real if len(real) else shown
+    how = np.where(drawn["asked"] == REPLY, "", ", " + drawn["asked"])
+    drawn = drawn.assign(label=drawn["model"].map(names) + how + np.where(drawn["chain_of_thought"], ", reasoned", ""))
+    inference = drawn[~drawn["set"].isin(every.multiple)]
+    over_all = inference[inference["construction"] == ALL]
+    best = _best_prompts(over_all, [*_WHO, "set"])[[*_WHO, *_SETTING, "prompt"]]
     figures = {}
-    best = drawn["best_by_construction"]
     if len(best):
+        by_construction = inference[inference["construction"] != ALL].merge(best)
         title = "Inference by construction, with each model's best prompt and examples"
-        figures["best_by_construction"] = _dots(best, title, rows="construction", panels="set", best=of_construction)
-    tests = drawn["tests_by_prompt"]
-    uncertain = tests[~tests["answerable"].astype(bool)].groupby("prompt")["accuracy"].mean()
-    if len(uncertain):
-        tests = tests[tests["prompt"].isin([uncertain.idxmin(), uncertain.idxmax()])]
-        tests = tests.sort_values("answerable", ascending=False, kind="stable")
-        tests["test"] = tests["test"].where(tests["answerable"], tests["test"] + " (C)")
-        tests["panel"] = tests["prompt"]
-        if tests["set"].nunique() > 1:
-            tests["panel"] += ", " + tests["set"]
-        title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
-        figures["tests_by_prompt"] = _dots(tests, title, rows="test", panels="panel")
-    multiple = [REASONING, *tables["accuracy_by_test"]["set"]]
-    inference = _best_prompts(_inferences(drawn["accuracy_by_prompt"], multiple), [*_WHO, *SETTING])
-    if len(inference):
+        figures["best_by_construction"] = _dots(
+            by_construction, title, rows="construction", panels="set", best=of_construction
+        )
         figures["inference_beside_published"] = accuracy_beside_published(
-            with_published_names(published.names, inference),
+            with_published_names(published.names, _best_prompts(over_all, [*_WHO, *_SETTING])),
             published.inference,
             f"Inference with the best prompt, beside {published.names.source}",
             of_set.replace({"set": published.names.sets}),
         )
+    tests = tests_by_prompt(rates, drawn.drop_duplicates("model").set_index("model")["label"])
+    if len(tests):
+        title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
+        figures["tests_by_prompt"] = _dots(tests, title, rows="row", panels="panel")
     return figures
+
+
+def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    """Return accuracies by test, with the two prompts that differ most where nothing follows, of all constructions.
+
+    Args:
+        rates: See `PromptRates.of`.
+        labels: Model -> its name in the figure, of those that are drawn.
+
+    Returns:
+        The rates, those in which something follows first, with accuracy, label, row (the test) and panel (the prompt,
+        and the set where there are several); of sets that were asked with several prompts.
+    """
+    tests = rates[
+        (rates["facet"] == "test_by_prompt") & (rates["construction"] == ALL) & rates["model"].isin(labels.keys())
+    ]
+    tests = tests.rename(columns={"value": "accuracy"}).reset_index(drop=True)
+    parts = [level.split(".", 3) for level in tests["level"]]
+    tests = tests.join(pd.DataFrame(parts, columns=["prompt", "thought", "answerable", "test"], dtype=object))
+    tests = tests[tests.groupby("source")["prompt"].transform("nunique") > 1]
+    uncertain = tests[tests["answerable"] == "False"].groupby("prompt")["accuracy"].mean()
+    if uncertain.empty:
+        return uncertain.to_frame()
+    tests = tests[tests["prompt"].isin([uncertain.idxmin(), uncertain.idxmax()])]
+    tests = tests.sort_values("answerable", ascending=False, kind="stable")
+    sets = ", " + tests["source"] if tests["source"].nunique() > 1 else ""
+    thought = tests["thought"].map({"True": ", reasoned", "False": ""})
+    return tests.assign(
+        label=tests["model"].map(labels) + thought,
+        row=tests["test"].where(tests["answerable"] == "True", tests["test"] + " (C)"),
+        panel=tests["prompt"] + sets,
+    )
 
 
 def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str, best: pd.DataFrame) -> Figure:
@@ -344,7 +387,7 @@ def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title:
         title: Of the figure.
         best: The best blind model of each set: set (the published name) and accuracy.
     """
-    theirs = published.merge(run[SETTING].drop_duplicates())
+    theirs = published.merge(run[_SETTING].drop_duplicates())
     theirs["label"] = theirs["model"] + " (published)"
     theirs["low"] = theirs["high"] = theirs["accuracy"]
     several = run.groupby("set")["items"].transform("nunique") > 1
@@ -369,38 +412,59 @@ def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.D
     return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)
 
 
-def prompt_cards(
-    items: pd.DataFrame, accuracy: pd.DataFrame, limit: float, members: Sequence[Member]
-) -> tuple[dict[str, pd.DataFrame], dict[str, Figure]]:
-    """Return the cards of the items, tables and a figure by name; a data set is a construction and a set.
+def baselines_on_items(rates: pd.DataFrame, limit: float, members: Sequence[Member]) -> pd.DataFrame:
+    """Return what every baseline gets on all items, asked about or not; a data set is a construction and a set.
+
+    Args:
+        rates: Columns of `cxprobe.report.schema.RATES`, of prompts.
+        limit: `report.limit` of params.yaml.
+        members: The models.
+    """
+    of_items = rates[
+        (rates["facet"] == "all_items") & (rates["construction"] != ALL) & (rates["measure"] == "accuracy")
+    ]
+    named = of_items.assign(dataset=of_items["construction"] + ", " + of_items["source"], accuracy=of_items["value"])
+    return card_table(named, chance=named.groupby("dataset")["chance"].max().to_dict(), limit=limit, members=members)
+
+
+def item_words(items: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return what the items consist of; a data set is a construction and a set.
 
     Args:
         items: One row per item, drawn or not: kind, construction, set, template (or test), gold, hypothesis, text and
             question.
-        accuracy: Of blind models on all items: construction, set, model, accuracy, low, high, n and chance.
-        limit: `report.limit` of params.yaml.
-        members: The models.
 
     Returns:
-        "cards" (`card_table`); "card_composition" (`composition_table`) by gold answer, of hypotheses or of texts with
-        their questions; "card_templates", the same for each template of hypotheses, or each test; and "card_words"
-        (`word_table`). And "cards" -> the figure; none where no blind model has run.
+        "composition" (`composition_table`) by gold answer, of hypotheses or of texts with their questions; "templates",
+        the same for each template of hypotheses, or each test; and "words" (`word_table`).
     """
-    items, rates = (table.assign(dataset=table["construction"] + ", " + table["set"]) for table in (items, accuracy))
-    chances = {str(name): float(value) for name, value in rates.groupby("dataset")["chance"].max().items()}
     is_inference = items["kind"] == "inference"
-    text = items["hypothesis"].where(is_inference, items["text"] + " " + items["question"])
-    shown = items.assign(text=text, label=items["gold"], template=items["template"].where(is_inference, items["test"]))
-    cards = card_table(rates, chance=chances, limit=limit, members=members)
-    tables = {
-        "cards": cards,
-        "card_composition": composition_table(shown),
-        "card_templates": composition_table(shown, ["template"]),
-        "card_words": word_table(shown),
+    shown = items.assign(
+        dataset=items["construction"] + ", " + items["set"],
+        text=items["hypothesis"].where(is_inference, items["text"] + " " + items["question"]),
+        label=items["gold"],
+        template=items["template"].where(is_inference, items["test"]),
+    )
+    return {
+        "composition": composition_table(shown),
+        "templates": composition_table(shown, ["template"]),
+        "words": word_table(shown),
     }
-    return tables, {"cards": card_figure(cards)} if len(cards) else {}
 
 
-def _inferences(table: pd.DataFrame, multiple: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of a table that are not of the sets of multiple choice."""
-    return table[~table["set"].isin(multiple)].reset_index(drop=True)
+def setting_names(table: pd.DataFrame) -> "pd.Series[str]":
+    """Return the names of a table's settings for figures: "0 shots", "3 shots of CxNLI, reasoned".
+
+    Args:
+        table: Columns shots, examples, chain_of_thought.
+    """
+    names = []
+    for shots, examples, thought in table[["shots", "examples", "chain_of_thought"]].itertuples(index=False):
+        shown = f"{shots} shot{'' if shots == 1 else 's'}" + (f" of {stems(examples)}" if shots else "")
+        names.append(shown + (", reasoned" if thought else ""))
+    return pd.Series(names, table.index, dtype=object)
+
+
+def stems(examples: str) -> str:
+    """Return sources of examples, which "+" joins, without their folders and endings."""
+    return "+".join(Path(source).stem for source in examples.split("+"))

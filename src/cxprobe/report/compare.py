@@ -8,6 +8,7 @@ from cxprobe.lm.params import Member, Series
 from cxprobe.report.comparisons import BEST_BLIND, COMPARISON, compare_models
 from cxprobe.report.params import Families
 from cxprobe.report.rates import ALL, Facet
+from cxprobe.stats import CLUSTER, UNIT
 
 GROUP = ["task", "construction", "source", "facet", "level"]
 _OF_BASELINE = {
@@ -28,6 +29,8 @@ def compare(
 ) -> pd.DataFrame:
     """Return the paired differences of models on the same items, by each facet by which models are compared.
 
+    Where an item of a group was asked about in several ways, a model has the mean of its credits.
+
     Args:
         responses: What `cxprobe.report.rates.rates_of` takes.
         facets: Those of the task.
@@ -41,11 +44,9 @@ def compare(
     untested = Families(twins=False, best_blind=False, neighbours=False, models=[])
     tables = []
     for facet in facets:
-        if not facet.has_verdicts:
+        if not (facet.has_verdicts and facet.is_compared):
             continue
-        divided = facet.of(responses[responses["measure"] == "accuracy"]).rename(
-            columns={"item": "id", "value": "accuracy"}
-        )
+        divided = _by_item(facet.of(responses[responses["measure"] == "accuracy"]))
         is_all = divided["construction"] == ALL
         for items, families in ((divided[~is_all], tested), (divided[is_all], untested)):
             if len(items):
@@ -53,6 +54,14 @@ def compare(
     if not tables:
         return pd.DataFrame(columns=[*GROUP, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
     return pd.concat(tables, ignore_index=True)
+
+
+def _by_item(divided: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean credit of each model on each item of a group, with the clusters of the item."""
+    kept = [name for name in divided if name.startswith(CLUSTER) or name == UNIT]
+    items = divided.groupby([*GROUP, "model", "item"], sort=False, as_index=False)
+    means = items.agg(accuracy=("value", "mean"), **{name: (name, "first") for name in kept})
+    return means.rename(columns={"item": "id"})
 
 
 def with_baselines(rates: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:

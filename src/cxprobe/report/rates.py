@@ -11,7 +11,10 @@ from cxprobe.stats import UNIT, mean_by, rate_by
 
 ALL = "all"  # in the place of a construction: all of them together
 Estimator: TypeAlias = Callable[[pd.DataFrame, list[str]], pd.DataFrame]
-"""Returns value, low, high, n and ties of each group of responses, given these and the columns that make the groups."""
+"""Returns value, low, high, n and ties of each group of responses, and chance where it is another in each group.
+
+It is given the responses and the columns that make the groups.
+"""
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,9 @@ class Facet:
         where: A condition on the columns of responses, as pandas queries it; "" for all of them.
         each: Whether each construction is divided, beside all of them together.
         steps: Whether the last of the columns is a quantity, such as a layer: in MLflow the rates are a curve over it.
-        has_verdicts: Whether models are compared by its accuracies, which get verdicts. The comparisons on single
-            constructions are tested.
+        has_verdicts: Whether its accuracies get verdicts.
+        is_compared: Whether models are compared by these accuracies; the comparisons on single constructions are
+            tested.
         in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
     """
 
@@ -37,6 +41,7 @@ class Facet:
     each: bool = True
     steps: bool = False
     has_verdicts: bool = False
+    is_compared: bool = True
     in_git: bool = True
 
     def of(self, responses: pd.DataFrame) -> pd.DataFrame:
@@ -94,5 +99,6 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
 def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return rates with chance, whether all of their responses decide, and the number of these."""
     groups = divided.groupby(by, sort=False)
-    known = groups.agg(chance=("chance", "first"), decides=("decides", "all"), rows=("value", "size"))
-    return rates.merge(known.reset_index(), on=by, validate="one_to_one")
+    known = groups.agg(chance=("chance", "first"), decides=("decides", "all"), rows=("value", "size")).reset_index()
+    known = known.drop(columns=[name for name in ("chance",) if name in rates])
+    return rates.merge(known, on=by, validate="one_to_one")

@@ -1,5 +1,6 @@
 """Runs of MLflow, and the metric file of DVC, as views of the rates."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, JudgedRun
 
 MOST_CURVES = 20  # of a run
+_IN_NO_NAME = re.compile(r"[^\w.\- :/]")  # of a metric in MLflow
 # Column of the rates -> how the metric is called, after the name of the measure, of the row that decides.
 _OF_DECIDING: Mapping[str, str] = {
     "value": "",
@@ -49,7 +51,7 @@ def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
     for row in rates[~rates["decides"]].to_dict("records"):
         name = ".".join(part for part in (row["measure"], row["facet"], row["level"]) if part)
         metrics[name] = row["value"]
-    return {name: float(value) for name, value in metrics.items() if not pd.isna(value)}
+    return {_IN_NO_NAME.sub("_", name): float(value) for name, value in metrics.items() if not pd.isna(value)}
 
 
 def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
@@ -61,7 +63,7 @@ def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
     curves: dict[str, list[tuple[int, float]]] = {}
     for row in rates.to_dict("records"):
         *others, step = row["level"].split(".")
-        name = ".".join([row["measure"], f"by_{row['facet']}", *others])
+        name = _IN_NO_NAME.sub("_", ".".join([row["measure"], f"by_{row['facet']}", *others]))
         curves.setdefault(name, []).append((int(step), float(row["value"])))
     return {name: sorted(points) for name, points in curves.items()}
 

@@ -277,7 +277,8 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         named = [column] if column == "construction" else ["first", "second"]
         folders = table.assign(construction=table["construction"].map(inputs.sections[name].construction_of))
         is_mock = table[["first", "second"]].isin(models.mocks).any(axis=1)
-        compared = table[(folders[named] == value).any(axis=1) & ~is_mock]
+        texts = {key: "" for key in ("level",) if key in table}
+        compared = table[(folders[named] == value).any(axis=1) & ~is_mock].fillna(texts)
         numbers = ["difference", "low", "high", "p_holm", "detectable"]
         compared = compared.assign(**{key: pd.to_numeric(compared[key], errors="coerce") for key in numbers})
         tested = compared["p_holm"].notna()

@@ -6,15 +6,14 @@ from hypothesis import strategies as st
 
 from cxprobe.lm.params import Member, ModelSpec, Rule
 from cxprobe.lm.texts import TokenScores, token_table
-from cxprobe.prompts.judge import (
-    answers_of_runs,
-    compared_answers,
-    count_outcomes,
-    judge_blind_answers,
+from cxprobe.prompts.evaluate import (
+    evaluate_baseline,
+    facets_of,
     judge_likelihoods,
+    prompt_responses,
     score_answers,
 )
-from cxprobe.report.comparisons import compare_models
+from cxprobe.report.compare import compare
 from cxprobe.report.params import Families
 
 VALUES = st.lists(st.tuples(*[st.sampled_from([-3.0, -2.0, -1.0])] * 3), min_size=1, max_size=12)
@@ -38,8 +37,8 @@ def test_the_likeliest_answer_wins_and_a_tie_is_shared(values):
         assert row.credit == (1 / len(best) if row.gold in best else 0)
         assert row.answer == (best[0] if len(best) == 1 else "")
         assert row.outcome == ("tied" if len(best) > 1 else "right" if best == [row.gold] else "wrong")
-    counts = count_outcomes(judged.assign(all="x"), ["all"]).iloc[0]
-    assert counts["right"] + counts["wrong"] + counts["tied"] == counts["questions"] == len(values)
+        others = [value for answer, value in enumerate(own) if str(answer) != row.gold]
+        assert row.margin == own[int(row.gold)] - max(others)
 
 
 EVERY = ["sum", "per_token", "per_character", "pmi"]
@@ -110,37 +109,49 @@ def asked(model: str, credits: list[float], prompts: int = 2) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def test_a_blind_model_answers_an_item_once_and_some_items_not_at_all():
-    judged = judge_blind_answers(items(), blind_answers("0-0"))
+def test_a_baseline_answers_an_item_once_and_some_items_not_at_all():
+    judged = evaluate_baseline(items().assign(drawn=[True, False, *[True] * 8]), blind_answers("0-0"))
     assert judged["id"].tolist() == judged["item"].tolist() == ["i0", "i1", "i2"]
     assert judged["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
     assert judged["outcome"].tolist() == ["right", "tied", "wrong"]
-    assert (judged[["asked", "prompt", "shots", "examples"]] == ["rule", "none", 0, "none"]).all(axis=None)
-    assert judge_blind_answers(items(), blind_answers("")).empty
+    assert (judged[["prompt", "shots", "examples"]] == ["none", 0, "none"]).all(axis=None)
+    # An item that no question is about is in no rate beside those of other models.
+    assert prompt_responses(judged, "pmi")["decides"].tolist() == [True, False, True]
+    assert evaluate_baseline(items(), blind_answers("")).empty
 
 
-def test_models_are_compared_by_item_over_all_prompts_with_the_best_blind_model_and_the_twin():
-    blind = [
-        judge_blind_answers(items(), blind_answers(chosen)).assign(model=name)
+def compared(judged: pd.DataFrame, score: str) -> pd.DataFrame:
+    """Return the comparisons of models, whose slugs are in the column model."""
+    parts = [
+        prompt_responses(answers, score).assign(task="prompts", model=model)
+        for model, answers in judged.groupby("model", sort=False)
+    ]
+    families = Families(twins=True, best_blind=True, neighbours=True, models=[])
+    return compare(pd.concat(parts, ignore_index=True), facets_of(score), MEMBERS, {}, families)
+
+
+def baselines() -> list[pd.DataFrame]:
+    return [
+        evaluate_baseline(items().assign(drawn=True), blind_answers(chosen)).assign(model=name)
         for name, chosen in (("negation", "0000000000"), ("overlap", "0120120120"))
     ]
-    right, half = [1.0] * 10, [1.0, 0.0] * 5
-    models = [asked("real", half), asked("twin", [0.0] * 10), asked("mock", right)]
-    judged = pd.concat([*models, *blind], ignore_index=True)
-    answers = compared_answers(judged, ["reply", "pmi"], ["mock"])
-    families = Families(twins=True, best_blind=True, neighbours=True, models=[])
-    table = compare_models(answers, ["construction", "set"], MEMBERS, {}, families).set_index("compares")
+
+
+def test_models_are_compared_by_item_over_all_prompts_with_the_best_baseline_and_the_random_weights_control():
+    half = [1.0, 0.0] * 5
+    judged = pd.concat([asked("real", half), asked("twin", [0.0] * 10), *baselines()], ignore_index=True)
+    second = judged["id"].str.endswith("/1")
+    judged.loc[second & (judged["model"] == "real"), "credit"] = 0.0  # with the second prompt
+    table = compared(judged, "pmi").query("first == 'real'").set_index("compares")
     assert set(table.index) == {"best blind", "twin"}
     assert table.loc["best blind", ["first", "second", "n"]].tolist() == ["real", "overlap", 10]
-    assert table.loc["best blind", "difference"] == pytest.approx(-0.5)
-    assert table.loc["twin", "difference"] == pytest.approx(0.5)
-    assert "mock" in set(compared_answers(judged, ["pmi"])["model"])
-    assert set(compared_answers(judged, ["reply"])["model"]) == {"negation", "overlap"}  # another score does not count
+    assert table.loc["best blind", "difference"] == pytest.approx(0.25 - 1)
+    assert table.loc["twin", "difference"] == pytest.approx(0.25)
+    assert compared(judged, "sum").empty  # another score does not count
 
 
-def test_a_control_is_compared_with_nothing_and_in_no_rate_of_several_constructions():
+def test_a_control_is_compared_with_nothing():
     plain = asked("real", [0.0] * 10).assign(construction="plain", set="templatic-control", control=True)
-    judged = pd.concat([asked("real", [1.0] * 10), plain])
-    assert set(compared_answers(judged, ["pmi"])["construction"]) == {"toy"}
-    runs = answers_of_runs(judged).groupby("run")["credit"].mean()
-    assert runs.to_dict() == {"all": 1.0, "plain": 0.0, "toy": 1.0}
+    table = compared(pd.concat([asked("real", [1.0] * 10).assign(set="own"), plain, *baselines()]), "pmi")
+    assert set(table["source"]) == {"own"}
+    assert compared(plain, "pmi").empty
