@@ -7,8 +7,9 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import write_table
-from cxprobe.recognition.make import draw_subsets, part_sizes
+from cxprobe.recognition.make import draw_subsets, part_sizes, read_subsets
 from cxprobe.recognition.params import RecognitionStage
+from cxprobe.recognition.report import subset_tables
 from cxprobe.recognition.sources import source_sentences
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
@@ -51,6 +52,7 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
             sentences=("id", "size"), templates=("cluster_template", "nunique")
         )
         reports = {**reports, "made": made, "parts": part_sizes(subsets.rows), "dropped": subsets.dropped}
+        reports |= subset_tables(read_subsets(folder))
         origin = pd.DataFrame({"construction": [name], "source": [source]})
         for stem, report in reports.items():
             tables.setdefault(stem, []).append(origin.merge(report, how="cross"))

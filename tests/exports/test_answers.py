@@ -14,6 +14,7 @@ from cxprobe.files.tables import write_table
 from cxprobe.files.writing import read_json
 from cxprobe.lines import LINES
 from cxprobe.prompts.evaluate import UNDRAWN
+from cxprobe.recognition.evaluate import recognition_responses
 from cxprobe.scenarios.rules import load_scenarios
 
 pytest_plugins = ["exported_project"]
@@ -38,20 +39,24 @@ def read(made_params, tmp_path, monkeypatch):
 
 
 def test_a_probe_that_is_wrong_chose_the_other_label_and_a_tie_chose_none(read):
-    items = pd.DataFrame(
+    probes = pd.DataFrame(
         {
-            "model": "minilm",
             "id": ["s1", "s2", "s3"],
             "feature": "length",
+            "value": 5,
             "label": ["positive", "negative", "positive"],
             "layer": [1, 1, 0],
-            "accuracy": [1.0, 0.0, 0.5],
+            "draw": 0,
+            "probability": [0.9, 0.9, 0.5],
             "cluster_template": ["x", "y", "x"],
         }
     )
-    found = read("recognition", {"toy/generated/items": items}, constructions={"toy": ["generated"]})
+    place = {"task": "recognition", "model": "minilm", "construction": "toy", "source": "generated"}
+    responses = recognition_responses(probes, pd.DataFrame()).assign(**place)
+    found = read("recognition", {"../evaluate_recognition/responses": responses})
+    assert found["item"].tolist() == ["s1", "s2", "s3"]
     assert found["chosen"].tolist() == ["positive", "positive", ""]
-    assert found["gold"].tolist() == items["label"].tolist()
+    assert found["gold"].tolist() == probes["label"].tolist()
     assert found["decides"].tolist() == [True, True, False]  # of two layers, 2 // 2 is in the middle
     assert found["clusters"].tolist() == [["template=x"], ["template=y"], ["template=x"]]
     assert set(found["source"]) == {"generated"}

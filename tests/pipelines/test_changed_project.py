@@ -31,8 +31,8 @@ def test_new_probe_parameters_and_another_score_ask_no_model(project):
     change(project, judge_otherwise)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     measured = [f"measure_recognition@{model}" for model in ("one", "one-random", "by-form")]
-    judged = [f"{step}_{line}" for step in ("judge", "report") for line in ("recognition", "pairs")]
-    assert sorted(ran) == sorted([*measured, *judged, "evaluate_prompts", "report"])
+    judged = ["evaluate_recognition", "judge_pairs", "report_pairs", "evaluate_prompts"]
+    assert sorted(ran) == sorted([*measured, *judged, "report"])
     assert answers_kept(project) == asked
 
 
@@ -69,10 +69,10 @@ def answers_kept(folder: Path) -> int:
 def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report(project):
     change(project, lambda params: params["recognition"].update(models={"one": {}, "two": {}}))
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["measure_recognition@two", "judge_recognition", "report_recognition", "report"]
+    assert ran == ["measure_recognition@two", "evaluate_recognition", "report"]
     assert models_reported(project) == ["one", "two"]
     change(project, lambda params: params["recognition"].update(models={"two": {}}))
-    run(project, "dvc", "repro", "report_recognition")
+    run(project, "dvc", "repro", "evaluate_recognition")
     assert models_reported(project) == ["two"]
 
 
@@ -84,9 +84,9 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
         params["recognition"]["models"] |= {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
 
     change(project, ask_fewer)
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs", "report_recognition").stdout)
+    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs", "evaluate_recognition").stdout)
     assert [stage for stage in ran if stage.startswith("score_")] == ["score_pairs@clm"]
-    table = read_table(project / "results/report_recognition/accuracy.csv")
+    table = read_table(project / "results/evaluate_recognition/rates.csv")
     asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
     both = mined | {"generated"}
     assert asked == {"one": mined, "one-random": mined, "positions": both, "word-ngrams": both}
@@ -95,7 +95,7 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
 
 
 def models_reported(folder: Path) -> list[str]:
-    return sorted(set(read_table(folder / "results/report_recognition/accuracy.csv")["model"]))
+    return sorted(set(read_table(folder / "results/evaluate_recognition/rates.csv")["model"]))
 
 
 def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(project):
@@ -115,12 +115,12 @@ def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(proj
     )
     pattern.write_text(pattern.read_text().replace(tokens, slot))
     save_toy_tagger(project / "models/parser/en_ewt_cxprobe", parses=True)
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_recognition").stdout)
-    assert {"mine_sentences@toys", "make_recognition", "measure_recognition@one", "report_recognition"} <= set(ran)
+    ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_recognition").stdout)
+    assert {"mine_sentences@toys", "make_recognition", "measure_recognition@one", "evaluate_recognition"} <= set(ran)
     made = {source: project / "data/make_recognition/toy" / source for source in ("mined", "marked")}
     mined, marked = (read_table(folder / "sentences.parquet") for folder in made.values())
     pd.testing.assert_frame_equal(mined, marked.drop(columns=["start", "end"]))
-    summary = read_table(project / "results/report_recognition/accuracy.csv")
+    summary = read_table(project / "results/evaluate_recognition/rates.csv")
     assert {*zip(summary["source"], summary["model"], strict=True)} >= {("mined", "one"), ("marked", "one")}
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
-from cxprobe.recognition.judge import accuracy_by, add_spread, mean_over_draws, overlaps
+from cxprobe.recognition.evaluate import add_spread, estimate_over_draws, overlaps, recognition_responses
 from cxprobe.stats import estimate_rate
 
 REPETITIONS = 200
@@ -23,30 +23,37 @@ def splits(drawn: dict[str, list[list[str]]]) -> pd.DataFrame:
     return pd.DataFrame([*rows, ("length", "test", 0, "x")], columns=["feature", "split", "draw", "id"])
 
 
-def credited(by_draw: list[list[float]]) -> pd.DataFrame:
+def probes(by_draw: list[list[float]]) -> pd.DataFrame:
+    """Return what probes of several draws say about positive sentences, given how right they are."""
     rows = [
-        ("toy", "length", f"s{item}", 0, draw, f"t{item}", credit)
+        ("length", 5, f"s{item}", "positive", 0, draw, f"t{item}", credit)
         for draw, credits in enumerate(by_draw)
         for item, credit in enumerate(credits)
     ]
-    return pd.DataFrame(rows, columns=["model", "feature", "id", "layer", "draw", "cluster_template", "accuracy"])
+    columns = ["feature", "value", "id", "label", "layer", "draw", "cluster_template", "probability"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def test_the_credit_of_an_item_is_the_mean_over_the_draws():
-    items = mean_over_draws(credited([[1, 0, 1], [1, 0, 0.5]]), splits({"length": [["a"], ["b"]]}))
-    assert items["accuracy"].tolist() == [1, 0, 0.75]
-    assert items["id"].tolist() == ["s0", "s1", "s2"]
+def test_the_value_of_a_response_is_the_mean_over_the_draws():
+    items = recognition_responses(probes([[1, 0, 1], [1, 0, 0.5]]), splits({"length": [["a"], ["b"]]}))
+    assert items["value"].tolist() == [1, 0, 0.75]
+    assert items["item"].tolist() == ["length s0", "length s1", "length s2"]
+    assert items["chosen"].tolist() == ["positive", "negative", ""]
 
 
 def test_the_variance_of_the_draws_is_added_to_that_of_the_items():
     by_draw = [[1, 1, 0, 0, 1], [1, 0, 0, 0, 0], [1, 1, 1, 0, 0]]
-    items = mean_over_draws(credited(by_draw), splits({"length": [["a", "b"], ["c", "d"], ["e", "f"]]}))
-    (found,) = accuracy_by(items, ["layer"]).itertuples()
+    items = recognition_responses(probes(by_draw), splits({"length": [["a", "b"], ["c", "d"], ["e", "f"]]}))
+    once = recognition_responses(probes(by_draw[:1]), splits({"length": [["a", "b"]]}))
+    both = pd.concat([items.assign(source="balanced"), once.assign(source="mined")], ignore_index=True)
+    found, single = estimate_over_draws(both, ["source"]).itertuples()
     alone = estimate_rate(np.mean(by_draw, axis=0), np.array([[f"t{n}"] for n in range(5)], dtype=object))
     half = t.ppf(0.975, 2) * np.std([0.6, 0.2, 0.6], ddof=1) / sqrt(3)
-    assert found.accuracy == pytest.approx(7 / 15)
+    assert found.value == pytest.approx(7 / 15)
     assert found.low == pytest.approx(max(0, 7 / 15 - hypot(7 / 15 - alone.low, half)))
     assert found.high == pytest.approx(min(1, 7 / 15 + hypot(alone.high - 7 / 15, half)))
+    of_one = estimate_rate(np.array(by_draw[0], dtype=float), np.array([[f"t{n}"] for n in range(5)], dtype=object))
+    assert (single.low, single.high) == pytest.approx((of_one.low, of_one.high))
 
 
 def test_an_overlap_is_the_share_of_a_draw_that_is_in_another_one_too():

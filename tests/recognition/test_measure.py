@@ -14,7 +14,7 @@ from cxprobe.files.arrays import Features
 from cxprobe.files.tables import write_table
 from cxprobe.probing import Fitting, Regularisation, fit_and_predict
 from cxprobe.recognition import measure
-from cxprobe.recognition.judge import credit_predictions, judge_predictions
+from cxprobe.recognition.evaluate import rates_beside
 from cxprobe.recognition.make import read_subsets
 from cxprobe.recognition.measure import (
     SMALLEST_PORTION,
@@ -203,8 +203,8 @@ def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
 REPETITIONS = 25
 
 
-def judged(vectors, labels, words, tmp_path, seed):
-    """Return the selectivity and the code length of one layer."""
+def rated(vectors, labels, words, tmp_path, seed):
+    """Return the rates of one layer, by measure."""
     ids = [f"s{number}" for number in range(len(labels))]
     train = pd.DataFrame({"split": "train", "label": np.where(labels, "positive", "negative"), "id": ids})
     rows = pd.concat([train, train.tail(2).assign(split="test")]).assign(feature="length", draw=0, value=0)
@@ -214,8 +214,9 @@ def judged(vectors, labels, words, tmp_path, seed):
     data = Source(rows, Features(texts, vectors[None].astype(np.float32)))
     settings = SETTINGS.model_copy(update={"controls": ALL.model_copy(update={"folds": 2})})
     found, _ = once(data, tmp_path / "scratch", settings, RIDGES[:1], seed=seed)
-    recognition = judge_predictions(credit_predictions(*(table.assign(model="toy") for table in found), rows))
-    return recognition.selectivity.iloc[0], recognition.code_length.iloc[0]
+    _, *beside = (table.assign(model="toy", construction="toy", source="mined") for table in found)
+    rates = rates_beside(*beside)
+    return rates[rates["level"] == "length.0"].set_index("measure")
 
 
 @pytest.fixture(scope="module")
@@ -236,9 +237,9 @@ def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letter
             labels = control_labels(letters, seed + 10_000)
         else:
             vectors, labels = noise, rng.permutation(np.repeat([True, False], len(letters) // 2))
-        selectivity, _ = judged(vectors, labels, letters, tmp_path, seed)
-        missed += not selectivity["low"] <= 0 <= selectivity["high"]
-        assert known != "words" or selectivity["control"] > 0.9  # what can be learnt by heart is
+        rates = rated(vectors, labels, letters, tmp_path, seed)
+        missed += not rates.at["probe_selectivity", "low"] <= 0 <= rates.at["probe_selectivity", "high"]
+        assert known != "words" or rates.at["accuracy_on_folds", "control"] > 0.9  # what can be learnt by heart is
     assert missed / REPETITIONS < 0.05 + 3 * sqrt(0.05 * 0.95 / REPETITIONS)
 
 
@@ -246,8 +247,9 @@ def test_random_labels_have_the_code_length_of_coin_flips(letters, tmp_path):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
-        _, code = judged(rng.normal(size=(192, 24)), labels, letters, tmp_path, seed)
-        assert code["n"] == 192
+        rates = rated(rng.normal(size=(192, 24)), labels, letters, tmp_path, seed)
+        code = rates["value"]
+        assert rates.at["bits", "n"] == 192
         assert code["bits"] == pytest.approx(192, abs=1)
         assert code["compression"] == pytest.approx(1, abs=0.01)
         assert code["bits_of_probe"] > code["bits"]  # a probe is sure of what it has learnt by heart

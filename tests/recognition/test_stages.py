@@ -13,7 +13,9 @@ from cxprobe.files.arrays import read_features
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.lm.params import ModelSpec, NgramFeatures, Panel, Rule, TagNgrams
+from cxprobe.recognition.make import read_subsets
 from cxprobe.recognition.params import RecognitionStage
+from cxprobe.recognition.report import subset_tables
 from cxprobe.run.stage import Outcome, Stage
 
 SOURCES = ["generated", "mined", "marked"]
@@ -60,14 +62,14 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def judged_once(tmp_path_factory):
-    """A folder in which all models were measured and judged, and what judging them came to."""
-    folder = tmp_path_factory.mktemp("judged")
+def evaluated_once(tmp_path_factory):
+    """A folder in which all models were measured and evaluated, and the outcome."""
+    folder = tmp_path_factory.mktemp("evaluated")
     write_sentences(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         measured()
-        return folder, run("judge")
+        return folder, run("evaluate")
 
 
 def stage_of(name: str, item: str = "") -> Stage:
@@ -97,24 +99,38 @@ def measured() -> None:
         run("measure", model)
 
 
-def test_all_models_are_judged_at_once_and_each_has_runs_of_its_own(judged_once):
-    folder, judged = judged_once
-    assert [(run.source, run.model) for run in judged.runs] == [(one, slug) for one in SOURCES for slug in SLUGS]
-    assert {run.facts.kind for run in judged.runs if run.model in PANEL.members} == {"blind"}
-    assert list(judged.headline) == SLUGS
-    places = judged.headline["places"]
+def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated_once):
+    folder, outcome = evaluated_once
+    assert [(run.model, run.source) for run in outcome.runs] == [(slug, one) for slug in SLUGS for one in SOURCES]
+    assert {run.facts.kind for run in outcome.runs if run.model in PANEL.members} == {"blind"}
+    assert list(outcome.headline) == SLUGS
+    places = outcome.headline["places"]
     assert [places[f"toy, {source}"]["accuracy"] for source in SOURCES] == [1.0, 1.0, 1.0]
-    assert all(set(rate) == {"accuracy", "low", "high", "n"} for rate in places.values())
-    assert judged.headline["words"]["toy, mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
-    items = read_table(folder / "data" / "judge_recognition" / "toy" / "mined" / "items.parquet")
-    assert items["model"].unique().tolist() == SLUGS
+    assert all(
+        {"accuracy", "low", "high", "n", "probe_selectivity", "compression"} <= set(rate) for rate in places.values()
+    )
+    assert outcome.headline["words"]["toy, mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
     assert own["mined"].ids == own["marked"].ids
     np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
     assert np.abs(own["mined"].vectors - own["marked"].vectors).max() > 0.01
 
 
-def test_of_marked_sentences_blind_models_controls_and_cards_have_the_words_of_the_span_alone(folder):
+def test_the_rates_are_those_of_a_plain_loop_over_the_predictions(evaluated_once):
+    folder, outcome = evaluated_once
+    rates = outcome.tables["rates"].set_index(["model", "source", "facet", "level", "measure"])["value"]
+    for source in SOURCES:
+        right: dict[int, list[float]] = {}
+        for row in read_table(folder / f"data/measure_recognition/one/toy/{source}/probes.parquet").itertuples():
+            of_label = row.probability if row.label == "positive" else 1 - row.probability
+            right.setdefault(row.layer, []).append(float(of_label > 0.5))
+        accuracies = {layer: sum(credits) / len(credits) for layer, credits in right.items()}
+        for layer, accuracy in accuracies.items():
+            assert rates["one", source, "layer", str(layer), "accuracy"] == pytest.approx(accuracy)
+        assert rates["one", source, "", "", "accuracy"] == pytest.approx(accuracies[len(accuracies) // 2])
+
+
+def test_of_marked_sentences_baselines_and_controls_have_the_words_of_the_span_alone(folder):
     """The label stands in a word of mined sentences that is not in the span of the marked ones."""
     for source in SOURCES:
         path = folder / "data/make_recognition/toy" / source / "sentences.parquet"
@@ -124,28 +140,31 @@ def test_of_marked_sentences_blind_models_controls_and_cards_have_the_words_of_t
         made = made.assign(text=same + " " + told)
         write_table(made.assign(end=made["text"].str.index(" sings")) if source == "marked" else made, path)
     measured()
-    judged = run("judge")
+    outcome = run("evaluate")
     for panel in PANEL.members:
-        assert judged.headline[panel]["toy, mined"]["accuracy"] > (0.9 if panel in ("letters", "words") else 0)
-        assert judged.headline[panel]["toy, marked"]["accuracy"] == pytest.approx(0.5, abs=0.02)
+        assert outcome.headline[panel]["toy, mined"]["accuracy"] > (0.9 if panel in ("letters", "words") else 0)
+        assert outcome.headline[panel]["toy, marked"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     folds = read_table(folder / "data/measure_recognition/one/toy/marked/folds.parquet")
     assert set(folds["cluster_word"]) == set(NAMES)
-    words = run("report").tables["tables/card_words"]
-    assert set(words.loc[words["source"] == "marked", "word"]) == {"the", *NAMES}
+    words = subset_tables(read_subsets(folder / "data/make_recognition/toy/marked"))["words"]
+    assert set(words["word"]) == {"the", *NAMES}
 
 
-def test_the_report_holds_every_model_against_the_best_blind_one_and_its_twin(judged_once, monkeypatch):
-    folder, judged = judged_once
-    monkeypatch.chdir(folder)
-    assert not judged.faults
-    outcome = run("report")
-    assert list(dict.fromkeys(outcome.tables["accuracy"]["model"])) == SLUGS
-    compared = outcome.tables["tables/comparisons"]
+def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_control(evaluated_once):
+    folder, outcome = evaluated_once
+    assert not outcome.faults
+    compared = outcome.tables["comparisons"]
     pairs = set(compared[["compares", "first"]].itertuples(index=False, name=None))
-    assert pairs == {("best blind", "one"), ("twin", "one")}
+    assert pairs == {("best blind", "one"), ("best blind", "one-random"), ("twin", "one")}
     assert set(compared.loc[compared["compares"] == "twin", "second"]) == {"one-random"}
     assert (compared["n"] == 120).all()
-    card = outcome.tables["tables/card"].set_index(["source", "model"])
-    assert card["solved"].xs("mined").to_dict() == {"letters": True, "words": False, "tags": True, "places": True}
-    for table in outcome.tables.values():
-        write_table(table, folder / "out.csv")  # no cell is empty, no number is infinite
+    baselines = outcome.tables["tables/baselines"].set_index(["dataset", "model"])["solved"]
+    expected = {"letters": True, "words": False, "tags": True, "places": True}
+    assert baselines.xs("toy, mined").to_dict() == expected
+    rates = read_table(folder / "data/evaluate_recognition/rates.parquet")
+    assert set(rates["facet"]) == {"", "layer", "feature", "value", "control", "training", "best_layer"}
+    assert set(outcome.tables["rates"]["facet"]) == set(rates["facet"]) - {"value"}
+    run_of_one = outcome.runs[0]
+    layers = rates.query("model == 'one' and source == 'generated' and facet == 'layer' and measure == 'accuracy'")
+    assert run_of_one.series["accuracy.by_layer"] == list(enumerate(layers["value"]))
+    assert set(run_of_one.figures) == {"accuracy", "accuracy_per_value", "known"}

@@ -28,7 +28,7 @@ def test_each_trial_is_a_child_run_and_the_run_has_the_best_c_with_its_curve(tmp
     (tmp_path / "params.yaml").write_text(preset_text("tuned", ROOT / "presets"))
     params = read_params(RecognitionStage)
     records = []
-    for step, item in (("make", ""), ("measure", "mini-mlm"), ("judge", "")):
+    for step, item in (("make", ""), ("measure", "mini-mlm"), ("evaluate", "")):
         stage = Stage(f"{step}_recognition", item, params)
         work = runpy.run_path(str(ROOT / "pipelines" / "recognition" / f"{step}.py"))[stage.name]
         records = write_results(stage, work(stage))

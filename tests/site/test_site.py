@@ -159,13 +159,31 @@ def text_of(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).replace("\u00a0", " ").split())
 
 
+def write_probe_rates(folder: Path, *rows: dict) -> None:
+    """Write rates of probes of all features at the middle layer."""
+    row = dict.fromkeys(RATES, "") | {
+        **{"task": "recognition", "construction": "toy", "measure": "accuracy", "chance": 0.5, "decides": True},
+        **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
+        **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
+        **{"low": 0.4, "high": 0.99, "n": 50, "ties": 0},
+    }
+    table = pd.DataFrame([row | one for one in rows])
+    write_rates(table, folder / "data/evaluate_recognition/rates.parquet")
+    write_rates(table, folder / "results/evaluate_recognition/rates.csv")
+
+
 def test_a_placebo_stands_in_the_overview_and_is_not_counted_among_constructions(folder):
     file = folder / "constructions" / "toy" / "construction.yaml"
     params = with_params(folder, ["recognition"])
-    table = rates(one=(0.9, 0.8, 0.95, 100)).assign(
-        construction="toy", source="generated", layer=1, control_majority=0.5
+    own = {"model": "one", "source": "generated", "value": 0.9, "low": 0.8, "high": 0.95, "verdict": "above_chance"}
+    layers = [{"facet": "layer", "level": str(layer), "value": 0.9, "decides": False} for layer in range(3)]
+    write_probe_rates(folder, own, *({**own, "verdict": "", **layer} for layer in layers))
+    (found,) = findings_of(*read(params))
+    assert (found.question, found.way, found.note) == (
+        "form",
+        "probe, generated sentences",
+        "layer 1, the middle one",
     )
-    write_report(folder, "recognition", accuracy=table, recognition=table)
     assert "knows the form in none of 1 by a probe." in text_of(pages_of(params)["index.html"])
     file.write_text(f"placebo: true\n{file.read_text()}")
     page = text_of(pages_of(params)["index.html"])
@@ -222,15 +240,14 @@ def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
             assert not anchor or f'id="{anchor}"' in target.read_text(), (path, address)
 
 
-def test_the_overview_has_the_sentences_on_which_the_blind_get_least(folder):
+def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(folder):
     params = with_params(folder, ["recognition"])
-    blind = ReportModels.of(sections_of(params)).blind[0].replace("-", "_")
-    own = [
-        rates(one=(0.9, 0.8, 0.95, 50), **{blind: (value, 0.4, 0.99, 50)}).assign(source=source)
-        for source, value in (("generated", 0.98), ("balanced", 0.5))
-    ]
-    table = pd.concat(own).assign(construction="toy", layer=1, control_majority=0.5)
-    write_report(folder, "recognition", recognition=table)
+    baseline = ReportModels.of(sections_of(params)).blind[0]
+    rows = []
+    for source, value in (("generated", 0.98), ("balanced", 0.5)):
+        rows.append({"model": "one", "source": source, "value": 0.9, "baseline": baseline, "verdict": "above_chance"})
+        rows.append({"model": baseline, "source": source, "value": value})
+    write_probe_rates(folder, *rows)
     found = findings_of(*read(params))
     assert [(one.source, one.headline) for one in found] == [("generated", False), ("balanced", True)]
 

@@ -1,7 +1,8 @@
 """Recognition as a line of work: what lists of lines see of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -19,12 +20,18 @@ from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.people.labels import PersonLabel
 from cxprobe.recognition.params import RecognitionParams, RecognitionStage
-from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import Finding, ReportModels, against_blind, grouped_rows, rate_of
+from cxprobe.report.answers import cluster_lists, read_made_table
+from cxprobe.report.comparisons import best_blind
+from cxprobe.report.findings import Question, ReportModels
 from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.judging import line_members
 from cxprobe.report.line import Demand, Line, read_demand
 from cxprobe.report.params import ReportParams
+from cxprobe.report.schema import evaluated
 from cxprobe.stats import CLUSTER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _WANTED = 40  # sentences, each a cluster: an interval of a half has 15 points to each side, what tells .5 from .65
 MADE_HERE = ("generated", "balanced")
@@ -40,11 +47,7 @@ class RecognitionLine(Line):
     steps = ("make", "embed", "probe", "tune")
     divided = ("source",)
     compared_by = "source"
-
-    @property
-    def accuracy(self) -> str:
-        """The table with its rates, relative to results/, without suffix."""
-        return "report_recognition/tables/recognition"
+    has_rates = True
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
@@ -131,31 +134,39 @@ class RecognitionLine(Line):
             read = sentences[sources.isin(section.sources_of(model))].drop_duplicates(spans)
             yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
 
-    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
-        """Yield the rates of the middle layer's probes; of the sources the hardest one stands in the overview."""
-        against = against_blind(inputs.table(f"report_{self.name}/tables/comparisons"), "construction", "source")
-        for (construction,), of_it in grouped_rows(inputs.table(self.accuracy), "construction"):
-            best = {source: models.best(rates) for (source,), rates in grouped_rows(of_it, "source")}
-            reached = {source: 0.0 if blind is None else blind.rate.value for source, blind in best.items()}
-            hardest = min(reached, key=lambda source: reached[source])  # on which the best blind model gets least
-            for _, row in of_it.iterrows():
-                model, source = str(row["model"]), str(row["source"])
-                yield Finding(
-                    self.name,
-                    construction,
-                    model,
-                    "form",
-                    f"probe, {source} sentences",
-                    rate_of(row),
-                    best[source],
-                    self.accuracy,
-                    chance=float(row["control_majority"]),
-                    source=source,
-                    headline=source == hardest,
-                    counted=not inputs.constructions[construction].construction.placebo,
-                    note=f"layer {int(row['layer'])}, the middle one",
-                    against=against.get((model, construction, source)),
-                )
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the sentences of a row of all features at the middle layer."""
+        del inputs
+        return "" if row["facet"] else f"probe, {row['source']} sentences"
+
+    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
+        """Return that probes are about the form."""
+        del row, models
+        return "form"
+
+    def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
+        """Return whether the sentences of a row are the hardest: those on which the best baseline gets least."""
+        rates = inputs.rates(self.name)
+        is_sum = rates["decides"] & (rates["measure"] == "accuracy")
+        of_it = rates[is_sum & (rates["construction"] == row["construction"])].rename(columns={"value": "accuracy"})
+        best = best_blind(of_it, ["source"], [models.members[slug] for slug in models.blind])
+        reached = dict.fromkeys(of_it["source"], 0.0) | dict(zip(best["source"], best["accuracy"], strict=True))
+        return bool(row["source"] == min(reached, key=lambda source: reached[source]))
+
+    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the number of the middle layer."""
+        rates = inputs.rates(self.name)
+        of_model = (
+            rates[["model", "construction", "source"]] == [row["model"], row["construction"], row["source"]]
+        ).all(axis=1)
+        layers = rates[of_model & (rates["facet"] == "layer") & (rates["measure"] == "accuracy")]
+        return f"layer {len(layers) // 2}, the middle one"
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the rates of each construction by layer."""
+        from cxprobe.recognition.report import figures_by_layer
+
+        return figures_by_layer(inputs.rates(self.name), line_members(inputs.sections[self.name]))
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
         """Return the name of a source."""
@@ -176,23 +187,16 @@ class RecognitionLine(Line):
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return what the probe of each layer says about each sentence."""
-        tables = []
-        for name, source in params.section(RecognitionParams).sources:
-            items = read_made_table(judged / name / source / "items.parquet")
-            middle = items.groupby("model")["layer"].transform("nunique") // 2
-            decides, clusters = items["layer"] == middle, cluster_lists(items)
-            tables.append(items.assign(construction=name, source=source, decides=decides, clusters=clusters))
-        items = pd.concat(tables, ignore_index=True)
-        other = items["label"].map({"positive": "negative", "negative": "positive"})
-        return items.assign(
-            item=items["id"],
-            variant=items["feature"],
+        del params, judged
+        responses = read_made_table(evaluated(self.name) / "responses.parquet")
+        named = responses.assign(item=responses["cluster_sentence"])
+        return named.assign(
+            variant=responses["feature"],
             asked="probe",
             scheme="",
-            layer=items["layer"].astype("Int32"),
-            correct=items["accuracy"],
-            chosen=other_where_wrong(items["accuracy"], items["label"], other),
-            gold=items["label"],
+            layer=responses["layer"].astype("Int32"),
+            correct=responses["value"],
+            clusters=cluster_lists(named),
         )
 
 

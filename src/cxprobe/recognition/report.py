@@ -1,96 +1,140 @@
-"""Recognition side by side: the figures and cards of all models and sources."""
+"""Recognition: rates by layer and value as figures, what subsets consist of, and searches over regularisation."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from cxprobe.files.tables import read_table
 from cxprobe.lm.params import Member
-from cxprobe.recognition.make import TEMPLATE
-from cxprobe.report.cards import card_figure, card_table, composition_table, word_table
+from cxprobe.recognition.make import TEMPLATE, seen_texts
+from cxprobe.report.cards import composition_table, word_table
+from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import curves
+from cxprobe.report.runs import RunExtras
+from cxprobe.run.record import Trial
 
-_KEYS = ["construction", "source", "feature"]
 _LAYER = "layer (0 = embeddings)"
 
 
-def figures_of_grid(by_layer: pd.DataFrame, members: Sequence[Member], cards: pd.DataFrame) -> dict[str, Figure]:
-    """Draw the accuracies of all models on all sources of sentences, and the cards, a figure each a construction.
+def figures_by_layer(rates: pd.DataFrame, members: Sequence[Member]) -> dict[str, Figure]:
+    """Draw accuracy by layer: a figure for each construction, a panel for each feature and source.
+
+    Models that are no baselines have a line each, and the best baseline of a panel is drawn across it.
 
     Args:
-        by_layer: Columns construction, source, model, feature, layer, accuracy, low, high, n.
+        rates: Columns of `cxprobe.report.schema.RATES`, of recognition.
         members: What the models are.
-        cards: What `recognition_cards` returns as "card"; may be empty.
-
-    Returns:
-        "recognition_<construction>" (none if all models are blind) and, where there are blind models,
-        "cards_<construction>" -> figure.
-    """
-    seeing = [member.slug for member in members if not member.is_blind]
-    figures = {}
-    for name, rows in by_layer.groupby("construction", sort=False):
-        in_construction = cards[cards["construction"] == name]
-        if rows["model"].isin(seeing).any():
-            best = in_construction.sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(_KEYS)
-            figures[f"recognition_{name}"] = accuracy_by_layer(rows, members, f"{name}: probes by layer", best)
-        if not in_construction.empty:
-            short = in_construction.assign(dataset=in_construction["source"] + ", " + in_construction["feature"])
-            figures[f"cards_{name}"] = card_figure(short, f"{name}: what blind models get")
-    return figures
-
-
-def accuracy_by_layer(by_layer: pd.DataFrame, members: Sequence[Member], title: str, cards: pd.DataFrame) -> Figure:
-    """Draw accuracy by layer, a panel for each feature and source, and a line for each model that is not blind.
-
-    Args:
-        by_layer: Columns model (a slug), source, feature, layer, accuracy, low, high, n.
-        members: What the models are.
-        title: Of the figure.
-        cards: The best blind model of each source and feature, drawn as a line: columns source, feature, accuracy, and
-            says, a sentence below the panel's title or "".
 
     Source:
         Weissweiler et al. 2022, Figure 1.
     """
     labels = {member.slug: member.label for member in members if not member.is_blind}
-    best = cards.assign(panel=(cards["feature"] + ", " + cards["source"] + "\n" + cards["says"]).str.strip())
-    seeing = by_layer[by_layer["model"].isin(labels)]
-    table = seeing.merge(best[["source", "feature", "panel"]], how="left", on=["source", "feature"])
-    panels, named = table["panel"].fillna(table["feature"] + ", " + table["source"]), table["model"].map(labels)
-    table = table.assign(panel=panels, label=named).rename(columns={"layer": _LAYER})
-    return curves(table, title, x=_LAYER, panels="panel", colours="label", best=best, linear=True)
+    of_features = rates[(rates["facet"] == "feature") & (rates["measure"] == "accuracy")]
+    parts = of_features["level"].str.rpartition(".")
+    drawn = of_features.rename(columns={"value": "accuracy"})
+    drawn = drawn.assign(panel=parts[0] + ", " + drawn["source"], label=drawn["model"].map(labels))
+    drawn[_LAYER] = parts[2].astype(int)
+    figures = {}
+    for name, rows in drawn.groupby("construction", sort=False):
+        seeing, best = rows[rows["label"].notna()], best_blind(rows, ["panel"], members)
+        if len(seeing):
+            title = f"{name}: probes by layer"
+            figures[str(name)] = curves(
+                seeing, title, x=_LAYER, panels="panel", colours="label", best=best, linear=True
+            )
+    return figures
 
 
-def recognition_cards(
-    by_layer: pd.DataFrame, sentences: pd.DataFrame, members: Sequence[Member], limit: float
-) -> dict[str, pd.DataFrame]:
-    """Return the cards of the balanced subsets: what they consist of, and what blind models get on them.
+def figure_by_value(rates: pd.DataFrame, splits: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracies of one model on one source of sentences by value, a panel for each feature.
 
     Args:
-        by_layer: Columns construction, source, model, feature, layer, accuracy, low, high, n; blind models have layer 0
-            alone.
-        sentences: One row a sentence of a subset: construction, source, feature, split, label, text, cluster_template.
-        members: What the models are.
-        limit: The accuracy above which a subset can be solved without the construction (`cards.limit`).
+        rates: Columns of `cxprobe.report.schema.RATES`.
+        splits: Columns feature, split and value of its sentences.
+        title: Of the figure.
+
+    Source:
+        Weissweiler et al. 2022, Figures 2 to 7.
+    """
+    of_values = rates[rates["facet"] == "value"]
+    keys = of_values["level"].str.extract(r"^(?P<feature>.+)\.(?P<value>-?\d+)\.(?P<layer>\d+)$")
+    trained = splits[splits["split"] == "train"].groupby("feature")["value"].agg(["min", "max"]).to_dict("index")
+    panels = {name: f"{name}, trained on {ends['min']} to {ends['max']}" for name, ends in trained.items()}
+    half_width = 50 * float((of_values["high"] - of_values["low"]).median())
+    note = f"the 95 % interval of a value is about ± {half_width:.0f} points"
+    accuracy = of_values["value"]  # intervals of all layers would hide the lines
+    shown = keys.assign(panel=keys["feature"].map(panels), accuracy=accuracy, low=accuracy, high=accuracy)
+    shown = shown.astype({"value": int, "layer": int}).assign(n=of_values["n"])
+    return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
+
+
+def search_extras(measured: Path, title: str) -> RunExtras:
+    """Return the search over regularisation of one model and source of sentences; nothing where there was none.
+
+    Args:
+        measured: The folder of what was measured.
+        title: Of the figure.
+    """
+    if not (measured / "trials.parquet").is_file():
+        return RunExtras()
+    tried, tuned = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+    series = {
+        f"best_C.{feature}": [*zip(best["layer"].tolist(), best["C"].tolist(), strict=True)]
+        for feature, best in tuned.groupby("feature", sort=False)
+    }
+    return RunExtras(series, {"tuned": tuned}, {"search": search_curves(tried, title)}, trials_of(tried))
+
+
+def search_curves(tried: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracy over C of every setting that a search has tried, a panel for each feature.
+
+    Args:
+        tried: Of `cxprobe.recognition.tuning.tune_subset`, with the column feature.
+        title: Of the figure.
+    """
+    found = tried[tried["state"] == "COMPLETE"].sort_values(["feature", "layer", "C"])
+    best = found.loc[found.groupby(["feature", "layer"])["accuracy"].idxmax(), "C"]
+    shown = found.assign(low=found["accuracy"], high=found["accuracy"])
+    note = f"the best C of a layer lies between {best.min():.2g} and {best.max():.2g}; accuracy on held-out folds"
+    return curves(shown, f"{title}\n{note}", x="C", panels="feature", colours="layer")
+
+
+def trials_of(tried: pd.DataFrame) -> list[Trial]:
+    """Return every setting that a search has tried, as a child run.
+
+    Args:
+        tried: Of `cxprobe.recognition.tuning.tune_subset`, with the column feature.
+    """
+    trials = []
+    for row in tried.to_dict("records"):
+        is_complete = row["state"] == "COMPLETE"
+        metrics = {"accuracy": row["accuracy"]} if is_complete else {}
+        params = {name: str(row[name]) for name in ("feature", "layer", "C", "standardise")}
+        name = f"{row['feature']} {row['layer']} {row['number']}"
+        trials.append(Trial(name, metrics, params, "FINISHED" if is_complete else "FAILED"))
+    return trials
+
+
+def subset_tables(subsets: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return what the balanced subsets of a source consist of.
+
+    Args:
+        subsets: Of `cxprobe.recognition.make.read_subsets`.
 
     Returns:
-        "card" (`card_table`), "card_composition" (`composition_table`, by split), "card_words" (`word_table`) and
-        "card_templates" (columns label, template, count, share: the ten most frequent of each label); each begins with
-        construction, source, feature.
+        composition (`composition_table`, by split), words (`word_table`) and templates (columns label, template,
+        count, share: the ten most frequent of each label), of each feature.
     """
-    rates, items = (table.assign(dataset=table[_KEYS].agg(", ".join, axis=1)) for table in (by_layer, sentences))
+    once = subsets.drop_duplicates(["feature", "split", "id"])  # of several training draws
+    items = once.assign(dataset=once["feature"], text=seen_texts(once))
     tables = {
-        # Subsets are balanced, so that chance is one half.
-        "card": card_table(rates, chance=0.5, limit=limit, members=members),
-        "card_composition": composition_table(items, by=["split"]),
-        "card_words": word_table(items),
-        "card_templates": _template_table(items),
+        "composition": composition_table(items, by=["split"]),
+        "words": word_table(items),
+        "templates": _template_table(items),
     }
-    keys = items.drop_duplicates("dataset").set_index("dataset")[_KEYS]
-    return {
-        stem: table.join(keys, on="dataset")[[*_KEYS, *(name for name in table if name != "dataset")]]
-        for stem, table in tables.items()
-    }
+    return {stem: table.rename(columns={"dataset": "feature"}) for stem, table in tables.items()}
 
 
 def _template_table(items: pd.DataFrame, most: int = 10) -> pd.DataFrame:

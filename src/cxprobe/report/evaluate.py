@@ -13,7 +13,7 @@ from cxprobe.report.cards import card_table
 from cxprobe.report.compare import compare, with_baselines
 from cxprobe.report.judging import judge_members
 from cxprobe.report.rates import ALL, Estimator, Facet, rates_of, with_all
-from cxprobe.report.runs import RunInputs, headline_of, runs_of, series_runs, shown_rates
+from cxprobe.report.runs import RunExtras, RunInputs, headline_of, runs_of, series_runs, shown_rates
 from cxprobe.report.schema import RATES, write_rates, write_responses
 from cxprobe.report.tables import with_blanks
 from cxprobe.report.verdict import with_verdicts
@@ -40,6 +40,7 @@ class Evaluation:
         settle: Returns rates with what the task knows of their chance, controls and verdicts, see
             `cxprobe.report.verdict.with_verdicts`.
         tables: Returns further tables of the rates, such as those beside published values.
+        extras: Returns what a run has beside its rates, given these.
     """
 
     responses: Callable[[Member, Path], pd.DataFrame | None]
@@ -52,6 +53,7 @@ class Evaluation:
     further: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     settle: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     tables: Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] | None = None
+    extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
 
 
 def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
@@ -85,13 +87,16 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         rates = task.settle(rates)
     rates = in_order(_with_verdicts(rates, task.facets, members), members)
     write_rates(rates, stage.data / "rates.parquet")
-    inputs = RunInputs(judging, task.facets, lambda source: stage.settings(*task.settings(source)), task.dataset)
+    inputs = RunInputs(
+        judging, task.facets, lambda source: stage.settings(*task.settings(source)), task.dataset, task.extras
+    )
+    left_out = [facet.name for facet in task.facets if not facet.in_git]
     judging.show(shown_rates(rates))
     return Outcome(
         headline=headline_of(rates),
         runs=[*runs_of(rates, inputs), *series_runs(rates, series, inputs)],
         tables={
-            "rates": with_blanks(rates),
+            "rates": with_blanks(rates[~rates["facet"].isin(left_out)]),
             "comparisons": with_blanks(comparisons),
             "tables/baselines": baseline_report(rates, task.facets, report.limit, members),
             **(task.tables(rates) if task.tables else {}),

@@ -93,9 +93,16 @@ class ReportInputs:
             self._tables[path] = read_table(self.stage.use(file)) if there else pd.DataFrame()
         return self._tables[path]
 
+    def is_placebo(self, construction: str) -> bool:
+        """Return whether there is nothing to know in the sentences of a construction."""
+        files = self.constructions.get(construction)
+        return files is not None and files.construction.placebo
+
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""
-        return read_table(self.stage.use(evaluated(task) / "rates.parquet"))
+        if task not in self._tables:
+            self._tables[task] = read_table(self.stage.use(evaluated(task) / "rates.parquet"))
+        return self._tables[task]
 
     def accuracies(self, task: str) -> pd.DataFrame:
         """Return the rates that tell how often models are right, of single constructions, with the column accuracy."""

@@ -245,6 +245,10 @@ class Line:
         """Return which question a row of the rates answers."""
         return models.question(row["model"], "meaning")
 
+    def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
+        """Return whether the overview has a row of the rates."""
+        return bool(row["decides"])
+
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return what else is to be said of a row of the rates."""
         return ""

@@ -34,10 +34,11 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
         label = line.row_label(row, inputs)
         if not label:
             continue
+        construction = line.params.construction_of(row["construction"])
         of_baseline = every.get((*place[:-1], row["baseline"])) or line.baseline(row, inputs)
         yield Finding(
             line.name,
-            line.params.construction_of(row["construction"]),
+            construction,
             row["model"],
             line.question(row, models),
             label,
@@ -46,7 +47,8 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
             line.accuracy,
             chance=float(row["chance"]),
             source=row["source"],
-            headline=bool(row["decides"]),
+            headline=line.in_overview(row, inputs, models),
+            counted=not inputs.is_placebo(construction),
             note=line.note(row, inputs),
             preference=line.preference(row, inputs) if row["verdict"] == "preference" else "",
             against=_against(row) if of_baseline else None,

@@ -31,6 +31,7 @@ class Facet:
         has_verdicts: Whether its accuracies get verdicts.
         is_compared: Whether models are compared by these accuracies; the comparisons on single constructions are
             tested.
+        in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Facet:
     steps: bool = False
     has_verdicts: bool = False
     is_compared: bool = True
+    in_git: bool = True
 
     def of(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the responses that are divided, with the columns facet and level."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from cxprobe.report.judging import Judging
 from cxprobe.report.rates import ALL, Facet
 from cxprobe.report.schema import MEASURES
 from cxprobe.report.tables import with_blanks
-from cxprobe.run.record import ModelFacts
+from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, JudgedRun
 
 MOST_CURVES = 20  # of a run
@@ -69,6 +69,16 @@ def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
 
 
 @dataclass(frozen=True)
+class RunExtras:
+    """What a run has beside its rates; the attributes are those of `cxprobe.run.stage.JudgedRun`."""
+
+    series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    trials: Sequence[Trial] = ()
+
+
+@dataclass(frozen=True)
 class RunInputs:
     """What the runs of a task have in common.
 
@@ -77,12 +87,14 @@ class RunInputs:
         facets: How the rates are divided.
         settings: Returns parameter -> value, of a source.
         dataset: Returns the file or folder with the items of a construction and source; None if no single one has.
+        extras: Returns what a run has beside its rates, given these.
     """
 
     judging: Judging[Any]
     facets: Sequence[Facet]
     settings: Callable[[str], Mapping[str, str]]
     dataset: Callable[[str, str], Path | None]
+    extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
 
 
 def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
@@ -92,14 +104,16 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
         rates: The rates of a task.
         inputs: What else the runs need.
     """
-    curved = [facet.name for facet in inputs.facets if facet.steps]
+    curved = {facet.name: number for number, facet in enumerate(inputs.facets) if facet.steps}
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         slug, of_run = str(model), rows.reset_index(drop=True)
         deciding = of_run[of_run["decides"]]
         if deciding.empty:
             continue
         is_curve = of_run["facet"].isin(curved)
-        first, series = deciding.iloc[0], dict([*curves_of(of_run[is_curve]).items()][:MOST_CURVES])
+        first, extras = deciding.iloc[0], inputs.extras(of_run)
+        points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
+        series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         title = f"{inputs.judging.members[slug].label}: {construction}"
         yield inputs.judging.run(
@@ -112,8 +126,9 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
             series=series,
             settings=inputs.settings(str(source)),
             tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
-            tables={"rates": with_blanks(of_run)},
-            figures=dict(_figures(of_run[~is_curve], title)),
+            tables={"rates": with_blanks(of_run), **extras.tables},
+            figures={**dict(_figures(of_run[~is_curve], title)), **extras.figures},
+            trials=extras.trials,
         )
 
 
@@ -134,6 +149,7 @@ def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunIn
                 f"{measure}.by_{one.axis}{end}": list(zip(of_it["step"], of_it[column], strict=True))
                 for measure, of_it in steps.groupby("measure", sort=False)
                 for column, end in (("value", ""), ("low", ".low"), ("high", ".high"))
+                if of_it[column].notna().all()
             }
             n = int(rows["n"].iloc[0])
             yield JudgedRun(

@@ -39,6 +39,13 @@ class Measure(NamedTuple):
 
 MEASURES: Mapping[str, Measure] = {
     "accuracy": Measure("share of items answered right; a tie is half", 0, 1),
+    "accuracy_on_folds": Measure("share of training items answered right by what was trained on other folds", 0, 1),
+    "probe_selectivity": Measure("accuracy on folds less that of random labels of words", -1, 1),
+    "known": Measure("share of training items whose word is in other folds too", 0, 1),
+    "bits": Measure("bits of an online code of the training labels", 0),
+    "bits_of_probe": Measure("bits of the code that trusts the probe alone", 0),
+    "compression": Measure("training labels a bit of their online code", 0),
+    "layer": Measure("number of a layer; 0 is the embeddings", 0),
     "accuracy_parsed": Measure("share of the replies with an answer that are right", 0, 1),
     "unparsed": Measure("share of replies without an answer", 0, 1),
     "failed": Measure("share of requests that failed", 0, 1),
@@ -55,6 +62,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 """Name -> what it measures."""
 
+DRAW = "draw_"  # begins the columns of values in single training draws, of which value is the mean
 KEYS = ("task", "model", "construction", "source")
 RESPONSES: Mapping[str, str] = {
     "task": "recognition, scenarios, pairs, prompts or interventions",
@@ -69,7 +77,7 @@ RESPONSES: Mapping[str, str] = {
     "chosen": "the answer that was given, written as in gold; empty for a tie or where there is none",
     "decides": "whether the row is one of those that sum up the model on the construction and source",
 }
-"""Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_``."""
+"""Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_`` or `DRAW`."""
 
 RATES: Mapping[str, str] = {
     "task": RESPONSES["task"],
@@ -116,7 +124,8 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     """Check responses and write them.
 
     Args:
-        table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``.
+        table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``;
+            perhaps some that begin with `DRAW`.
         facets: The columns that divide responses; texts or whole numbers.
         path: A .parquet file.
 
@@ -124,12 +133,12 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
         DataError: A column is missing or is too much, or a value is not in the range of its measure.
     """
     extra = [name for name in table if name not in RESPONSES and name not in facets]
-    unknown = [name for name in extra if not str(name).startswith(CLUSTER) and name != UNIT]
+    unknown = [name for name in extra if not str(name).startswith((CLUSTER, DRAW)) and name != UNIT]
     _check(table, RESPONSES, unknown, path)
-    if len(unknown) == len(extra):
+    if not any(str(name).startswith(CLUSTER) for name in extra):
         raise DataError(f"{path}: no column begins with {CLUSTER}; items that share a word are not independent")
-    clusters = [str(name) for name in extra]
-    write_table(table[[*RESPONSES, *facets, *clusters]], path, optional=["chance", *clusters])
+    others = [str(name) for name in extra]
+    write_table(table[[*RESPONSES, *facets, *others]], path, optional=["chance", *others])
 
 
 def write_rates(table: pd.DataFrame, path: Path) -> None:

@@ -287,7 +287,7 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
             title += "; too few clusters for any tested one to be significant"
         constant = {"task": name, "source": "own", "level": "", column: value}
         by = [str(key) for key in compared.columns if key not in (*COMPARISON, "facet")]
-        by = [key for key in by if (compared[key] != constant.get(key)).any()]
+        by = [key for key in by if (compared[key].astype(object).fillna("") != constant.get(key)).any()]
         rows = []
         for _, row in compared[compared["difference"].notna()].iterrows():
             rows.append(
