@@ -30,10 +30,12 @@ from cxprobe.people.labels import LABELS_FILE, in_force, judgements_on, read_lab
 from cxprobe.people.ratings import RATINGS_FILE, read_ratings
 from cxprobe.project.folder import require_construction
 from cxprobe.project.params import Params
-from cxprobe.report.answers import read_made_table
+from cxprobe.report.answers import cluster_lists, read_made_table
 from cxprobe.report.judging import line_members
 from cxprobe.report.line import Line
+from cxprobe.report.schema import DRAW, RESPONSES, evaluated
 from cxprobe.run.provenance import begin
+from cxprobe.stats import CLUSTER
 from cxprobe.tagging import load_tagger
 
 _HERE = Path(__file__).parent
@@ -42,8 +44,12 @@ _TASKS_VERSION = 1.0  # raise it when the same items would be scored in another 
 _OF_PAIR = ("id", "item", "construction", "variant", "sentence", "order")
 _OF_CHOICE = ("id", "item", "construction", "set", "test", "template")
 _KINDS = {"inference": "nli", "reasoning": "reasoning"}
-ANSWER_COLUMNS: dict[str, str] = read_yaml(_HERE / "answers.yaml", DataError)
-"""Column of the table of all answers -> what it holds."""
+RESPONSE_COLUMNS: Mapping[str, str] = {
+    **RESPONSES,
+    "weights": "trained; random, of a random-weights control; none, of a baseline",
+    "clusters": "what the item shares with others, for intervals: name=value",
+}
+"""Column of the table of all responses -> what it holds; the facets of the tasks follow."""
 
 
 class Exported(NamedTuple):
@@ -279,34 +285,48 @@ def _name(*parts: object) -> str:
     return "_".join(re.sub(r"\W+", "_", str(part)) for part in ("cxprobe", *parts))
 
 
-def export_answers(params: Params) -> Exported:
-    """Return every judged answer of every model to every item as a CSV, with the columns of `ANSWER_COLUMNS`.
+def export_responses(params: Params) -> Exported:
+    """Return every response of every model to every item as a CSV.
 
     Raises:
-        DataError: A file is missing, or there is no answer at all.
+        DataError: A file is missing, or there is no response at all.
     """
-    table = answers_of_lines(params)
+    table = responses_of(params)
     content = table.assign(clusters=table["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n")
-    columns = [f"  {name}: {about}" for name, about in ANSWER_COLUMNS.items()]
-    said = [f"{len(table):,} answers of {table['model'].nunique()} models; the columns:", *columns]
+    columns = [f"  {name}: {about}" for name, about in RESPONSE_COLUMNS.items()]
+    facets = [str(name) for name in table if name not in RESPONSE_COLUMNS]
+    said = [
+        f"{len(table):,} responses of {table['model'].nunique()} models; the columns:",
+        *columns,
+        f"  {', '.join(facets)}: what divides the responses of some tasks; empty for those of others",
+    ]
     return Exported({"": content.encode()}, said)
 
 
-def answers_of_lines(params: Params, lines: Sequence[str] = tuple(LINES)) -> pd.DataFrame:
-    """Read every judged answer of some lines of work; clusters is a list of texts."""
+def responses_of(params: Params, lines: Sequence[str] = tuple(LINES)) -> pd.DataFrame:
+    """Read the responses of all models.
+
+    Returns:
+        The columns of `RESPONSE_COLUMNS`, of which clusters is a list of texts, and those of the facets.
+
+    Raises:
+        DataError: A file is missing, or there is no response at all.
+    """
     tables = []
     for name in lines:
         of_line = params.params_of(name)
         members = line_members(of_line)
-        if members and not of_line.nothing_to_do:
-            table = LINES[name].answers(params, DATA / f"judge_{name}")
-            if "line" not in table:
-                table = table.assign(line=name)
-            weights = table["model"].map({member.slug: member.state for member in members})
-            tables.append(table.assign(weights=weights).reindex(columns=list(ANSWER_COLUMNS))[weights.notna()])
+        if not members or of_line.nothing_to_do:
+            continue
+        table = read_made_table(evaluated(name) / "responses.parquet")
+        states = {member.slug: member.state for member in members}
+        facets = table.loc[:, [not str(column).startswith((CLUSTER, DRAW)) for column in table]]
+        named = facets.assign(weights=table["model"].map(states), clusters=cluster_lists(table))
+        tables.append(named[named["weights"].notna()])
     if not tables:
         raise DataError("params.yaml names no models and constructions, so there are no answers")
-    return pd.concat(tables, ignore_index=True)
+    joined = pd.concat(tables, ignore_index=True)
+    return joined[[*RESPONSE_COLUMNS, *joined.columns.difference([*RESPONSE_COLUMNS], sort=False)]]
 
 
 def export_latex(_params: Params) -> Exported:
@@ -391,7 +411,7 @@ def _said(left_out: Sequence[str]) -> list[str]:
 EXPORTS: Mapping[str, Callable[[Params], Exported]] = {
     "hf": export_hub,
     "lm-eval": export_harness,
-    "csv": export_answers,
+    "csv": export_responses,
     "latex": export_latex,
 }
 """Format -> what makes it; `export_conllu` is of one construction."""

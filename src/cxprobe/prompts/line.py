@@ -26,7 +26,7 @@ from cxprobe.prompts.items import (
 )
 from cxprobe.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
 from cxprobe.prompts.rated import items_of_inferences, items_of_reasonings
-from cxprobe.report.answers import cluster_lists, read_made_table
+from cxprobe.report.answers import read_made_table
 from cxprobe.report.findings import ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
@@ -34,7 +34,6 @@ from cxprobe.report.line import ChoiceItems, Demand, Example, Line, PageTable, r
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
 from cxprobe.report.rates import rates_of
-from cxprobe.report.schema import evaluated
 from cxprobe.stats import CLUSTER
 
 if TYPE_CHECKING:
@@ -285,32 +284,6 @@ class PromptsLine(Line):
         """Return the questions as texts to continue, and the answers."""
         section = params.section(PromptsParams)
         return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
-
-    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return the answers to questions, in words, by likelihood or by a rule."""
-        from cxprobe.prompts.evaluate import NO_PROMPT, RULE, SETTING, UNDRAWN
-        from cxprobe.prompts.wording import PAPER
-
-        del params, judged
-        responses = read_made_table(evaluated(self.name) / "responses.parquet")
-        measure = responses["measure"]
-        is_failed = (measure == "failed") & (responses["value"] == 1)
-        answers = responses[(measure == "accuracy") | is_failed]
-        keys = ["model", "item", "asked", "prompt", *SETTING, "order"]
-        margins = responses.loc[measure == "margin", [*keys, "value"]].rename(columns={"value": "margin"})
-        answers = answers.merge(margins, on=keys, how="left", validate="one_to_one")
-        variants = []
-        for prompt, shots, thought, examples, order in answers[["prompt", *SETTING, "order"]].to_numpy().tolist():
-            parts = [prompt, str(shots), examples, "reasoned" if thought else "direct"]
-            shown = parts if order in ("", PAPER) else [*parts, order]
-            variants.append(NO_PROMPT if prompt == NO_PROMPT else "/".join(shown))
-        return answers.assign(
-            variant=variants,
-            asked=answers["asked"].replace({UNDRAWN: RULE}),
-            scheme="",
-            correct=answers["value"].where(answers["measure"] == "accuracy"),
-            clusters=cluster_lists(answers),
-        )
 
 
 def read_question_tables(section: PromptsParams, table: str, *, others: bool = False) -> pd.DataFrame:

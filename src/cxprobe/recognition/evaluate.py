@@ -16,7 +16,7 @@ from cxprobe.stats import LEVEL, Estimate, credit, difference_by, rate_by
 FACETS = (
     Facet("", where="decides", has_verdicts=True),
     Facet("layer", ["layer"], steps=True),
-    Facet("feature", ["feature", "layer"], steps=True),
+    Facet("feature", ["feature", "layer"], steps=True, in_git=False),
     Facet("value", ["feature", "feature_value", "layer"], steps=True, in_git=False),
 )
 HALF = 0.5  # chance: subsets are balanced

@@ -27,7 +27,6 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
 from cxprobe.report.line import Demand, Line, read_demand
 from cxprobe.report.params import ReportParams
-from cxprobe.report.schema import evaluated
 from cxprobe.stats import CLUSTER
 
 if TYPE_CHECKING:
@@ -184,20 +183,6 @@ class RecognitionLine(Line):
         if any(source not in MADE_HERE for _, source in params.section(RecognitionParams).sources):
             return ["Mined sentences are quotations of other people's texts and are not in the data set."]
         return []
-
-    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return what the probe of each layer says about each sentence."""
-        del params, judged
-        responses = read_made_table(evaluated(self.name) / "responses.parquet")
-        named = responses.assign(item=responses["cluster_sentence"])
-        return named.assign(
-            variant=responses["feature"],
-            asked="probe",
-            scheme="",
-            layer=responses["layer"].astype("Int32"),
-            correct=responses["value"],
-            clusters=cluster_lists(named),
-        )
 
 
 def labelled_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:

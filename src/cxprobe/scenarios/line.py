@@ -9,7 +9,7 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
-from cxprobe.report.answers import cluster_lists, read_made_table
+from cxprobe.report.answers import read_made_table
 from cxprobe.report.findings import ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
@@ -17,7 +17,6 @@ from cxprobe.report.line import Demand, Example, Line, PageTable, read_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
 from cxprobe.report.rated import estimate_of
-from cxprobe.report.schema import evaluated
 from cxprobe.report.words import in_full
 from cxprobe.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.scenarios.rules import (
@@ -143,19 +142,6 @@ class ScenariosLine(Line):
         names = texts[["construction", "item", "scenario", "test", "draw"]].astype(str)
         candidates = pd.Series(texts[["first", "second"]].to_numpy().tolist(), texts.index, dtype=object)
         return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)}
-
-    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return the decisions between two words at a mask."""
-        del params, judged
-        responses = read_made_table(evaluated(self.name) / "responses.parquet")
-        decisions = responses[responses["measure"] == "accuracy"].reset_index(drop=True)
-        return decisions.assign(
-            variant=decisions["scenario"],
-            asked=decisions["calibration"],
-            scheme="",
-            correct=decisions["value"],
-            clusters=cluster_lists(decisions),
-        )
 
 
 def name_of_scenario(name: str, scenarios: Scenarios) -> str:
