@@ -43,13 +43,15 @@ def compare(
     for facet in facets:
         if not facet.has_verdicts:
             continue
-        divided = facet.of(responses[responses["measure"] == "accuracy"]).rename(
-            columns={"item": "id", "value": "accuracy"}
-        )
+        compared = responses.query(facet.compared) if facet.compared else responses
+        divided = facet.of(compared[compared["measure"] == "accuracy"])
+        divided = divided.rename(columns={"item": "id", "value": "accuracy"})
+        by = [*dict.fromkeys([*GROUP, *facet.family])]
         is_all = divided["construction"] == ALL
         for items, families in ((divided[~is_all], tested), (divided[is_all], untested)):
             if len(items):
-                tables.append(compare_models(items.reset_index(drop=True), GROUP, members, series, families))
+                table = compare_models(items.reset_index(drop=True), by, members, series, families, facet.family)
+                tables.append(table.drop(columns=by[len(GROUP) :]))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -95,7 +95,10 @@ class ReportInputs:
 
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""
-        return read_table(self.stage.use(evaluated(task) / "rates.parquet"))
+        path = evaluated(task) / "rates.parquet"
+        if path.as_posix() not in self._tables:
+            self._tables[path.as_posix()] = read_table(self.stage.use(path))
+        return self._tables[path.as_posix()]
 
     def accuracies(self, task: str) -> pd.DataFrame:
         """Return the rates that tell how often models are right, of single constructions, with the column accuracy."""

@@ -46,6 +46,7 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
             line.accuracy,
             chance=float(row["chance"]),
             source=row["source"],
+            run=row["construction"] if line.compared_by == "construction" else "",
             headline=bool(row["decides"]),
             preference=line.preference(row, inputs) if row["verdict"] == "preference" else "",
             against=_against(row) if of_baseline else None,

@@ -27,6 +27,8 @@ class Facet:
         steps: Whether the last of the columns is a quantity, such as a layer: in MLflow the rates are a curve over it.
         has_verdicts: Whether models are compared by its accuracies, which get verdicts. The comparisons on single
             constructions are tested.
+        compared: A condition on the responses by which models are compared, such as ``where``; "" for all of them.
+        family: Columns of the responses whose values make families of tests of their own.
     """
 
     name: str
@@ -36,6 +38,8 @@ class Facet:
     each: bool = True
     steps: bool = False
     has_verdicts: bool = False
+    compared: str = ""
+    family: Sequence[str] = ()
 
     def of(self, responses: pd.DataFrame) -> pd.DataFrame:
         """Return the responses that are divided, with the columns facet and level."""

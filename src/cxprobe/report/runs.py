@@ -159,16 +159,17 @@ def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
     headline: dict[str, dict[str, dict[str, float]]] = {}
     for row in rates[rates["decides"]].to_dict("records"):
         part = row["construction"] if row["source"] == "own" else f"{row['construction']}, {row['source']}"
-        named = {row["measure"] if name == "value" else name: row[name] for name in numbers}
-        known = {name: value for name, value in named.items() if not pd.isna(value)}
-        headline.setdefault(row["model"], {}).setdefault(part, {}).update(known)
+        of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
+        before = f"{row['measure']}." if of_part else ""  # of a second measure
+        named = {row["measure"] if name == "value" else before + name: row[name] for name in numbers}
+        of_part |= {name: value for name, value in named.items() if not pd.isna(value)}
     return headline
 
 
 def shown_rates(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the deciding rates as `cxprobe.report.judging.Judging.show` prints them, without those of all together."""
     deciding = rates[rates["decides"] & (rates["construction"] != ALL)]
-    part = deciding["construction"].where(
-        deciding["source"] == "own", deciding["construction"] + ", " + deciding["source"]
-    )
+    places = deciding[["construction", "source", "measure"]]
+    parts = places.replace({"source": {"own": ""}, "measure": {"accuracy": ""}}).to_numpy().tolist()
+    part = [", ".join(name for name in of_row if name) for of_row in parts]
     return deciding.assign(part=part).rename(columns={"value": "accuracy"})

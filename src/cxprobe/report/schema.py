@@ -39,6 +39,15 @@ class Measure(NamedTuple):
 MEASURES: Mapping[str, Measure] = {
     "accuracy": Measure("share of items answered right; a tie is half", 0, 1),
     "flips": Measure("share of items whose decision differs from that in the base test; next to a tie half", 0, 1),
+    "both_orders": Measure("share of items that are right in both orders of two people; of two ties a quarter", 0, 1),
+    "every_variant": Measure("share of items of form that are right in all of their variants", 0, 1),
+    "margin": Measure("nats by which the right text scores higher"),
+    "bias": Measure("difference of the accuracies of two ways of asking about the same items, without its sign", 0, 1),
+    "changed": Measure("share of items whose decision differs between two ways of asking; next to a tie half", 0, 1),
+    "consistency": Measure("share of pairs where a model names the same text whichever is shown first", 0, 1),
+    "position_bias": Measure("share of answers that name the text that is shown first; 0.5 without a bias", 0, 1),
+    "unparsed": Measure("share of replies without an answer", 0, 1),
+    "failed": Measure("share of requests without a reply", 0, 1),
 }
 """Name -> what it measures."""
 
@@ -99,7 +108,7 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
 
     Args:
         table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``.
-        facets: The columns that divide responses; texts or whole numbers.
+        facets: The columns that divide responses, texts or whole numbers, and others that are kept.
         path: A .parquet file.
 
     Raises:
@@ -111,7 +120,8 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     if len(unknown) == len(extra):
         raise DataError(f"{path}: no column begins with {CLUSTER}; items that share a word are not independent")
     clusters = [str(name) for name in extra]
-    write_table(table[[*RESPONSES, *facets, *clusters]], path, optional=["chance", *clusters])
+    numbers = [name for name in facets if table[name].dtype == np.float64]
+    write_table(table[[*RESPONSES, *facets, *clusters]], path, optional=["chance", *numbers, *clusters])
 
 
 def write_rates(table: pd.DataFrame, path: Path) -> None:
