@@ -384,8 +384,9 @@ def further_rates(responses: pd.DataFrame, answered: pd.MultiIndex) -> pd.DataFr
         together; the facet origin the pairs of the published design.
     """
     pooled = pool_pairs(responses, answered)
-    margins = pooled[(pooled["measure"] == "margin") & pooled["balanced"]].rename(columns={"value": "margin"})
-    effects = effects_on_margins(margins.rename(columns={"pair_item": "item", "item": "id"}), [*KEYS])
+    margins = pooled[(pooled["measure"] == "margin") & pooled["balanced"]]
+    margins = margins.assign(margin=margins["value"], item=margins["pair_item"])
+    effects = effects_on_margins(margins, [*KEYS])
     effects = effects.rename(columns={"margin": "value", "effect": "level"}).drop(columns="standardised")
     effects["facet"] = np.where(effects["level"] == MEANING, "", "effect")
     parts = [effects.assign(measure="margin", level=effects["level"].replace(MEANING, ""), ties=0, chance=np.nan)]
