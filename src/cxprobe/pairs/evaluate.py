@@ -383,6 +383,8 @@ def further_rates(responses: pd.DataFrame, answered: pd.MultiIndex) -> pd.DataFr
         variant) and compared_noun_type. The facets tests and tests_way have what is no meaning, all constructions
         together; the facet origin the pairs of the published design.
     """
+    if (responses["tests"] == "").all():  # of benchmarks
+        return pd.DataFrame()
     pooled = pool_pairs(responses, answered)
     margins = pooled[(pooled["measure"] == "margin") & pooled["balanced"]]
     margins = margins.assign(margin=margins["value"], item=margins["pair_item"])
