@@ -8,7 +8,6 @@ from judged_pairs import crossed, rates_of_pairs, responses_of
 from cxprobe.lm.params import Member, NgramFeatures, PairClassifier
 from cxprobe.pairs.controls import is_above_chance
 from cxprobe.pairs.evaluate import answered_in, settle
-from cxprobe.report.schema import RATES
 from cxprobe.report.verdict import beside_control
 from cxprobe.stats import Estimate, difference_of_samples
 
@@ -68,8 +67,8 @@ def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
         ]
     )
     rates = rates_of_pairs(responses_of({"m": items})).reset_index()
-    missing = {name: np.nan for name in RATES if name not in rates}
-    compared = rates.assign(**missing).assign(baseline="words", difference=0.5, diff_low=0.4)
+    differences = {"difference": 0.5, "diff_low": 0.4, "diff_high": 0.6, "p_adjusted": np.nan, "detectable": np.nan}
+    compared = rates.assign(baseline="words", **differences)
     control_of = dict(items[["construction", "control"]].drop_duplicates().to_numpy())
     settled = settle(compared, control_of, [])
     whole = settled[(settled["facet"] == "") & (settled["measure"] == "accuracy")].set_index("construction")

@@ -1,6 +1,5 @@
 """Pairs judged by replies in words, in both orders: against counting by hand, and models whose answers are known."""
 
-
 import numpy as np
 import pandas as pd
 import pytest
