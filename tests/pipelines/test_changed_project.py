@@ -44,15 +44,15 @@ def test_another_score_decides_without_asking_a_model(project):
 @pytest.mark.parametrize(
     ("file", "code", "expected"),
     [
-        ("pairs/judge.py", "_CHANGED = 1\n", {"judge_pairs", "report_pairs", "report"}),
+        ("pairs/evaluate.py", "_CHANGED = 1\n", {"evaluate_pairs", "report"}),
         ("scenarios/evaluate.py", "_CHANGED = 1\n", {"evaluate_scenarios", "report"}),
         ("report/dots.py", "_CHANGED = 1\n", {"judge_", "report"}),
         (
             "pairs/params.py",
             "_CHANGED = 1\n",
-            {f"{step}_pairs" for step in ("make", "score", "probe", "judge", "report")},
+            {*(f"{step}_pairs" for step in ("make", "score", "probe", "evaluate")), "report"},
         ),
-        ("pairs/judge.py", "# another comment\n", set()),
+        ("pairs/evaluate.py", "# another comment\n", set()),
         ("pairs/params.py", '"""Another text."""\n', set()),
         ("run/tracking.py", "_CHANGED = 1\n", set()),
     ],
@@ -111,13 +111,14 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
         params["recognition"]["models"] |= {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
 
     change(project, ask_fewer)
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs", "report_recognition").stdout)
+    ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_pairs", "report_recognition").stdout)
     assert [stage for stage in ran if stage.startswith("score_")] == ["score_pairs@clm"]
     table = read_table(project / "results/report_recognition/accuracy.csv")
     asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
     both = mined | {"generated"}
     assert asked == {"one": mined, "one-random": mined, "positions": both, "word-ngrams": both}
-    judged = read_table(project / "data/judge_pairs/items.parquet").groupby("model").size()
+    responses = read_table(project / "data/evaluate_pairs/responses.parquet")
+    judged = responses[responses["decides"]].groupby("model").size()
     assert judged["clm"] < judged["mlm"]
 
     change(project, lambda params: params["recognition"]["models"].update(one={}))

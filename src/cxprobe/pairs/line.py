@@ -122,7 +122,9 @@ class PairsLine(Line):
 
     def asked_in(self, row: Mapping[Any, Any]) -> str:
         """Return the kind of pairs of a row."""
-        return called_pairs(row["construction"]) if row["facet"] == "" else ""
+        if row["facet"] or row["source"] not in ("real", "pseudo"):
+            return ""
+        return called_pairs(row["construction"]) + (", pseudowords" if row["source"] == "pseudo" else "")
 
     def blind_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
         """Return what blind models get on the pairs of meaning and of form, see `cxprobe.pairs.described`."""
