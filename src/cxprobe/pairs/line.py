@@ -122,7 +122,8 @@ class PairsLine(Line):
 
     def asked_in(self, row: Mapping[Any, Any]) -> str:
         """Return the kind of pairs of a row."""
-        if row["facet"] or row["source"] not in ("real", "pseudo"):
+        is_whole = pd.isna(row["facet"]) or row["facet"] == ""  # of a .csv or a .parquet
+        if not is_whole or row["source"] not in ("real", "pseudo"):
             return ""
         return called_pairs(row["construction"]) + (", pseudowords" if row["source"] == "pseudo" else "")
 
