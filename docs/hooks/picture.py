@@ -16,7 +16,8 @@ from cxprobe.report.words import percent
 
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")
-RATES = Path("results/report_pairs/accuracy.csv")
+RATES = Path("results/evaluate_pairs/rates.csv")
+FORM = "-form"
 # How the models of a kind are drawn: real language models large, the carried ones small, in these colours.
 REAL = {"smollm2-135m": ("SmolLM2 135M", "#4053d3", 9.0)}
 CARRIED = {"mini-clm": ("mini-clm", "#b51d14", 4.0)}
@@ -46,11 +47,11 @@ def read_rates(root: Path) -> pd.DataFrame:
         model, construction (of meaning), form, meaning: shares of right pairs, in [0, 1].
     """
     table = pd.read_csv(root / RATES)
-    table = table[table["words"] == "real"]
-    meaning = table[table["tests"] == "meaning"][["model", "construction", "accuracy"]]
-    meaning = meaning.rename(columns={"accuracy": "meaning"})
-    form = table[table["tests"] == "form"][["model", "construction", "accuracy"]].rename(columns={"accuracy": "form"})
-    form["construction"] = form["construction"].str.removesuffix("-form")
+    table = table[(table["source"] == "real") & table["facet"].isna() & (table["measure"] == "accuracy")]
+    columns = ["model", "construction", "value"]
+    meaning = table[columns].rename(columns={"value": "meaning"})
+    form = table[table["construction"].str.endswith(FORM)][columns].rename(columns={"value": "form"})
+    form["construction"] = form["construction"].str.removesuffix(FORM)
     return meaning.merge(form, on=["model", "construction"])
 
 

@@ -1,6 +1,6 @@
 """Numbers of the recorded run in the text of a page, read from the results that git keeps.
 
-Between ``<!-- results/judge_pairs/metrics.json: mini-mlm/meaning -->`` and ``<!-- -->`` stands "44 % [37, 52],
+Between ``<!-- results/judge_prompts/metrics.json: mini-clm/inference -->`` and ``<!-- -->`` stands "44 % [37, 52],
 n = 336", as in the report. What stands after the colon is the path of a rate in the JSON file, usually a model and a
 name. For a table it says which row is meant: ``results/evaluate_scenarios/rates.csv: model=mini-mlm,
 construction=let-alone, facet=scenario, level=S1`` on one line.

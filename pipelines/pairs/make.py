@@ -2,10 +2,14 @@
 
 from collections import Counter
 
+import pandas as pd
+
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
+from cxprobe.pairs.balance import unbalanced_cells, with_balance
 from cxprobe.pairs.benchmarks import read_benchmark
+from cxprobe.pairs.described import described_tables, question_table
 from cxprobe.pairs.frames import load_pairs, pairs_file
 from cxprobe.pairs.make import build_pairs, made_tables, pair_table
 from cxprobe.pairs.params import PairsStage
@@ -26,15 +30,24 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
     for name, of_construction in built.items():
         write_table(of_construction.pairs, stage.data / f"{name}.parquet")
         counts.update(of_construction.counts)
+    tables = made_tables(built)
+    if built:
+        own = pd.concat([of_construction.pairs for of_construction in built.values()], ignore_index=True)
+        own = own[own["words"] == "real"]
+        tables |= described_tables(with_balance(own), ["construction", "variant"])
+        tables |= {"questions": question_table(own), "unbalanced": unbalanced_cells(own)}
     for name, benchmark in section.benchmarks.items():
         pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
-        write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))
+        table = pair_table(pairs)
+        write_table(table, stage.data / folder_of(name).with_suffix(".parquet"))
+        described = described_tables(with_balance(table, benchmark.by), benchmark.by)
+        tables |= {f"{folder_of(name)}/{stem}": of_pairs for stem, of_pairs in described.items()}
         counts |= {
             f"{name}.pairs": len(pairs),
             f"{name}.items": len({pair.item for pair in pairs}),
             f"{name}.identical": sum(pair.good == pair.bad for pair in pairs),  # they tie under any model
         }
-    return Outcome(counts=counts, tables=made_tables(built))
+    return Outcome(counts=counts, tables=tables)
 
 
 if __name__ == "__main__":

@@ -45,10 +45,11 @@ from cxprobe.lm.terms import Bos, Dtype, SchemeName
 from cxprobe.lm.texts import HowToScore, TokenScores, token_table
 from cxprobe.pairs import benchmarks
 from cxprobe.pairs.balance import pooled, with_balance
+from cxprobe.pairs.controls import controls_of
+from cxprobe.pairs.evaluate import both_orders, in_two_orders
 from cxprobe.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
-from cxprobe.pairs.judge import both_orders, controls_of_pairs
 from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
-from cxprobe.pairs.margins import of_meaning
+from cxprobe.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.pairs.measure import check_scored, texts_of_pairs
 from cxprobe.pairs.params import MakePairs, PerCell, ScoreName, construction_of_pairs
 from cxprobe.pairs.sources import with_units
@@ -132,8 +133,15 @@ class Comparison:
         One row a construction, see `cxprobe.pairs.controls.controls_of`. Where ``passed`` is False, the model fails
         these questions even where the text says the answer, so its rate does not tell what it knows.
         """
-        judged = with_balance(_with_clusters(self.table).assign(scheme="causal"))
-        return controls_of_pairs(pooled(judged).assign(model="")).drop(columns="model")
+        decided = pooled(with_balance(_with_clusters(self.table)))
+        real = decided[decided["words"] == "real"]
+        rates, both = (rate_by(table, "accuracy", ["construction"]) for table in (real, both_orders(real)))
+        of_all, of_both = (
+            {("", name): rate for name, rate in zip(table["construction"], _estimates(table, "accuracy"), strict=True)}
+            for table in (rates, both)
+        )
+        control_of = dict(zip(real["construction"], real["control"], strict=True)) if "control" in real else {}
+        return controls_of(of_all, of_both, control_of).drop(columns="model")
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.
@@ -370,10 +378,9 @@ class LanguageModel(Encoder):
         comparison = Comparison(table, accuracy)
         if not {"order", f"{CLUSTER}frame"} <= {*table.columns}:
             return comparison
-        orders = both_orders(clustered, [_ALL])
-        for both in _estimates(orders["both"], "both"):
+        for both in _estimates(rate_by(both_orders(clustered), "accuracy", [_ALL]), "accuracy"):
             comparison = replace(comparison, both=both)
-        for row in of_meaning(orders["margins"]).to_dict("records"):
+        for row in of_meaning(effects_on_margins(in_two_orders(clustered), [_ALL])).to_dict("records"):
             margin = Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
             comparison = replace(comparison, margin=margin)
         return comparison

@@ -117,11 +117,6 @@ def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> 
     return pd.DataFrame(numbers).reset_index()
 
 
-def with_tie_rate(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of `rate_by` with a column tie_rate, the share of items with half a credit, in [0, 1]."""
-    return rates.assign(tie_rate=rates["ties"] / rates["n"])
-
-
 def credits_of_margins(margins: Floats, tie: float = 0.0) -> Floats:
     """Return 1 where the right one of two scores higher, 0 where the wrong one does and 0.5 for a tie, shape (n,).
 

@@ -96,7 +96,7 @@ def test_git_and_dvc_begin_where_there_is_no_repository_and_ignore_what_they_sho
     folder, _ = made
     assert (folder / ".git").is_dir()
     assert "analytics = false" in (folder / ".dvc" / "config").read_text()
-    ignored = ["data/make_pairs", "results/report_pairs/tables", "mlruns/mlflow.db"]
+    ignored = ["data/make_pairs", "results/evaluate_pairs/tables", "mlruns/mlflow.db"]
     asked = [*ignored, "params.yaml", "constructions", "cxprobe.version"]
     assert run(folder, "git", "check-ignore", *asked).stdout.split() == ignored
 

@@ -92,7 +92,7 @@ def test_the_commands_work_and_a_project_that_is_made_runs_its_stages_and_a_seco
     commit(study)
     call(python, study, "python", "-m", "dvc", "repro")
     assert "1 of 1 stages that ask a model are up to date" in call(python, study, "cxprobe", "check")
-    assert (study / "results" / "report_pairs" / "accuracy.csv").read_text().count("my-own") > 0
+    assert (study / "results" / "evaluate_pairs" / "rates.csv").read_text().count("my-own") > 0
     again = call(python, study, "python", "-m", "dvc", "repro")
     assert "Running stage" not in again
     call(python, study, "cxprobe", "sync")

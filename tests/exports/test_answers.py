@@ -31,7 +31,8 @@ def read(made_params, tmp_path, monkeypatch):
             (tmp_path / "data" / made.name).symlink_to(made.absolute())
         monkeypatch.chdir(tmp_path)
         for name, table in tables.items():
-            write_table(table, Path("data") / f"judge_{line}" / f"{name}.parquet")
+            step = "evaluate" if name == "responses" else "judge"
+            write_table(table, Path("data") / f"{step}_{line}" / f"{name}.parquet")
         changed = getattr(made_params, line).model_copy(update=section)
         return answers_of_lines(made_params.model_copy(update={line: changed}), [line])
 
@@ -105,20 +106,23 @@ def test_pairs_have_a_row_for_each_score_and_those_that_decide_are_marked(read):
     scores = pd.DataFrame(
         {
             "model": RULE,
-            "id": ["p", "q", "p", "q"],
+            "item": ["p", "q", "p", "q"],
             "construction": FORM,
-            "words": "real",
+            "source": "real",
+            "measure": "accuracy",
             "variant": "A",
             "scheme": "causal",
             "score": ["sum", "sum", "per_token", "per_token"],
             "margin": [1.0, -2.0, 0.0, 0.1],
-            "accuracy": [1.0, 0.0, 0.5, 1.0],
-            "balanced": [True, False, True, False],
+            "value": [1.0, 0.0, 0.5, 1.0],
+            "decides": [True, False, False, False],
+            "gold": "good",
+            "chosen": ["good", "bad", "", "good"],
             "cluster_frame": ["f", "g", "f", "g"],
             "cluster_noun1": ["p", "q", "p", "q"],  # neither has a cluster of this kind
         }
     )
-    found = read("pairs", {"scores": scores, "items": scores[scores["score"] == "sum"]})
+    found = read("pairs", {"responses": scores})
     assert found["chosen"].tolist() == ["good", "bad", "", "good"]
     assert found["decides"].tolist() == [True, False, False, False]  # q is in a cell where one answer is always right
     assert found["margin"].tolist() == scores["margin"].tolist()

@@ -1,10 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import as_run, crossed, metrics_of
+from judged_pairs import crossed, rates_of_pairs, responses_of
 
 from cxprobe.pairs.balance import telling_words, unbalanced_cells, with_balance
-from cxprobe.pairs.judge import JudgedPairs, pair_tables
 
 CONATIVE = [("It is unclear.", "It is clear.")]
 NAMES = [("It is Ann.", "It is Bob."), ("It is Bob.", "It is Ann.")]
@@ -32,10 +31,9 @@ MIXED = {
 
 def judged(cells=MIXED, seed=0):
     rng = np.random.default_rng(seed)
-    items = with_balance(pairs(cells)).assign(scheme="pll", score="sum")
+    items = with_balance(pairs(cells)).assign(scheme="pll", score="sum", deciding=True)
     items["accuracy"] = np.where(items["balanced"], rng.choice([0.0, 1.0], len(items)), 1.0)
-    items["margin"] = items["accuracy"] - 0.5
-    return JudgedPairs(items, items.drop(columns=["good", "bad"]))
+    return items.assign(margin=items["accuracy"] - 0.5)
 
 
 def test_a_cell_in_which_one_answer_is_always_right_is_named_with_the_reason():
@@ -69,19 +67,14 @@ def test_what_tells_two_texts_apart_is_the_first_word_in_which_they_differ(good,
     assert telling_words(good, bad) == words
 
 
-def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_a_table_names_them():
+def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_those_of_variants_do_not():
     own = judged()
-    tables = pair_tables(as_run(own))
-    balanced = own.items[own.items["balanced"]]
-    assert tables["constructions"]["construction"].tolist() == ["let-alone", "half"]
-    assert tables["constructions"].set_index("construction")["n"].to_dict() == {"let-alone": 8, "half": 8}
-    assert tables["scores"]["n"].sum() == tables["noun_types"]["n"].sum() == len(balanced) == 16
-    assert tables["variants"]["n"].sum() == tables["cells"]["n"].sum() == len(own.items)
-    assert metrics_of(own)["accuracy"] == balanced["accuracy"].mean()
-    named = tables["unbalanced"]
-    assert named[["construction", "variant", "right", "wrong", "accuracy", "n"]].to_numpy().tolist() == [
-        ["conative", "A", "unclear", "clear", 1.0, 4],
-        ["conative", "B", "unclear", "clear", 1.0, 4],
-        ["half", "A", "unclear", "clear", 1.0, 8],
-    ]
-    assert named["reason"].tolist() == unbalanced_cells(own.items)["reason"].tolist()
+    rates = rates_of_pairs(responses_of({"m": own})).xs("m", level="model")
+    balanced = own[own["balanced"]]
+    of_all = rates.xs(("real", "", "", "accuracy"), level=["source", "facet", "level", "measure"])
+    assert of_all["n"].to_dict() == {"all": 16, "half": 8, "let-alone": 8}
+    assert of_all.loc["all", "value"] == balanced["accuracy"].mean()
+    assert of_all["decides"].all()
+    variants = rates.xs(("variant", "accuracy"), level=["facet", "measure"]).drop(index="all")
+    assert variants["n"].sum() == len(own)
+    assert variants.xs("real", level="source").loc[("conative", "A"), "value"] == 1.0

@@ -2,15 +2,15 @@
 
 import pytest
 import torch
-from judged_pairs import as_run
+from judged_pairs import rates_of_pairs, responses_of
 
 from conftest import ROOT
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.lm.params import ModelSpec
 from cxprobe.lm.scoring import load_language_model, score_texts
 from cxprobe.lm.texts import HowToScore, token_table
+from cxprobe.pairs.evaluate import HowToJudge, decide_pairs
 from cxprobe.pairs.frames import load_pairs
-from cxprobe.pairs.judge import HowToJudge, decide_pairs, pair_tables
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.measure import texts_of_pairs
 
@@ -28,15 +28,17 @@ def test_a_constant_model_is_half_right_and_all_ties(name):
     how = HowToScore(schemes=["pll"], token_budget=4096)
     answers = token_table(score_texts(model, [texts_of_pairs(model, pairs)], how))
     every = ["per_token", "sum", "given_context", "pmi"]
-    judged = decide_pairs(pair_table(pairs), answers, HowToJudge("own", "pll", "per_token", every))
-    assert len(judged.items) == len(pairs)
-    tables = pair_tables(as_run(judged))
-    assert (tables["cells"]["accuracy"] == 0.5).all()
-    assert (tables["cells"]["tie_rate"] == 1).all()
-    assert set(tables["biases"]["compares"]) == {"order", "variant"}
-    assert (tables["biases"]["bias"] == 0).all()
+    decided = decide_pairs(pair_table(pairs), answers, HowToJudge("own", "pll", "per_token", every))
+    assert decided["deciding"].sum() == len(pairs)
+    rates = rates_of_pairs(responses_of({"m": decided})).reset_index()
+    deciding = rates[(rates["measure"] == "accuracy") & (rates["facet"] != "score") & (rates["facet"] != "origin")]
+    assert (deciding["value"] == 0.5).all()
+    assert (deciding["ties"] == deciding["n"]).all()
+    biases = rates[rates["measure"] == "bias"]
+    assert set(biases["level"].str.partition(".")[0]) == {"order", "variant"}
+    assert (biases["value"] == 0).all()
     # Members of unequally many tokens do not tie in their sums; those of equally many tie under every score.
-    margins = judged.scores.pivot_table(index="id", columns="score", values="margin")
+    margins = decided.pivot_table(index="id", columns="score", values="margin")
     alike = margins["sum"] == 0
     assert 0 < alike.mean() < 1
     assert (margins.loc[alike, ["given_context", "pmi"]].dropna() == 0).all(axis=None)

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import crossed
+from judged_pairs import crossed, rates_of_pairs, responses_of
 
 from cxprobe.lm.params import Member, NgramFeatures, PairClassifier
 from cxprobe.pairs.controls import is_above_chance
-from cxprobe.pairs.judge import JudgedPairs, controls_of_pairs, every_variant, several, with_answered_by_words
-from cxprobe.report.findings import CANNOT_BE_TOLD, DOES_NOT, KNOWS, WITHOUT_CONSTRUCTION, verdict_beside_control
+from cxprobe.pairs.evaluate import answered_in, settle
+from cxprobe.report.verdict import beside_control
 from cxprobe.stats import Estimate, difference_of_samples
 
 
@@ -34,15 +34,15 @@ def test_a_control_is_passed_above_chance_in_all_pairs_and_in_both_orders(of_all
 @pytest.mark.parametrize(
     ("above_chance", "ahead", "passed", "verdict"),
     [
-        (True, True, True, KNOWS),
-        (False, False, True, DOES_NOT),
-        (False, True, True, DOES_NOT),
-        (True, True, False, CANNOT_BE_TOLD),
-        (True, False, True, WITHOUT_CONSTRUCTION),
+        (True, True, True, "knows"),
+        (False, False, True, "does_not"),
+        (False, True, True, "does_not"),
+        (True, True, False, "cannot_be_told"),
+        (True, False, True, "without_construction"),
     ],
 )
 def test_four_verdicts_follow_from_the_rate_the_best_blind_model_and_the_control(above_chance, ahead, passed, verdict):
-    assert verdict_beside_control(above_chance, ahead, passed) == verdict
+    assert beside_control(above_chance, ahead, passed) == verdict
 
 
 def answered(construction, tests, right, control=""):
@@ -51,9 +51,9 @@ def answered(construction, tests, right, control=""):
     items = crossed(order=["original", "switched"], cluster_frame=frames, variant=["A", "B"])
     items = items.assign(construction=construction, tests=tests, control=control)
     items["accuracy"] = [right(*key) for key in zip(items["variant"], items["order"], strict=True)]
-    return items.assign(
-        item=items["cluster_frame"], unit=items["cluster_frame"], model="m", balanced=True, scheme="pll"
-    )
+    ids = items["cluster_frame"] + items["variant"] + items["order"]
+    deciding = {"scheme": "pll", "score": "sum", "deciding": True, "balanced": True, "margin": 0.0}
+    return items.assign(id=ids, item=items["cluster_frame"], **deciding)
 
 
 def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
@@ -65,15 +65,21 @@ def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
             answered("plain", "control", lambda *_: 1.0),
             answered("other", "control", lambda variant, _: float(variant == "A")),
         ]
-    ).assign(margin=0.0)
-    table = controls_of_pairs(items).set_index("construction")
-    assert table.index.tolist() == ["giving", "moving"]  # a control that the model was not asked is no control
-    assert table["control"].tolist() == ["plain", "other"]
-    assert table["control_accuracy"].tolist() == [1.0, 0.5]
-    assert table["less_control"].tolist() == [-0.5, 0.5]
-    assert table["passed"].tolist() == [True, False]
-    assert table["above_chance"].tolist() == [False, True]
-    assert table["less_control"].between(table["less_low"], table["less_high"], inclusive="neither").all()
+    )
+    rates = rates_of_pairs(responses_of({"m": items})).reset_index()
+    differences = {"difference": 0.5, "diff_low": 0.4, "diff_high": 0.6, "p_adjusted": np.nan, "detectable": np.nan}
+    compared = rates.assign(baseline="words", **differences)
+    control_of = dict(items[["construction", "control"]].drop_duplicates().to_numpy())
+    settled = settle(compared, control_of, [])
+    whole = settled[(settled["facet"] == "") & (settled["measure"] == "accuracy")].set_index("construction")
+    known = whole.dropna(subset="control")
+    assert known.index.tolist() == ["giving", "moving"]  # a control that the model was not asked is no control
+    assert known["control"].tolist() == [1.0, 0.5]
+    assert known["verdict"].tolist() == ["does_not", "cannot_be_told"]
+    assert (whole.drop(index=known.index)["verdict"] == "").all()
+    assert whole["prefers"].to_dict()["giving"]  # right in one variant, wrong in the other
+    both = settled[(settled["measure"] == "both_orders") & (settled["construction"] == "giving")].iloc[0]
+    assert (both["control"], both["verdict"], both["diff_low"], both["prefers"]) == (1.0, "does_not", 0.4, False)
 
 
 def test_the_difference_of_two_samples_covers_the_true_one_as_often_as_it_says():
@@ -96,13 +102,13 @@ def test_variants_that_a_trained_bag_of_words_answers_stay_out_of_rates_of_sever
     words = Member("words", PairClassifier(kind="pair_classifier", folds=5, counts=counts), "panel")
     asked = answered("giving", "meaning", lambda variant, _: 1.0 if variant == "A" else 0.5)
     other = answered("plain", "control", lambda *_: 1.0)  # words may answer a control
-    items = pd.concat([asked, other, asked.assign(model="other", accuracy=1.0)])
-    judged = with_answered_by_words(
-        JudgedPairs(items.assign(model=items["model"].replace("m", "words")), items), [words], 0.6
-    )
-    found = judged.items.groupby(["construction", "variant"])["answered_by_words"].agg(set).to_dict()
-    assert found == {("giving", "A"): {"words"}, ("giving", "B"): {""}, ("plain", "A"): {""}, ("plain", "B"): {""}}
-    assert set(several(judged.items[judged.items["tests"] == "meaning"])["variant"]) == {"B"}
+    decided = {"words": pd.concat([asked, other]), "other": pd.concat([asked.assign(accuracy=1.0), other])}
+    responses = responses_of(decided)
+    left_out = answered_in(responses, [words], 0.6)
+    assert left_out.tolist() == [("giving", "A")]
+    rates = rates_of_pairs(responses, left_out).xs(("", "accuracy"), level=["facet", "measure"])
+    assert rates.loc[("all", "real", "", "words"), "n"] == 48  # variant B alone
+    assert rates.loc[("giving", "real", "", "words"), "n"] == 96
 
 
 def test_an_item_of_form_is_right_in_every_variant_or_not():
@@ -110,7 +116,8 @@ def test_an_item_of_form_is_right_in_every_variant_or_not():
         return float(variant == "A" or order == "switched")
 
     form = answered("giving", "form", right).query("order == 'original'")
-    assert every_variant(form, ["model"])["every_variant"].tolist() == [0.0]
+    place = ("giving", "real", "", "", "every_variant", "m")
+    assert rates_of_pairs(responses_of({"m": form})).loc[place, "value"] == 0.0
     form = form.assign(accuracy=np.where(form["cluster_frame"] == "giving 0", 1.0, form["accuracy"]))
-    row = every_variant(form, ["model"]).iloc[0]
-    assert (row["every_variant"], row["n"]) == (pytest.approx(1 / 24), 24)
+    row = rates_of_pairs(responses_of({"m": form})).loc[place]
+    assert (row["value"], row["n"], row["decides"]) == (pytest.approx(1 / 24), 24, False)

@@ -44,9 +44,9 @@ def test_an_edit_of_code_runs_what_uses_the_module_and_a_comment_runs_nothing(pr
         status = json.loads(run(project, "dvc", "status", "--json").stdout)
         return {stage for stage, reasons in status.items() if "data/list_code" in str(reasons)}
 
-    assert outdated("pairs/judge.py", "# another comment\n") == set()
+    assert outdated("pairs/evaluate.py", "# another comment\n") == set()
     assert outdated("run/tracking.py", "_CHANGED = 1\n") == set()
-    assert outdated("pairs/judge.py", "_CHANGED = 1\n") == {"judge_pairs", "report_pairs", "report"}
+    assert outdated("pairs/evaluate.py", "_CHANGED = 1\n") == {"evaluate_pairs", "report"}
 
 
 def test_a_corrected_frame_costs_its_own_texts(project):
@@ -84,13 +84,14 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
         params["recognition"]["models"] |= {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
 
     change(project, ask_fewer)
-    ran = stages_that_ran(run(project, "dvc", "repro", "report_pairs", "evaluate_recognition").stdout)
+    ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_pairs", "evaluate_recognition").stdout)
     assert [stage for stage in ran if stage.startswith("score_")] == ["score_pairs@clm"]
     table = read_table(project / "results/evaluate_recognition/rates.csv")
     asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
     both = mined | {"generated"}
     assert asked == {"one": mined, "one-random": mined, "positions": both, "word-ngrams": both}
-    judged = read_table(project / "data/judge_pairs/items.parquet").groupby("model").size()
+    responses = read_table(project / "data/evaluate_pairs/responses.parquet")
+    judged = responses[responses["decides"]].groupby("model").size()
     assert judged["clm"] < judged["mlm"]
 
 

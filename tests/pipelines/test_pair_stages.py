@@ -1,4 +1,4 @@
-"""Minimal pairs as stages: made, scored, asked in words, judged and reported."""
+"""Minimal pairs as stages: made, scored, asked in words, and evaluated."""
 
 import importlib.util
 import json
@@ -139,7 +139,7 @@ def outcomes(tmp_path_factory):
             table = read_table(always / "replies.parquet")
             write_table(table.assign(reply=table["gold"]), knows / "replies.parquet")
             (knows / "model.json").write_bytes((always / "model.json").read_bytes())
-        yield done | {"judge": run_script("judge_pairs"), "report": run_script("report_pairs")}
+        yield done | {"evaluate": run_script("evaluate_pairs")}
 
 
 def members() -> list[str]:
@@ -176,7 +176,7 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
     write_table(table.assign(good=table["context"] + table["good"], context=""), path)
     judge = JudgePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
     with pytest.raises(DataError, match=r"pairs.judge.score: given_context needs a context, and no pair has one"):
-        run_script("judge_pairs", judge=judge)
+        run_script("evaluate_pairs", judge=judge)
     path.write_bytes(before)
 
 
@@ -187,11 +187,13 @@ def test_every_pair_is_asked_about_in_both_orders(outcomes):
     assert set(replies.groupby("pair")["gold"].agg("".join)) == {"AB"}
 
 
-def test_a_run_for_each_model_and_construction_and_group_has_comparable_numbers(outcomes):
-    runs = [run for run in outcomes["judge"].runs if run.facts.kind != "series"]
+def test_a_run_for_each_model_construction_and_source_has_comparable_numbers(outcomes):
+    runs = [run for run in outcomes["evaluate"].runs if run.facts.kind != "series"]
+    every, asked_others = [*SERIES, *members(), *LLMS], [*SERIES, *(m for m in members() if m != "alone"), *LLMS]
     for source, names, models in (
-        ("own", ["toy", "all"], [*SERIES, *members(), *LLMS]),
-        ("others", ["all", "agreement", "tense_past"], [*SERIES, *(m for m in members() if m != "alone"), *LLMS]),
+        ("real", ["toy", "all"], every),
+        ("pseudo", ["toy", "all"], every),
+        ("others", ["all", "agreement", "tense_past"], asked_others),
     ):
         of_source = [run for run in runs if run.source == source]
         assert sorted((run.model, run.construction) for run in of_source) == sorted(
@@ -199,50 +201,46 @@ def test_a_run_for_each_model_and_construction_and_group_has_comparable_numbers(
         )
         assert len({tuple(run.settings) for run in of_source}) == 1
         for run in of_source:
-            assert list(run.metrics)[:5] == ["accuracy", "low", "high", "n", "tie_rate"]
-            assert len(run.metrics) <= 40
+            assert {"accuracy", "accuracy.low", "accuracy.high", "n"} <= set(run.metrics)
+            assert len(run.metrics) <= 50
             assert not [name for name in (*run.metrics, *run.settings) if run.model in name or "toy" in name]
-            assert list(run.figures) == (["accuracy"] if run.construction == "all" else [])
-            assert ("asked" in run.tables) == (run.model in LLMS)
-    asked = next(run.settings for run in runs if run.model == "knows")
-    assert {asked[name] for name in asked if name.startswith("pairs.score.")} == {"none"}
+            assert ("consistency" in run.metrics) == (run.model in LLMS)
 
 
 def test_a_series_of_models_is_a_run_with_steps(outcomes):
-    runs = [run for run in outcomes["judge"].runs if run.facts.kind == "series"]
-    assert [(run.model, run.source, run.construction) for run in runs] == [
-        *(("training", "own", name) for name in ("all", "toy")),
-        *(("training", "others", name) for name in ("all", "agreement", "tense_past")),
-    ]
-    headline = outcomes["judge"].headline
-    steps = [(int(at), headline[model]["meaning"]["accuracy"]) for model, at in SERIES.items()]
-    assert runs[0].series["by_training_tokens.accuracy"] == steps
-    along = outcomes["report"].tables["tables/series"]
-    assert set(along["source"]) == {"own", "others"}
-    of_all = along[along["group"] == "all pairs of meaning"].set_index("model")["accuracy"]
-    assert [(int(at), of_all[model]) for model, at in SERIES.items()] == steps
+    runs = [run for run in outcomes["evaluate"].runs if run.facts.kind == "series"]
+    places = {(run.source, run.construction) for run in runs}
+    assert places == {
+        *((words, name) for words in ("real", "pseudo") for name in ("all", "toy")),
+        *(("others", name) for name in ("all", "agreement", "tense_past")),
+    }
+    assert {run.model for run in runs} == {"training"}
+    headline = outcomes["evaluate"].headline
+    steps = [(int(at), headline[model]["all, real"]["accuracy"]) for model, at in SERIES.items()]
+    [of_all] = [run for run in runs if (run.source, run.construction) == ("real", "all")]
+    assert of_all.series["accuracy.by_training_tokens"] == steps
+    assert {f"both_orders.by_training_tokens{end}" for end in ("", ".low", ".high")} <= set(of_all.series)
 
 
-def test_the_report_puts_all_models_side_by_side(outcomes):
-    report, judged = outcomes["report"], outcomes["judge"]
-    accuracy = report.tables["accuracy"]
-    assert set(accuracy["model"]) == {*SERIES, *members(), *LLMS}
-    for name in ("cells", "variants", "noun_types", "scores", "biases"):
-        table = report.tables[f"tables/{name}"]
-        for run in (run for run in judged.runs if run.source == "own" and run.construction == "toy" and run.metrics):
-            if run.model in SERIES:
-                rows = table[table["model"] == run.model].reset_index(drop=True)
-                expected = run.tables[name].reset_index(drop=True)
-                pd.testing.assert_frame_equal(rows[expected.columns], expected, check_dtype=False)
-    compared = report.tables["tables/comparisons"][["construction", "first", "second"]].to_numpy().tolist()
-    assert ["toy", "late", "knows"] in compared
-    assert report.tables["tables/asked"].set_index(["model", "words"]).loc[("knows", "real"), "consistency"] == 1.0
-    assert "this run" in set(report.tables["tables/beside_published"]["source"])
-    names = ["meaning_by_variant", "pseudowords", "by_training_tokens", "by_training_tokens_biases", "cards"]
-    assert {f"figures/{name}" for name in (*names, "blind_by_construction")} <= set(report.figures)
-    shown = {text.get_text() for text in report.figures["figures/meaning_by_variant"].legends[0].get_texts()}
-    assert "late" in shown
-    assert shown.isdisjoint({f"{llm} (asked)" for llm in LLMS})  # mock models are drawn beside no other
+def test_all_models_stand_side_by_side_in_one_table(outcomes):
+    tables, made = outcomes["evaluate"].tables, outcomes["make"].tables
+    rates = tables["rates"]
+    assert set(rates["model"]) == {*SERIES, *members(), *LLMS}
+    assert {"variant", "noun_type", "score", "compared", "compared_noun_type", "origin"} <= set(rates["facet"])
+    headed = rates[rates["decides"]].set_index(["model", "construction", "source", "measure"])
+    for run in outcomes["evaluate"].runs:
+        if run.facts.kind != "series":
+            value = headed.loc[(run.model, run.construction, run.source, "accuracy"), "value"]
+            assert run.metrics["accuracy"] == value
+    compared = tables["comparisons"][["construction", "source", "first", "second"]].to_numpy().tolist()
+    assert ["toy", "real", "late", "knows"] in compared
+    consistency = rates[(rates["measure"] == "consistency") & (rates["facet"] == "")]
+    by_place = consistency.set_index(["model", "construction", "source"])["value"]
+    assert by_place["knows", "toy", "real"] == 1.0
+    assert by_place["always-a", "toy", "real"] == 0.0
+    assert "this run" in set(tables["tables/beside_published"]["source"])
+    assert set(tables["tables/clusters"]["construction"]) == {"toy", "agreement", "tense_past"}
+    assert {"composition", "words", "questions", "unbalanced", "benchmarks/others/words"} <= set(made)
 
 
 def test_a_fault_of_one_model_leaves_the_others_judged(outcomes):
@@ -251,7 +249,7 @@ def test_a_fault_of_one_model_leaves_the_others_judged(outcomes):
     before = path.read_bytes()
     table = read_table(path)
     write_table(table.assign(pair="old-" + table["pair"]), path)
-    outcome = run_script("judge_pairs")
+    outcome = run_script("evaluate_pairs")
     path.write_bytes(before)
     assert "pairs were asked about that are not there" in outcome.faults["knows"]
-    assert {run.model for run in outcome.runs if run.source == "own"} == {*SERIES, "training", *members(), "always-a"}
+    assert {run.model for run in outcome.runs if run.source == "real"} == {*SERIES, "training", *members(), "always-a"}

@@ -24,8 +24,7 @@ def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_f
     expected = {
         "recognition": {(model, "toy", "generated") for model in ("one", "one-random", "word-ngrams", "positions")},
         "scenarios": {("mlm", "toy", "own"), *((model, "all", "own") for model in ("mlm", "last-rule", "copier"))},
-        "pairs": {(model, of, "own") for model in ("mlm", "clm") for of in ("toy", "all")}
-        | {(model, "all", "own") for model in RULES},
+        "pairs": {(model, of, "real") for model in ("mlm", "clm", *RULES) for of in ("toy", "all")},
         "prompts": {
             (model, of, name)
             for model in ("mock", "clm")
@@ -33,21 +32,19 @@ def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_f
             for name in ("templatic", "challenge", "reasoning")
         }
         | {("hypothesis-only", "all", "templatic"), ("first-referent", "all", "reasoning")},
-        "ways": {("mlm", of, "own") for of in ("toy", "all")},
     }
     for experiment, wanted in expected.items():
         params = [one.data.params for one in runs(finished_project, experiment)]
         assert {(one["model"], one["construction"], one["source"]) for one in params} == wanted, experiment
 
 
-@pytest.mark.parametrize("experiment", ["recognition", "scenarios", "pairs", "prompts", "ways"])
+@pytest.mark.parametrize("experiment", ["recognition", "scenarios", "pairs", "prompts"])
 def test_the_runs_of_an_experiment_can_be_compared(finished_project, experiment):
     found = runs(finished_project, experiment)  # the newest first
     assert len({tuple(sorted(one.data.params)) for one in found}) == 1
     states = [one.data.params["model_weights"] for one in found]
     assert states[0] == "trained"
-    if experiment != "ways":
-        assert states == sorted(states, key=["trained", "random", "none"].index)
+    assert states == sorted(states, key=["trained", "random", "none"].index)
     client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
     for one in found:
         assert {"accuracy", "accuracy.low", "accuracy.high", "n"} <= one.data.metrics.keys()
@@ -108,11 +105,11 @@ def test_a_measuring_stage_that_is_killed_fails_and_runs_again(project):
 def test_parameters_that_come_back_are_judged_again_and_both_runs_are_tracked(project):
     for score in ("sum", "per_token"):
         change(project, lambda params, score=score: params["pairs"]["judge"].update(score=score))
-        done = run(project, "dvc", "repro", "judge_pairs")
+        done = run(project, "dvc", "repro", "evaluate_pairs")
     # DVC remembers no run of a stage with a file in git that is no metric, as metrics.json is.
-    assert stages_that_ran(done.stdout) == ["judge_pairs"]
+    assert stages_that_ran(done.stdout) == ["evaluate_pairs"]
     query = "params.model = 'mlm' and params.construction = 'toy'"
     run(project, "cxprobe", "sync")
     found = runs(project, "pairs", query)
     assert {one.data.params["pairs.judge.score"] for one in found} == {"sum", "per_token"}
-    assert Path(project / "results/judge_pairs/metrics.json").exists()
+    assert Path(project / "results/evaluate_pairs/metrics.json").exists()

@@ -10,7 +10,7 @@ from cxprobe.cli import app
 from cxprobe.errors import DataError
 from cxprobe.site.constructions import make_page
 
-PAIRS = "model,construction,words,accuracy,low,high,n\n"
+PAIRS = "model,construction,source,facet,level,measure,value,low,high,n\n"
 
 
 @pytest.fixture
@@ -34,8 +34,11 @@ def test_the_page_in_git_is_what_the_data_say(monkeypatch):
 
 
 def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
-    rows = "first-mentioned,toy,real,0.75,0.5,0.9,24\nshorter,toy,pseudo,0.5,0.4,0.6,12\nmlm,toy,real,1,1,1,24\n"
-    write_results(folder, "report_pairs", PAIRS + rows)
+    rows = (
+        "first-mentioned,toy,real,,,accuracy,0.75,0.5,0.9,24\nshorter,toy,pseudo,,,accuracy,0.5,0.4,0.6,12\n"
+        "mlm,toy,real,,,accuracy,1,1,1,24\n"
+    )
+    write_results(folder, "evaluate_pairs", PAIRS + rows)
     head = "model,construction,source,facet,level,measure,value,low,high,n\n"
     asked = head + "first-referent,toy,reasoning,setting,0.False.none,accuracy,0.25,0.2,0.3,8.0\n"
     asked += "hypothesis-only,toy,templatic,setting,0.False.none,accuracy,1,0.5,1,4\n"
@@ -58,12 +61,12 @@ def test_what_blind_models_get_is_read_from_the_tracked_results(folder):
 
 
 @pytest.mark.parametrize(
-    "text", ["model,construction\nshorter,toy\n", PAIRS + "shorter,toy,real,much,0,1,24\n", "\xff"]
+    "text", ["model,construction\nshorter,toy\n", PAIRS + "shorter,toy,real,,,accuracy,much,0,1,24\n", "\xff"]
 )
 def test_a_damaged_table_of_results_is_told(folder, text):
-    write_results(folder, "report_pairs", "")
-    (folder / "results" / "report_pairs" / "accuracy.csv").write_bytes(text.encode("latin-1"))
-    with pytest.raises(DataError, match=r"results/report_pairs/accuracy\.csv"):
+    write_results(folder, "evaluate_pairs", "")
+    (folder / "results" / "evaluate_pairs" / "rates.csv").write_bytes(text.encode("latin-1"))
+    with pytest.raises(DataError, match=r"results/evaluate_pairs/rates\.csv"):
         make_page()
 
 

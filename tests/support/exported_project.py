@@ -11,9 +11,11 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.files.tables import write_table
-from cxprobe.pairs.sources import without_gaps
+from cxprobe.pairs.evaluate import FACETS, KEPT, HowToJudge, pair_responses
+from cxprobe.pairs.sources import with_units, without_gaps
 from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_text
+from cxprobe.report.schema import write_responses
 from cxprobe.run.stage import Stage
 
 MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"
@@ -76,8 +78,10 @@ def make_small_data() -> Params:
     paths = {name: Path("data/make_pairs") / f"{name}.parquet" for name in PAIRS}
     pairs = pd.concat([pd.read_parquet(path).assign(balanced=name != UNBALANCED) for name, path in paths.items()])
     judged = without_gaps(pairs).assign(model=RULE, scheme="rule", score="preference", margin=0.0, accuracy=0.5)
-    write_table(judged, Path("data/judge_pairs/items.parquet"))
-    write_table(judged.drop(columns=["context", "good", "bad"]), Path("data/judge_pairs/scores.parquet"))
+    decided = judged.drop(columns=["context", "good", "bad"]).assign(deciding=True)
+    responses = pair_responses(with_units(decided), HowToJudge.of(params.pairs)).assign(task="pairs", model=RULE)
+    facets = dict.fromkeys([*(name for facet in FACETS for name in facet.columns), *KEPT])
+    write_responses(responses, [*facets], Path("data/evaluate_pairs/responses.parquet"))
     return params
 
 

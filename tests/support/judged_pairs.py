@@ -1,11 +1,15 @@
-"""Minimal pairs and what models answered about them, made up, and the metrics of a single run."""
+"""Minimal pairs and what models answered about them, made up, and the rates of these."""
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.lm.texts import TokenScores, token_table
-from cxprobe.pairs.judge import HowToJudge, JudgedPairs, run_metrics
+from cxprobe.pairs.evaluate import FACETS, HowToJudge, further_rates, pair_responses, pool_pairs
 from cxprobe.pairs.params import Benchmark
+from cxprobe.pairs.sources import with_units
+from cxprobe.report.rates import rates_of
 from cxprobe.stats import credits_of_margins
 
 # What pairs have where a test does not say otherwise.
@@ -65,12 +69,20 @@ def of_benchmark(benchmark: Benchmark, name: str = "others") -> HowToJudge:
     return HowToJudge(name, "pll", benchmark.score, scores, benchmark.by, shifts)
 
 
-def as_run(judged: JudgedPairs) -> JudgedPairs:
-    """Return judged pairs as those of one model in one run."""
-    return JudgedPairs(*(table.assign(model="m", run="r") for table in (judged.items, judged.scores)))
+NONE = pd.MultiIndex.from_arrays([[], []], names=["construction", "variant"])  # no variant is answered by words
 
 
-def metrics_of(judged: JudgedPairs) -> dict[str, float]:
-    """Return the metrics of judged pairs as those of one run."""
-    judged = as_run(judged)
-    return run_metrics(judged.items, judged.scores)["m", "r"]
+def responses_of(decided: Mapping[str, pd.DataFrame], how: HowToJudge | None = None) -> pd.DataFrame:
+    """Return the responses of models to decided pairs."""
+    how = how or own()
+    tables = [
+        pair_responses(with_units(table), how).assign(task="pairs", model=name) for name, table in decided.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def rates_of_pairs(responses: pd.DataFrame, answered: pd.MultiIndex = NONE) -> pd.DataFrame:
+    """Return all rates by construction, source, facet, level, measure and model."""
+    tables = [rates_of(pool_pairs(responses, answered), FACETS), further_rates(responses, answered)]
+    keys = ["construction", "source", "facet", "level", "measure", "model"]
+    return pd.concat(tables, ignore_index=True).set_index(keys).sort_index()

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cxprobe.stats import rate_by, with_tie_rate
+from cxprobe.report.rates import ALL
+from cxprobe.stats import rate_by
 
 CELL = ("construction", "words", "variant")
 _EDGES = re.compile(r"^\W+|\W+$")
@@ -77,15 +78,13 @@ def unbalanced_rates(items: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of the cells in which one answer is always right, one by one, with the reason.
 
     Args:
-        items: Judged pairs of several models; see `with_balance`.
+        items: Decided pairs of several models; see `with_balance`.
 
     Returns:
-        model, the columns of `CELL`, right, wrong, reason, accuracy, low, high, n, ties and tie_rate.
+        model, the columns of `CELL`, right, wrong, accuracy, low, high, n, ties and reason.
     """
-    keys = ["model", *CELL, "right", "wrong"]
-    table = with_tie_rate(rate_by(items[~items["balanced"].astype(bool)], "accuracy", keys))
-    table.insert(len(keys), "reason", _reasons(table))
-    return table
+    table = rate_by(items[~items["balanced"].astype(bool)], "accuracy", ["model", *CELL, "right", "wrong"])
+    return table.assign(reason=_reasons(table))
 
 
 def pooled(items: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +92,7 @@ def pooled(items: pd.DataFrame) -> pd.DataFrame:
     return items[items["balanced"].astype(bool)]
 
 
-def fixed_preferences(sentences: pd.DataFrame) -> dict[tuple[str, str, str], tuple["pd.Series[Any]", "pd.Series[Any]"]]:
+def fixed_preferences(rates: pd.DataFrame) -> dict[tuple[str, str, str], tuple[dict[Any, Any], dict[Any, Any]]]:
     """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
 
     Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
@@ -101,18 +100,22 @@ def fixed_preferences(sentences: pd.DataFrame) -> dict[tuple[str, str, str], tup
     interval does not contain a half.
 
     Args:
-        sentences: Columns model, construction, words, variant, sentence, accuracy, low, high, n.
+        rates: Columns of `cxprobe.report.schema.RATES`, of minimal pairs.
 
     Returns:
-        (model, construction, words) -> the row in which the model is most wrong, and the one in which it is most right.
+        (model, construction, source) -> the rate in which the model is most wrong, and the one in which it is most
+        right.
     """
+    of_wordings = rates[rates["facet"].isin(["variant", "sentence"]) & (rates["construction"] != ALL)]
     preferences = {}
-    for key, rows in sentences.groupby(["model", "construction", "words"], sort=False) if len(sentences) else ():
-        worst = rows.sort_values("accuracy", kind="stable").iloc[0]  # of several the first, so of one wording if it can
-        best = rows.sort_values("accuracy", ascending=False, kind="stable").iloc[0]
+    for key, rows in of_wordings.groupby(["model", "construction", "source"], sort=False):
+        rivals = rows[rows["facet"] == "sentence"]
+        ordered = (rivals if len(rivals) else rows).sort_values("value", kind="stable").to_dict("records")
+        worst = ordered[0]
+        best = next(row for row in ordered if row["value"] == ordered[-1]["value"])
         if worst["high"] < 0.5 < best["low"]:
-            model, construction, words = map(str, key)
-            preferences[model, construction, words] = (worst, best)
+            model, construction, source = map(str, key)
+            preferences[model, construction, source] = (worst, best)
     return preferences
 
 

@@ -3,10 +3,18 @@
 A model that fails them cannot be asked in this format, so its rate on the construction does not tell what it knows.
 """
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
 import pandas as pd
 
-from cxprobe.report.findings import CHANCE_IN_BOTH, HALF, AgainstBlind, rate_of, verdict_beside_control
+from cxprobe.report.findings import CHANCE_IN_BOTH, HALF
+from cxprobe.report.rated import estimate_of
+from cxprobe.report.verdict import beats_baseline, beside_control
 from cxprobe.stats import Estimate, difference_of_samples
+
+Place: TypeAlias = tuple[str, str]
+"""A model and a construction."""
 
 OF_CONTROL = [
     *("control", "control_accuracy", "control_low", "control_high", "control_n", "passed"),
@@ -27,14 +35,15 @@ def is_above_chance(rate: Estimate, both: Estimate | None) -> bool:
     return rate.low > HALF and (both is None or both.low > CHANCE_IN_BOTH)
 
 
-def controls_of(rates: pd.DataFrame, both: pd.DataFrame) -> pd.DataFrame:
+def controls_of(
+    accuracy: Mapping[Place, Estimate], both: Mapping[Place, Estimate], control_of: Mapping[str, str]
+) -> pd.DataFrame:
     """Return for each model the control of each construction, and how far its rate of meaning is from it.
 
     Args:
-        rates: model, construction, tests, control (a construction, or ""), accuracy, low, high and n of pairs with real
-            words.
-        both: The rates of items that are right in both orders: the first four of these columns, both, low, high and n;
-            without rows of constructions that have one order.
+        accuracy: (model, construction) -> the rate of pairs with real words.
+        both: The rate of items that are right in both orders; none of constructions that have one order.
+        control_of: Construction -> its control, "" for none.
 
     Returns:
         One row a model and construction whose control the model was asked too: model, construction; control, its name;
@@ -42,40 +51,44 @@ def controls_of(rates: pd.DataFrame, both: pd.DataFrame) -> pd.DataFrame:
         that of the control, with less_low and less_high, over frames (`difference_of_samples`, since the two have
         frames of their own); and above_chance, whether the accuracy is.
     """
-    keys = ["model", "construction"]
-    orders = {key: rate_of(row, "both") for key, row in both.set_index(keys).iterrows()}
-    controls = {key: rate_of(row) for key, row in rates[rates["tests"] == "control"].set_index(keys).iterrows()}
     rows = []
-    for _, row in rates[rates["tests"] == "meaning"].iterrows():
-        key, of_control = tuple(row[keys]), (row["model"], row["control"])
-        if of_control not in controls:
+    for (model, construction), rate in accuracy.items():
+        of_control = (model, control_of.get(construction, ""))
+        control = accuracy.get(of_control)
+        if control is None:
             continue
-        rate, control = rate_of(row), controls[of_control]
         less = difference_of_samples(rate, control)
-        passed = is_above_chance(control, orders.get(of_control))
-        above = is_above_chance(rate, orders.get(key))
+        passed = is_above_chance(control, both.get(of_control))
+        above = is_above_chance(rate, both.get((model, construction)))
         numbers = (control.value, control.low, control.high, control.n, passed)
-        rows.append((*key, row["control"], *numbers, less.value, less.low, less.high, above))
-    return pd.DataFrame(rows, columns=[*keys, *OF_CONTROL])
+        rows.append((model, construction, of_control[1], *numbers, less.value, less.low, less.high, above))
+    return pd.DataFrame(rows, columns=["model", "construction", *OF_CONTROL])
 
 
-def with_verdicts(
-    rates: pd.DataFrame, controls: pd.DataFrame, against: dict[tuple[str, ...], AgainstBlind]
-) -> pd.DataFrame:
-    """Return rates with their controls and verdicts; those of pseudowords, and without a control, have none (NaN, "").
+def control_verdicts(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
+    """Return rates with control, its interval and number of items, and verdict: "" where there is no control.
 
     Args:
-        rates: model, construction, words and any others.
-        controls: What `controls_of` returns.
-        against: (model, construction) -> how the model compares with the best blind one; where the two were not
-            compared, there is no verdict.
+        rates: Columns of `cxprobe.report.schema.RATES`.
+        control_of: Construction -> its control, "" for none.
     """
-    beside = rates.merge(controls.assign(words="real"), "left", ["model", "construction", "words"])
-    settled = []
-    for _, row in beside.iterrows():
-        compared = against.get((row["model"], row["construction"]))
-        if compared is None or pd.isna(row["passed"]):
-            settled.append("")
-        else:
-            settled.append(verdict_beside_control(row["above_chance"], compared.ahead, row["passed"]).words)
-    return beside.drop(columns="above_chance").assign(verdict=settled)
+    whole = rates[(rates["facet"] == "") & (rates["source"] == "real")]
+    found = dict[str, dict[Place, Estimate]](accuracy={}, both_orders={})
+    beats = {}
+    for row in whole[whole["measure"].isin([*found])].to_dict("records"):
+        place = (row["model"], row["construction"])
+        found[row["measure"]][place] = estimate_of(row)
+        if row["measure"] == "accuracy" and row["baseline"]:
+            beats[place] = beats_baseline(row)
+    table = controls_of(found["accuracy"], found["both_orders"], control_of)
+    verdicts = []
+    for _, row in table.iterrows():
+        ahead = beats.get((row["model"], row["construction"]))
+        verdicts.append("" if ahead is None else beside_control(row["above_chance"], ahead, row["passed"]))
+    numbers = {"control_accuracy": "control"}
+    named = table.drop(columns="control").rename(columns=numbers).assign(verdict=verdicts)
+    columns = ["control", "control_low", "control_high", "control_n", "verdict"]
+    both = pd.concat([named.assign(measure=measure) for measure in found], ignore_index=True)
+    keys = ["model", "construction", "source", "facet", "measure"]
+    joined = rates.merge(both.assign(source="real", facet="")[[*keys, *columns]], on=keys, how="left")
+    return joined.assign(verdict=joined["verdict"].fillna(""))

@@ -1,19 +1,24 @@
-"""The figures of minimal pairs: of single runs, and of all models side by side."""
+"""The figures of minimal pairs: all models side by side, drawn from the rates."""
 
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.lm.params import Member
+from cxprobe.lm.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.pairs.balance import fixed_preferences
-from cxprobe.pairs.margins import of_meaning
+from cxprobe.pairs.params import PairsStage
+from cxprobe.people.estimates import human_agreement, load_ratings
 from cxprobe.report.cards import card_figure
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, FIXED_PREFERENCE, PEOPLE, curves, dots
 from cxprobe.report.findings import CHANCE_IN_BOTH, HALF
+from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.judging import line_members
+from cxprobe.report.rates import ALL
 
 _WAYS = {  # way of asking -> its entry in the legend
     "recognised": "probe (best layer of other frames)",
@@ -21,165 +26,171 @@ _WAYS = {  # way of asking -> its entry in the legend
     "said": "asked in words",
     "words": "probe on counts of words",
 }
-_CHANCE = {"accuracy": HALF, "both": CHANCE_IN_BOTH, "margin": 0.0}
+_CHANCE = {"accuracy": HALF, "both_orders": CHANCE_IN_BOTH, "margin": 0.0}
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
 
 
 class Dots(NamedTuple):
-    """A figure of dots that shows rows of a table.
+    """A figure of dots that shows rates.
 
     Attributes:
         title: The title of the figure, without the score.
-        table: The name of the table.
-        panels: The column that divides the figure into panels, one for each value.
-        only: Column -> value: rows with another value are not drawn.
+        facet: Of the rates that are drawn.
+        panels: The column that divides the figure into panels, one for each value: a column of the rates, tests, or
+            part, the last part of the level.
+        where: A condition on the rates; they have the columns tests and part too.
         of_two: A column with two values: constructions that have only one of them are not drawn. None to draw all.
-        models: Which models are drawn: "seeing" (all that are not blind), "trained" or "blind".
-        value: The column that is drawn.
-        best: Whether a tick in each row shows the best blind model.
+        models: Which models are drawn: "seeing" (all that are not baselines), "trained" or "blind".
+        measure: What is drawn.
+        best: Whether a tick in each row shows the best baseline.
     """
 
     title: str
-    table: str
+    facet: str
     panels: str
-    only: Mapping[str, str] = {}
+    where: str = "source == 'real'"
     of_two: str | None = None
     models: Literal["seeing", "trained", "blind"] = "seeing"
-    value: str = "accuracy"
+    measure: str = "accuracy"
     best: bool = False
 
 
-_REAL = {"words": "real"}
-_MEANING = {"tests": "meaning", **_REAL}
-_ORDER, _VARIANT = {"compares": "order"}, {"compares": "variant"}
+_MEANING = "source == 'real' and tests == 'meaning'"
+_ORDER, _VARIANT = (f"level.str.startswith('{way}.')" for way in ("order", "variant"))
 FIGURES: Mapping[str, Dots] = {
     "both_orders": Dots(
-        "Pairs of meaning that are right in both orders of two people", "both", "words", _REAL, value="both"
+        "Pairs of meaning that are right in both orders of two people", "", "source", measure="both_orders"
     ),
-    "margins": Dots(
-        "By how much the right text scores higher, mean over both orders", "margins", "words", _REAL, value="margin"
-    ),
-    "meaning_by_variant": Dots("Pairs of meaning by what is asked", "variants", "tests", _MEANING, best=True),
-    "meaning_by_sentence": Dots(
-        "Sentences with the construction and their rivals", "sentences", "sentence", _MEANING, "sentence"
-    ),
-    "meaning_by_noun_type": Dots("Pairs of meaning by noun type", "noun_types", "noun_type", _MEANING, best=True),
-    "form": Dots("Pairs of form", "constructions", "tests", {"tests": "form", **_REAL}, best=True),
+    "margins": Dots("By how much the right text scores higher, mean over both orders", "", "source", measure="margin"),
+    "meaning_by_variant": Dots("Pairs of meaning by what is asked", "variant", "tests", _MEANING, best=True),
+    "meaning_by_sentence": Dots("Sentences with the construction and their rivals", "sentence", "part", _MEANING),
+    "meaning_by_noun_type": Dots("Pairs of meaning by noun type", "noun_type", "part", _MEANING, best=True),
+    "form": Dots("Pairs of form", "", "tests", "source == 'real' and tests == 'form'", best=True),
     "pseudowords": Dots(
-        "Real words and pseudowords", "constructions", "words", of_two="words", models="trained", best=True
+        "Real words and pseudowords", "", "source", "tests != ''", of_two="source", models="trained", best=True
     ),
-    "blind_by_construction": Dots("Blind models", "constructions", "tests", _REAL, models="blind"),
-    "bias_order": Dots("Bias (i), between original and switched pairs", "biases", "noun_type", _ORDER, value="bias"),
-    "bias_variant": Dots("Bias (ii), between the two variants", "biases", "noun_type", _VARIANT, value="bias"),
+    "blind_by_construction": Dots("Blind models", "", "tests", models="blind"),
+    "bias_order": Dots(
+        "Bias (i), between original and switched pairs", "compared_noun_type", "part", _ORDER, measure="bias"
+    ),
+    "bias_variant": Dots("Bias (ii), between the two variants", "compared_noun_type", "part", _VARIANT, measure="bias"),
     "changed_with_order": Dots(
-        "Decisions that change when the two people are exchanged", "changes", "noun_type", _ORDER, value="changed"
+        "Decisions that change when the two people are exchanged",
+        "compared_noun_type",
+        "part",
+        _ORDER,
+        measure="changed",
     ),
+}
+_ALONG = {  # name -> the two ways of asking that are compared, and the measure
+    "bias (i)": ("order", "bias"),
+    "bias (ii)": ("variant", "bias"),
+    "changed": ("order", "changed"),
 }
 
 
-def ways_figure(rates: pd.DataFrame, title: str) -> Figure:
-    """Draw the accuracy of each way of asking, one row per construction.
-
-    Args:
-        rates: Columns construction, way, accuracy, low, high, n, see `cxprobe.pairs.ways.rates_of_ways`.
-        title: The title of the figure.
-    """
-    shown = rates.assign(way=rates["way"].map(_WAYS), panel="the same pairs")
-    return dots(shown, title, rows="construction", colours="way", panels="panel")
-
-
-def series_figures(
-    along: pd.DataFrame, title: str, best: pd.DataFrame | None = None, value: str = "accuracy"
-) -> dict[str, Figure]:
-    """Return a figure for each axis, "by_<axis>", with a curve for each series that has values on it.
-
-    Args:
-        along: Columns series, axis, quantity, panel, ``value``, low, high and n (`cxprobe.pairs.report.with_series`).
-        title: The title of the figures.
-        best: The best blind model of each panel, see `cxprobe.report.dots.curves`.
-        value: The column that is drawn. A line shows chance if `_CHANCE` has it.
-    """
-    figures = {}
-    for axis, rows in along.groupby("axis", sort=False):
-        x, chance = str(axis), _CHANCE.get(value)
-        rows = rows.rename(columns={"quantity": x})
-        figures[f"by_{x}"] = curves(
-            rows, title, x=x, panels="panel", colours="series", value=value, chance=chance, best=best
-        )
-    return figures
-
-
-def benchmark_figures(
-    tables: Mapping[str, pd.DataFrame], name: str, score: str, members: Sequence[Member]
-) -> dict[str, Figure]:
-    """Return the figures of a published benchmark: accuracy, blind and cards. Those without rows are left out.
-
-    Args:
-        tables: accuracy, by model and group; and card, see `cxprobe.pairs.report.cards_of`.
-        name: The name of the benchmark.
-        score: The score that decides which text a model prefers, for the titles.
-        members: The models; figures show their labels.
-    """
-    drawn = {
-        "accuracy": Dots(name, "accuracy", "panel", best=True),
-        "blind": Dots(f"{name}, blind models", "accuracy", "panel", models="blind"),
-    }
-    shown = {"accuracy": tables["accuracy"].assign(row=tables["accuracy"]["group"], panel=name)}
-    cards = {"cards": card_figure(tables["card"])} if len(tables["card"]) else {}
-    return _dots(drawn, shown, score, members) | cards
-
-
-def pair_figures(
-    tables: Mapping[str, pd.DataFrame],
-    score: str,
-    members: Sequence[Member],
-    earlier: Collection[str],
-    people: pd.DataFrame,
-) -> dict[str, Figure]:
-    """Return the figures of the project's own pairs. Those without rows are left out.
+def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[str, str]) -> dict[str, Figure]:
+    """Return the figures of this project's pairs, of benchmarks, and of series. Those without rows are left out.
 
     Mock models are drawn only if there are no others. Models with a fixed preference (`fixed_preferences`) have hollow
     marks.
 
     Args:
-        tables: The tables of `FIGURES`, see `cxprobe.pairs.judge.pair_tables`; and card and card_questions, see
-            `cxprobe.pairs.report.pair_cards`.
-        score: The score that decides which text a model prefers, for the titles.
-        members: The models; figures show their labels.
-        earlier: Training checkpoints that are not drawn: all but the last.
-        people: The judgements of people on this project's items; drawn in meaning_by_variant.
-
-    Returns:
-        The figures of `FIGURES`, and cards: the card of each construction. Cards of variants are only in the table.
+        inputs: The results of the run.
+        params: The parameters.
+        tests: Construction -> what its pairs test.
     """
-    biases = tables["biases"]
-    changes = biases.assign(low=biases["changed_low"], high=biases["changed_high"])
-    shown = {"both": tables["both"], "margins": of_meaning(tables["margins"]), "biases": biases, "changes": changes}
-    shown = {name: table.assign(row=table["construction"]) for name, table in shown.items()}
-    preferences = fixed_preferences(tables["sentences"])
-    questions = tables["card_questions"].set_index(["construction", "variant"])["question"].to_dict()
+    rates, members, section = inputs.rates("pairs"), line_members(params), params.pairs
+    series = series_of(params.models, section.models)
+    each = rates[rates["construction"] != ALL]
+    shown = each[~each["source"].isin(section.benchmarks)]
+    kinds, part = shown["construction"].map(tests).fillna(""), shown["level"].str.rpartition(".")[2]
+    shown = shown.assign(tests=kinds, part=part, row=_rows(shown, inputs))
+    ratings = load_ratings(section.constructions)
+    people = human_agreement(ratings[ratings["kind"] == "pairs"])
+    figures = _dots(FIGURES, shown, section.judge.score, members, earlier_checkpoints(series), people)
+    cards = inputs.table("evaluate_pairs/tables/baselines")
+    own = cards["dataset"].isin(shown["construction"] + ", real") if len(cards) else []
+    if np.any(own):
+        figures["cards"] = card_figure(cards[own])
+    for name, benchmark in section.benchmarks.items():
+        drawn = {
+            f"benchmarks/{name}/accuracy": Dots(name, "group", "source", "tests == ''", best=True),
+            f"benchmarks/{name}/blind": Dots(f"{name}, blind models", "group", "source", "tests == ''", models="blind"),
+        }
+        groups = each[each["source"] == name]
+        grouped = groups[groups["facet"] == ("group" if len(benchmark.by) > 1 else "")]
+        named = (grouped["construction"] + ", " + grouped["level"]).str.removesuffix(", ")
+        figures |= _dots(drawn, grouped.assign(facet="group", tests="", part="", row=named), benchmark.score, members)
+    ways = rates[(rates["facet"] == "way") & ~rates["model"].isin([one.slug for one in members if one.is_blind])]
+    for model, of_model in ways.groupby("model", sort=False):
+        shown_ways = of_model.assign(
+            way=of_model["level"].map(_WAYS), panel="the same pairs", accuracy=of_model["value"]
+        )
+        title = f"{model}, the same pairs asked in several ways"
+        figures[f"ways_{model}"] = dots(shown_ways, title, rows="construction", colours="way", panels="panel")
+    return figures | _along(rates, series, members, section.judge.score)
 
-    def variant_label(construction: str, variant: str) -> str:
-        question = questions.get((construction, variant), "")
-        return f"{construction}, {variant}\n{textwrap.shorten(question, _QUESTION_WIDTH, placeholder=' …')}"
 
-    for name in ("constructions", "variants", "sentences", "noun_types"):
-        table = tables[name]
-        keys = zip(table["model"], table["construction"], table["words"], strict=True)
-        shown[name] = table.assign(row=table["construction"])
-        shown[name][FIXED_PREFERENCE] = [key in preferences for key in keys]
-        if "variant" in table:
-            shown[name]["row"] = list(map(variant_label, table["construction"], table["variant"]))
-    figures = _dots(FIGURES, shown, score, members, earlier, people)
-    card = tables["card"]
-    if len(card):
-        figures["cards"] = card_figure(card[card["dataset"].isin(tables["constructions"]["construction"])])
+def _rows(rates: pd.DataFrame, inputs: ReportInputs) -> list[str]:
+    """Return what figures call the row of each rate: the construction, and the variant with what it asks."""
+    questions = inputs.table("make_pairs/questions")
+    columns = ["construction", "variant", "question"]
+    asked = {(name, variant): text for name, variant, text in (questions[columns].to_numpy() if len(questions) else ())}
+    rows = []
+    for construction, facet, level in rates[["construction", "facet", "level"]].to_numpy().tolist():
+        variant = level.partition(".")[0]
+        question = textwrap.shorten(asked.get((construction, variant), ""), _QUESTION_WIDTH, placeholder=" …")
+        rows.append(f"{construction}, {variant}\n{question}" if facet in ("variant", "sentence") else construction)
+    return rows
+
+
+def _along(
+    rates: pd.DataFrame, series: Mapping[str, Series], members: Sequence[Member], score: str
+) -> dict[str, Figure]:
+    """Return a figure for each quantity of series, by_<quantity> and by_<quantity>_biases, with a curve a series."""
+    whole = rates[(rates["facet"] == "") & (rates["measure"] == "accuracy") & (rates["source"] != "pseudo")]
+    panel = whole["construction"].where(whole["source"] == "real", whole["source"] + ": " + whole["construction"])
+    whole = whole.rename(columns={"value": "accuracy"}).assign(panel=panel)
+    of_all = rates[(rates["facet"] == "compared_noun_type") & (rates["construction"] == ALL)]
+    ways = {f"{way}.{measure}": name for name, (way, measure) in _ALONG.items()}
+    parts = of_all["level"].str.partition(".")
+    names = (parts[0] + "." + of_all["measure"]).map(ways)
+    biases = of_all.assign(panel=names + ", " + parts[2]).rename(columns={"value": _BIAS_VALUE})[names.notna()]
+    figures = {}
+    of_score = score.replace("_", " ")
+    for axis, end, table, value, title in (
+        *((one.axis, "", whole, "accuracy", f"own ({of_score})") for one in series.values()),
+        *((one.axis, "_biases", biases, _BIAS_VALUE, f"biases by noun type, {of_score}") for one in series.values()),
+    ):
+        along = [
+            table[table["model"].isin(one.models)].assign(
+                series=name, **{axis: lambda rows, one=one: rows["model"].map(one.models).astype(float)}
+            )
+            for name, one in series.items()
+            if one.axis == axis and table["model"].isin(one.models).any()
+        ]
+        if along:
+            best = best_blind(table, ["panel"], members) if value == "accuracy" else None
+            figures[f"by_{axis}{end}"] = curves(
+                pd.concat(along),
+                title,
+                x=axis,
+                panels="panel",
+                colours="series",
+                value=value,
+                chance=_CHANCE.get(value),
+                best=best,
+            )
     return figures
+
+
+_BIAS_VALUE = "difference or share"  # of a bias, in figures
 
 
 def _dots(
     figures: Mapping[str, Dots],
-    tables: Mapping[str, pd.DataFrame],
+    rates: pd.DataFrame,
     score: str,
     members: Sequence[Member],
     left_out: Collection[str] = (),
@@ -189,7 +200,7 @@ def _dots(
 
     Args:
         figures: Name -> what is drawn.
-        tables: The tables of the figures, with the column row: the name of each row.
+        rates: The rates, with the columns tests, part and row: the name of each row.
         score: Added to each title.
         members: The models.
         left_out: Slugs of models that are not drawn.
@@ -203,19 +214,22 @@ def _dots(
     }
     mocks = {member.slug for member in members if member.is_mock}
     hidden = mocks.union(left_out) if kinds["seeing"] - mocks else left_out
+    preferences = fixed_preferences(rates)
     drawn = {}
     for name, figure in figures.items():
-        all_models = tables[figure.table]
-        for column, value in figure.only.items():
-            all_models = all_models[all_models[column] == value]
+        all_models = rates[(rates["facet"] == figure.facet) & (rates["measure"] == figure.measure)].query(figure.where)
         table = all_models[all_models["model"].isin(kinds[figure.models]) & ~all_models["model"].isin(hidden)]
         if figure.of_two:
             table = table[table.groupby("construction")[figure.of_two].transform("nunique") == 2]
         if table.empty:
             continue
+        keys = table[["model", "construction", "source"]].to_numpy().tolist()
+        hollow = [figure.measure == "accuracy" and tuple(key) in preferences for key in keys]
+        table = table.rename(columns={"value": figure.measure}).assign(**{FIXED_PREFERENCE: hollow})
+        all_models = all_models.rename(columns={"value": figure.measure})
         best = best_blind(all_models, ["row", figure.panels], members) if figure.best else pd.DataFrame()
         marks = {BEST_BLIND: best} if len(best) else {}
-        if figure.table == "variants" and people is not None and len(people):
+        if figure.facet == "variant" and people is not None and len(people):
             marks[PEOPLE] = people.merge(table[["construction", "row"]].drop_duplicates())
         drawn[name] = dots(
             table.assign(model=table["model"].map(labels)),
@@ -223,9 +237,9 @@ def _dots(
             rows="row",
             colours="model",
             panels=figure.panels,
-            value=figure.value,
-            chance=_CHANCE.get(figure.value),
+            value=figure.measure,
+            chance=_CHANCE.get(figure.measure),
             marks=marks,
-            unit="nats" if figure.value == "margin" else "",
+            unit="nats" if figure.measure == "margin" else "",
         )
     return drawn

@@ -1,12 +1,12 @@
 """The line of work of minimal pairs: its implementation of `cxprobe.report.line.Line`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
@@ -15,35 +15,31 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.lm.prompts import PROMPTS_FOLDER
 from cxprobe.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
+from cxprobe.pairs.evaluate import answered_variants
 from cxprobe.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
-from cxprobe.pairs.judge import ANSWERED
 from cxprobe.pairs.make import pair_table, render_pairs
 from cxprobe.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.pairs.rated import items_of_pairs
 from cxprobe.pairs.sources import MADE, OWN_PAIRS, first_items, made_files, read_made
 from cxprobe.pairs.wording import wording_of
 from cxprobe.people.ratings import RatedItem
-from cxprobe.report.answers import cluster_lists, other_where_wrong, read_made_table
-from cxprobe.report.findings import (
-    CHANCE_IN_BOTH,
-    HALF,
-    Blind,
-    Finding,
-    Question,
-    ReportModels,
-    against_blind,
-    grouped_rows,
-    rate_of,
-)
+from cxprobe.report.answers import cluster_lists, read_made_table
+from cxprobe.report.evaluate import evaluated
+from cxprobe.report.findings import CHANCE_IN_BOTH, NO_RATE, Blind, Finding, Question, ReportModels
 from cxprobe.report.inputs import ReportInputs
+from cxprobe.report.judging import line_members
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand, replied_demand
 from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
-from cxprobe.report.verdict import BESIDE_CONTROL
+from cxprobe.report.rated import estimate_of, findings_of_rates
+from cxprobe.report.rates import ALL
 from cxprobe.report.words import in_full, number
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _FEWEST_FRAMES = 30  # with fewer frames, the report warns about the interval
-_MARGINS = {"meaning": "mean margin", "place": "for the person named first", "name": "for either name"}
+_MARGINS = {"": "mean margin", "place": "for the person named first", "name": "for either name"}
 _SENTENCES = {"construction": "sentences with the construction", "rival": "their rivals"}
 _WAYS: Mapping[str, tuple[Question, str]] = {
     "recognised": ("form", "probe trained on other frames"),
@@ -51,8 +47,7 @@ _WAYS: Mapping[str, tuple[Question, str]] = {
     "said": ("words", "asked in words"),
 }
 _COUNTS = ("both_right", "first_alone", "second_alone", "both_wrong")
-_EVERY_VARIANT = ("every_variant", "every_variant_")  # of rates of form: the column, and what begins its interval's
-_BESIDE = "report_pairs/tables/beside_published"
+_BESIDE = "evaluate_pairs/tables/beside_published"
 _BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
 
 
@@ -82,7 +77,8 @@ class PairsLine(Line):
     title = "Minimal pairs"
     asked_by = "by minimal pairs"
     steps = ("make", "score", "judge", "ask")
-    divided = ("tests", "words")
+    divided = ("construction",)
+    has_rates = True
     overview_columns = ("minimal pairs",)
 
     # ---- constructions
@@ -126,7 +122,10 @@ class PairsLine(Line):
 
     def asked_in(self, row: Mapping[Any, Any]) -> str:
         """Return the kind of pairs of a row."""
-        return called_pairs(row["construction"]) + (", pseudowords" if row["words"] == "pseudo" else "")
+        is_whole = pd.isna(row["facet"]) or row["facet"] == ""  # of a .csv or a .parquet
+        if not is_whole or row["source"] not in ("real", "pseudo"):
+            return ""
+        return called_pairs(row["construction"]) + (", pseudowords" if row["source"] == "pseudo" else "")
 
     def blind_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
         """Return what blind models get on the pairs of meaning and of form, see `cxprobe.pairs.described`."""
@@ -224,80 +223,82 @@ class PairsLine(Line):
 
     # ---- reports
 
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the kind of pairs of a row about all pairs of a construction with real words."""
+        if row["facet"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
+            return ""
+        contents = _contents(inputs)
+        name, settings = row["construction"], inputs.sections[self.name].of_line.make
+        if name not in contents:
+            return ""
+        called = wording_of(name, contents, settings).called
+        both = ", right in both orders" if row["measure"] == "both_orders" else ""
+        return called_pairs(name) + (f", {called}" if called != PAPER_FORMAT else "") + both
+
+    def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return in which wordings a model is mostly wrong and mostly right, or that it is right in one order alone."""
+        rates = inputs.rates(self.name)
+        if row["measure"] == "both_orders":
+            return _in_one_order(_rates_at(rates)[row["model"], row["construction"], "accuracy"])
+        of_model = rates[(rates["model"] == row["model"]) & (rates["construction"] == row["construction"])]
+        texts = []
+        for wording in fixed_preferences(of_model)[row["model"], row["construction"], row["source"]]:
+            variant, _, sentence = wording["level"].partition(".")
+            where = f" ({_SENTENCES[sentence]})" if sentence else ""
+            texts.append(f"{in_full(estimate_of(wording))} of variant {variant}{where}")
+        return "right in {}, and in {}".format(*texts)
+
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of pairs with real words. The headline is "right in both orders" if pairs have two orders."""
-        path = self.accuracy
-        rates, sentences = inputs.table(path), inputs.table("report_pairs/tables/sentences")
-        several = dict(sentences.groupby("construction")["sentence"].nunique() > 1) if len(sentences) else {}
-        margins = _margins_in_words(inputs)
-        preferences = {}
-        against = against_blind(inputs.table("report_pairs/tables/comparisons"), "construction")
-        for (model, construction, words), rows in fixed_preferences(sentences).items():
-            if words == "real":
-                where = [f" ({_SENTENCES[row['sentence']]})" if several[construction] else "" for row in rows]
-                lowest, highest = (f"{in_full(rate_of(row))} of variant {row['variant']}" for row in rows)
-                preferences[model, construction] = f"right in {lowest}{where[0]}, and in {highest}{where[1]}"
-        for (name,), of_pairs in grouped_rows(rates[rates["words"] == "real"] if len(rates) else rates, "construction"):
-            tests, both = str(of_pairs["tests"].iloc[0]), _right_in_both(of_pairs)
-            blind, blind_in_both = models.best(of_pairs), models.best(both)
-            for index, row in of_pairs.iterrows():
-                model, called = str(row["model"]), str(row.get("format", PAPER_FORMAT))
-                settled = next((one for one in BESIDE_CONTROL.values() if one.words == row.get("verdict")), None)
-                finding = partial(
-                    Finding,
-                    self.name,
-                    construction_of_pairs(name),
-                    model,
-                    models.question(model, tests),
-                    table=path,
-                    run=name,
-                    against=against.get((model, name)),
-                    control=rate_of(row, "control_accuracy", "control_") if settled else None,
-                    settled=settled,
-                    clusters=int(row["clusters"]) if "clusters" in row else None,
-                )
-                way = called_pairs(name) + (f", {called}" if called != PAPER_FORMAT else "")
-                of_form = tests == "form"
-                yield finding(
-                    way,
-                    rate_of(row),
-                    blind,
-                    headline=tests != "control" and index not in both.index,
-                    note=f"right in all variants: {in_full(rate_of(row, *_EVERY_VARIANT))}" if of_form else "",
-                    preference=preferences.get((model, name), ""),
-                )
-                if index in both.index:
-                    rate = rate_of(both.loc[[index]].iloc[0])
-                    in_one = f"right in one order: {in_full(rate_of(row))}"
-                    yield finding(
-                        f"{way}, right in both orders",
-                        rate,
-                        blind_in_both,
-                        chance=CHANCE_IN_BOTH,
-                        headline=tests != "control",
-                        note=margins.get((model, name), "") + in_one,
-                        preference=in_one if rate.high < CHANCE_IN_BOTH and row["high"] >= HALF else "",
-                    )
-        yield from self._without_rate(inputs, models, set(rates.get("construction", ())))
+        contents, rates, margins = _contents(inputs), inputs.rates(self.name), _margins_in_words(inputs)
+        at, clusters = _rates_at(rates), _clusters(inputs)
+        for finding in findings_of_rates(self, inputs, models):
+            name, tests = finding.run, contents[finding.run].tests
+            place, is_both, note = (finding.model, name), finding.chance == CHANCE_IN_BOTH, ""
+            if is_both:
+                note = margins.get(place, "") + _in_one_order(at[*place, "accuracy"])
+            elif (*place, "every_variant") in at:
+                note = f"right in all variants: {in_full(estimate_of(at[*place, 'every_variant']))}"
+            yield replace(
+                finding,
+                question=models.question(finding.model, tests),
+                headline=tests != "control" and (is_both or (*place, "both_orders") not in at),
+                note=note,
+                clusters=clusters.get(place),
+            )
+        yield from self._without_rate(inputs, models)
 
-    def _without_rate(self, inputs: ReportInputs, models: ReportModels, rated: set[str]) -> Iterator[Finding]:
+    def _without_rate(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield findings without a rate, for constructions where one answer is always right in every wording."""
-        path = "report_pairs/tables/unbalanced"
-        for (name, model), cells in grouped_rows(inputs.table(path), "construction", "model"):
-            if name in rated:
-                continue
+        rates, cells = inputs.rates(self.name), _unbalanced(inputs)
+        rated = {ALL, *rates.loc[rates["decides"], "construction"]}
+        of_wordings = rates[(rates["facet"] == "variant") & (rates["source"] == "real")]
+        of_wordings = of_wordings[~of_wordings["construction"].isin(rated)]
+        for (name, model), rows in of_wordings.groupby(["construction", "model"], sort=False):
             notes = []
-            for _, row in cells[cells["words"] == "real"].iterrows():
-                notes.append(f"{row['right']} not {row['wrong']}: {in_full(rate_of(row))}")
-            finding = partial(Finding, self.name, construction_of_pairs(name), model, models.question(model, "form"))
-            yield finding(called_pairs(name), None, None, path, run=name, note="; ".join(notes))
+            for row in rows.to_dict("records"):
+                right, wrong, _ = cells.get((str(name), row["level"]), ("", "", ""))
+                notes.append(f"{right} not {wrong}: {in_full(estimate_of(row))}")
+            finding = partial(Finding, self.name, construction_of_pairs(str(name)), str(model))
+            asked = finding(models.question(str(model), "form"), called_pairs(str(name)), None, None, self.accuracy)
+            yield replace(asked, source="real", run=str(name), note="; ".join(notes), evaluated=NO_RATE)
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the rates of each kind of pairs by construction, and along series of models."""
+        from cxprobe.pairs.figures import figures_of_pairs
+
+        tests = {name: pairs.tests for name, pairs in _contents(inputs).items()}
+        return figures_of_pairs(inputs, cast(PairsStage, inputs.sections[self.name]), tests)
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
         """Yield a section on the same pairs asked in three ways, and one on the rates by wording."""
         items = inputs.constructions[construction].items.get(self.name)
         if items is None:
             return
-        ways = list(_findings_of_ways(construction, items, inputs, models))
+        rates = inputs.rates(self.name)
+        of_it = rates[(rates["source"] == "real") & rates["model"].isin(models.with_pages)]
+        of_it = of_it[of_it["construction"].isin(items.files)]
+        ways = list(_findings_of_ways(construction, of_it))
         if ways:
             yield PageSection(
                 "The same minimal pairs, asked in three ways",
@@ -306,7 +307,7 @@ class PairsLine(Line):
                 ways,
                 list(_agreement(items, inputs, models)),
             )
-        variants = list(_findings_of_variants(construction, items, inputs, models))
+        variants = list(_findings_of_variants(construction, items, of_it, inputs))
         if variants:
             yield PageSection(
                 "By wording of the minimal pairs",
@@ -320,10 +321,13 @@ class PairsLine(Line):
         """Yield a model's rates on each benchmark."""
         del models
         for name in inputs.stage.params.section(PairsParams).benchmarks if column == "model" else ():
-            path = f"report_pairs/tables/benchmarks/{name}/accuracy"
-            table = inputs.table(path)
-            rows = [[str(row["group"]), in_full(rate_of(row))] for _, row in table.iterrows() if row["model"] == value]
-            yield PageTable(f"Benchmark {name}", path, ["group", "rate [95 % interval], n"], rows)
+            rates = inputs.rates(self.name)
+            of_it = rates[(rates["source"] == name) & (rates["model"] == value) & (rates["measure"] == "accuracy")]
+            rows = [
+                [", ".join(part for part in (row["construction"], row["level"]) if part), in_full(estimate_of(row))]
+                for row in of_it[of_it["facet"].isin(["", "group"])].to_dict("records")
+            ]
+            yield PageTable(f"Benchmark {name}", self.accuracy, ["group", "rate [95 % interval], n"], rows)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield the accuracies on pairs of meaning beside published ones."""
@@ -335,28 +339,31 @@ class PairsLine(Line):
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
         """Yield caveats for variants that no rate has or that words answer, and for kinds of pairs with few frames."""
-        cells = inputs.table("report_pairs/tables/unbalanced")
-        cells = cells[cells["words"] == "real"].drop_duplicates(["construction", "variant"]) if len(cells) else cells
-        for (name,), rows in grouped_rows(cells, "construction"):
-            if construction_of_pairs(name) == construction:
-                listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in rows.iterrows())
-                called = called_pairs(name).capitalize()
+        cells, clusters = _unbalanced(inputs), _clusters(inputs)
+        names = [name for name in _contents(inputs) if construction_of_pairs(name) == construction]
+        for name in names:
+            listed = "; ".join(f"{variant}: {cell[2]}" for (of, variant), cell in cells.items() if of == name)
+            called = called_pairs(name).capitalize()
+            if listed:
                 yield f"{called}: variants in which one answer is always right are left out of the rate ({listed})."
-        rates = inputs.table(self.accuracy)
-        for (name,), of_pairs in grouped_rows(rates if "clusters" in rates else rates.head(0), "construction"):
-            frames = int(of_pairs["clusters"].min())
-            if construction_of_pairs(name) == construction and frames < _FEWEST_FRAMES:
+        for name in names:
+            frames = min((number for (_, of), number in clusters.items() if of == name), default=_FEWEST_FRAMES)
+            if frames < _FEWEST_FRAMES:
                 yield (
                     f"{called_pairs(name).capitalize()}: only {frames} frame{'s' * (frames != 1)} (frames that share "
                     f"a word count as one): with fewer than {_FEWEST_FRAMES}, the interval says little about others."
                 )
-        for _, row in inputs.table(f"report_pairs/tables/{ANSWERED}").iterrows():
-            if row["construction"] == construction and row["model"] == row[ANSWERED]:
-                yield (
-                    f"Minimal pairs, variant {row['variant']}: {row['model']} gets {in_full(rate_of(row))} from single "
-                    "words, so the variant asks nothing about the construction; rates of several constructions leave "
-                    "it out."
-                )
+        rates, params = inputs.rates(self.name), inputs.sections[self.name]
+        of_it = rates[(rates["facet"] == "variant") & (rates["source"] == "real")].rename(columns={"level": "variant"})
+        of_it = of_it[of_it["construction"] == construction]
+        meaning = [name for name in names if _contents(inputs)[name].tests == "meaning"]
+        of_it = of_it[of_it["construction"].isin(meaning)]
+        for row in answered_variants(of_it, line_members(params), params.report.limit).to_dict("records"):
+            yield (
+                f"Minimal pairs, variant {row['variant']}: {row['model']} gets {in_full(estimate_of(row))} from single "
+                "words, so the variant asks nothing about the construction; rates of several constructions leave "
+                "it out."
+            )
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
         """Return the name of the pairs of a part."""
@@ -376,31 +383,18 @@ class PairsLine(Line):
 
     def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
         """Return the decisions by every score on minimal pairs: the project's own, and those of benchmarks."""
-        section = params.section(PairsParams)
-        folders = {"": judged} if section.constructions else {}
-        folders |= {name: judged / "benchmarks" / name for name in section.benchmarks}
-        tables = []
-        for benchmark, folder in folders.items():
-            scores, items = (read_made_table(folder / f"{name}.parquet") for name in ("scores", "items"))
-            keys = ["model", "id", "scheme", "score"]
-            deciding = pd.MultiIndex.from_frame(scores[keys]).isin(pd.MultiIndex.from_frame(items[keys]))
-            if benchmark:
-                scores = scores.assign(construction=benchmark, words="own", variant="", balanced=True)
-            right, wrong = (pd.Series(side, index=scores.index) for side in ("good", "bad"))
-            tables.append(
-                scores.assign(
-                    line="benchmarks" if benchmark else self.name,
-                    source=scores["words"],
-                    item=scores["id"],
-                    asked=scores["score"],
-                    decides=deciding & scores["balanced"].astype(bool),
-                    correct=scores["accuracy"],
-                    chosen=other_where_wrong(scores["accuracy"], right, wrong),
-                    gold=right,
-                    clusters=cluster_lists(scores),
-                )
-            )
-        return pd.concat(tables, ignore_index=True)
+        del judged
+        responses = read_made_table(evaluated(self.name) / "responses.parquet")
+        scores = responses[responses["measure"] == "accuracy"].reset_index(drop=True)
+        of_others = scores["source"].isin(params.section(PairsParams).benchmarks)
+        return scores.assign(
+            line=np.where(of_others, "benchmarks", self.name),
+            construction=scores["construction"].mask(of_others, scores["source"]),
+            source=scores["source"].mask(of_others, "own"),
+            asked=scores["score"],
+            correct=scores["value"],
+            clusters=cluster_lists(scores),
+        )
 
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
@@ -430,74 +424,94 @@ def _people_if_sound() -> People | None:
         return None
 
 
-def _right_in_both(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of pairs with two orders; accuracy is how often both orders are right."""
-    columns = {"both": "accuracy", "both_low": "low", "both_high": "high", "both_n": "n"}
-    return rates.drop(columns=[*columns.values()]).rename(columns=columns).dropna(subset="n")
+def _contents(inputs: ReportInputs) -> dict[str, PairsFile]:
+    """Return entry of ``constructions`` -> the content of its file."""
+    items = [files.items["pairs"] for files in inputs.constructions.values() if "pairs" in files.items]
+    return {name: content for pairs in items for name, content in pairs.files.items()}
 
 
-def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, ...], str]:
+def _rates_at(rates: pd.DataFrame) -> dict[tuple[str, str, str], dict[Any, Any]]:
+    """Return (model, construction, measure) -> the rate of all pairs with real words."""
+    whole = rates[(rates["facet"] == "") & (rates["source"] == "real")].to_dict("records")
+    return {(row["model"], row["construction"], row["measure"]): row for row in whole}
+
+
+def _in_one_order(accuracy: Mapping[Any, Any]) -> str:
+    return f"right in one order: {in_full(estimate_of(accuracy))}"
+
+
+def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, str], str]:
     """Return (model, pairs) -> the parts of the mean margin that a reader must know, see `effects_on_margins`."""
-    table, told = inputs.table("report_pairs/tables/margins"), {}
-    table = table[(table["words"] == "real") & table["effect"].isin(_MARGINS)] if len(table) else table
-    for key, rows in grouped_rows(table, "model", "construction"):
-        parts = []
-        for effect, margin, low, high in rows[["effect", "margin", "low", "high"]].itertuples(False, None):
-            parts.append(f"{_MARGINS[effect]} {margin:+.3f} nats [{low:+.3f}, {high:+.3f}]")
-        told[key] = ", ".join(parts) + "; "
+    rates, told = inputs.rates("pairs"), dict[tuple[str, str], str]()
+    margins = rates[(rates["measure"] == "margin") & (rates["source"] == "real") & rates["level"].isin(_MARGINS)]
+    for row in margins.to_dict("records"):
+        part = f"{_MARGINS[row['level']]} {row['value']:+.3f} nats [{row['low']:+.3f}, {row['high']:+.3f}]"
+        place = (row["model"], row["construction"])
+        told[place] = f"{told[place].removesuffix('; ')}, {part}; " if place in told else f"{part}; "
     return told
 
 
-def _path_of_ways(model: str, pairs: str, table: str) -> str:
-    """Return the path of a table of the run that compares ways of asking."""
-    return f"judge_pairs/runs/ways/{model}/{pairs}/own/{table}"
+def _clusters(inputs: ReportInputs) -> dict[tuple[str, str], int]:
+    """Return (model, pairs) -> how many clusters the interval of the pairs with real words rests on."""
+    table = inputs.table("evaluate_pairs/tables/clusters")
+    real = table[table["source"] == "real"] if len(table) else table
+    return {(str(row["model"]), str(row["construction"])): int(row["clusters"]) for _, row in real.iterrows()}
 
 
-def _findings_of_ways(
-    construction: str, items: ConstructionPairs, inputs: ReportInputs, models: ReportModels
-) -> Iterator[Finding]:
+def _unbalanced(inputs: ReportInputs) -> dict[tuple[str, str], tuple[str, str, str]]:
+    """Return (pairs, variant) in which one answer is always right -> the right word, the wrong one, and the reason."""
+    cells = inputs.table("make_pairs/unbalanced")
+    columns = ["construction", "variant", "right", "wrong", "reason"]
+    rows = cells[columns].astype(str).to_numpy().tolist() if len(cells) else []
+    return {(name, variant): (right, wrong, reason) for name, variant, right, wrong, reason in rows}
+
+
+def _findings_of_ways(construction: str, rates: pd.DataFrame) -> Iterator[Finding]:
     """Yield the rate of each model on the same pairs in each way; the blind model is a probe on counts of words."""
-    for model, name in product(models.with_pages, items.files):
-        path = _path_of_ways(model, name, "ways")
-        rates = {str(row["way"]): rate_of(row) for _, row in inputs.table(path).iterrows()}
-        blind = Blind("counts of words", rates["words"]) if "words" in rates else None
+    for (model, name), rows in rates[rates["facet"] == "way"].groupby(["model", "construction"], sort=False):
+        by_way = {row["level"]: estimate_of(row) for row in rows.to_dict("records")}
+        blind = Blind("counts of words", by_way["words"]) if "words" in by_way else None
         for way, (question, called) in _WAYS.items():
-            if way in rates:
-                asked = f"{called_pairs(name)}: {called}"
-                yield Finding("pairs", construction, model, question, asked, rates[way], blind, path, headline=False)
+            if way in by_way:
+                asked = f"{called_pairs(str(name))}: {called}"
+                finding = partial(Finding, "pairs", construction, str(model), question, asked, by_way[way], blind)
+                yield finding("evaluate_pairs/rates", source="real", run=str(name), headline=False)
 
 
 def _agreement(items: ConstructionPairs, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
     """Yield tables of the agreement between every two ways on the same pairs."""
     head = ["model", "first", "second", "kappa", "pairs", "both right", "first alone", "second alone", "both wrong"]
     title = "Agreement of the ways, pair by pair: Cohen's kappa, 0 for none beyond what the rates give and 1 for all"
-    for model, name in product(models.with_pages, items.files):
-        path, rows = _path_of_ways(model, name, "agreement"), []
-        for _, row in inputs.table(path).iterrows():
+    path = "evaluate_pairs/tables/agreement"
+    table = inputs.table(path)
+    for name in items.files if len(table) else ():
+        rows = []
+        for _, row in table[(table["construction"] == name) & table["model"].isin(models.with_pages)].iterrows():
             known = pd.notna(row["kappa"]) and pd.notna(row["low"])
             kappa = f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if known else "not defined"
             counts = [str(int(row[count])) for count in _COUNTS]
-            rows.append([models.label(model), row["first"], row["second"], kappa, number(row["n"]), *counts])
+            rows.append([models.label(row["model"]), row["first"], row["second"], kappa, number(row["n"]), *counts])
         yield PageTable(f"{title} ({called_pairs(name)})", path, head, rows)
 
 
 def _findings_of_variants(
-    construction: str, items: ConstructionPairs, inputs: ReportInputs, models: ReportModels
+    construction: str, items: ConstructionPairs, rates: pd.DataFrame, inputs: ReportInputs
 ) -> Iterator[Finding]:
     """Yield the rate of each model on each wording of the minimal pairs."""
-    path = "report_pairs/tables/sentences"
-    table, rates = inputs.table(path), inputs.table("report_pairs/accuracy")
-    formats = dict(zip(rates["construction"], rates["format"], strict=True)) if "format" in rates else {}
-    for name, pairs in items.files.items() if len(table) else ():
-        of_pairs = table[(table["construction"] == name) & (table["words"] == "real")]
-        several = of_pairs["sentence"].nunique() > 1
-        for _, row in of_pairs[of_pairs["model"].isin(models.with_pages)].iterrows():
-            variant, model = str(row["variant"]), str(row["model"])
+    contents, settings = _contents(inputs), inputs.sections["pairs"].of_line.make
+    of_wordings = rates[rates["facet"].isin(["variant", "sentence"])]
+    for name, pairs in items.files.items():
+        of_pairs = of_wordings[of_wordings["construction"] == name]
+        rivals = of_pairs[of_pairs["facet"] == "sentence"]
+        format_ = wording_of(name, contents, settings).format
+        for row in (rivals if len(rivals) else of_pairs).to_dict("records"):
+            variant, _, sentence = row["level"].partition(".")
             asked = ""
             if variant in pairs.variants:
-                asked_so = pairs.variants[variant].in_format(formats.get(name, PAPER_FORMAT).partition(",")[0])
-                context, good, bad = fill_variant(asked_so, items.first_words(name), row["sentence"])
+                asked_so = pairs.variants[variant].in_format(format_)
+                context, good, bad = fill_variant(asked_so, items.first_words(name), sentence or "construction")
                 asked = f"{context}{good} Not: {bad.strip()}"
-            way = f"{variant}{', ' + row['sentence'] if several else ''}: {asked}"
+            way = f"{variant}{', ' + sentence if sentence else ''}: {asked}"
             question: Question = "form" if pairs.tests == "form" else "meaning"
-            yield Finding("pairs", construction, model, question, way, rate_of(row), None, path)
+            finding = partial(Finding, "pairs", construction, row["model"], question, way, estimate_of(row), None)
+            yield finding("evaluate_pairs/rates", source="real", run=name)

@@ -7,13 +7,13 @@ import pandas as pd
 from cxprobe.pairs.sources import FRAME
 from cxprobe.stats import mean_by
 
-_MEANING = "meaning"
+MEANING = "meaning"
 _SIGNS = {"first": 1.0, "second": -1.0, "original": 1.0, "switched": -1.0}
 
 
 def of_meaning(margins: pd.DataFrame) -> pd.DataFrame:
     """Return the effect of meaning alone of what `effects_on_margins` returns, without the column effect."""
-    return margins[margins["effect"] == _MEANING].drop(columns="effect")
+    return margins[margins["effect"] == MEANING].drop(columns="effect")
 
 
 def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     above = variants.assign(margin=variants["margin"] - of_place["margin"].transform("mean"))
     above = above[of_place["variant"].transform("nunique") > 1]
     parts = [
-        means.assign(effect=_MEANING),
+        means.assign(effect=MEANING),
         placed.assign(effect="place", margin=placed["margin"] * placed["place"]),
         ordered.assign(effect="order"),
         _means(named, [*keys, "item"]).assign(effect="name", margin=lambda names: names["margin"].abs()),

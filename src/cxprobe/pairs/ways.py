@@ -5,7 +5,7 @@ model finds the right text more probable. ``said``: asked in words, it names the
 for a tie; where a way was not tried, or no reply could be read, there is none (NaN).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from cxprobe.pairs.sources import FRAME
-from cxprobe.stats import CLUSTER, LEVEL, credits_of_margins, rate_by
+from cxprobe.stats import LEVEL, credits_of_margins
 
 WAYS = ("recognised", "expected", "said")
-_ESTIMATE = ("accuracy", "low", "high", "n")
 _COUNTS = ["n", "both_right", "first_alone", "second_alone", "both_wrong", "ties"]
 
 
@@ -33,12 +32,12 @@ def verdicts(predicted: pd.DataFrame, expected: pd.DataFrame, said: pd.DataFrame
         said: Judged replies: id and accuracy; None where nobody was asked.
 
     Returns:
-        One row a pair that a probe has predicted: the columns of ``expected`` but accuracy, score, scheme and margin;
+        One row a pair that a probe has predicted: the columns of ``expected`` but accuracy, score and scheme;
         layer; recognised, words (the verdict of the probe on counts of words), expected, and said.
     """
     credits = _with_credits(predicted).pivot(index="id", columns="layer", values="accuracy")
     items = expected[expected["id"].isin(credits.index)].reset_index(drop=True)
-    items = items.rename(columns={"accuracy": "expected"}).drop(columns=["score", "scheme", "margin"])
+    items = items.rename(columns={"accuracy": "expected"}).drop(columns=["score", "scheme"])
     credits = credits.loc[items["id"]].reset_index(drop=True)
     of_layers = credits.drop(columns=-1)  # (pairs, layers)
     of_other_frames = of_layers.sum() - of_layers.groupby(items[FRAME].astype(str)).transform("sum")
@@ -50,72 +49,66 @@ def verdicts(predicted: pd.DataFrame, expected: pd.DataFrame, said: pd.DataFrame
     return items
 
 
+def verdicts_of_models(
+    items: pd.DataFrame, predicted: Mapping[str, Mapping[str, pd.DataFrame]], asked: Mapping[str, str | None]
+) -> pd.DataFrame:
+    """Return the verdicts of all models whose vectors are probed, see `verdicts`; no rows if there are none.
+
+    Args:
+        items: The decided pairs of all models.
+        predicted: Model -> construction -> what its probes predict.
+        asked: Model -> the same one as it is asked in words, or None.
+    """
+    tables = [items.head(0)]
+    for model, of_model in predicted.items():
+        said = items[items["model"] == asked[model]]
+        own = items[items["model"] == model]
+        for name, table in of_model.items():
+            expected = own[own["construction"] == name]
+            tables.append(verdicts(table, expected, said if len(said) else None))
+    return pd.concat(tables[1:] or tables, ignore_index=True)
+
+
 def _with_credits(predicted: pd.DataFrame) -> pd.DataFrame:
     """Return predictions of probes with the column accuracy: 1, 0, or 0.5 for a tie."""
     return predicted.assign(accuracy=credits_of_margins(predicted["probability"].to_numpy(np.float64) - 0.5))
 
 
-def verdict_table(items: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a pair and way that has a verdict on it.
+def way_responses(verdicts: pd.DataFrame, predicted: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
+    """Return the verdicts of all models as responses: by each way, and by the probe of each layer.
 
     Args:
-        items: What `verdicts` returns.
+        verdicts: What `verdicts_of_models` returns.
+        predicted: See `verdicts_of_models`.
 
     Returns:
-        id, construction, variant and cluster_frame of the pair; layer, whose probe decides; way, "words" among them;
-        and verdict: 1, 0, or 0.5 for a tie.
+        The columns of ``verdicts``, with measure, value; way, "words" among them, where it was tried; and layer, the
+        layer whose probe takes the text, "" for the ways.
     """
-    kept = ["id", "construction", "variant", FRAME, "layer"]
-    long = items.melt(id_vars=kept, value_vars=["words", *WAYS], var_name="way", value_name="verdict")
-    return long.dropna(subset=["verdict"]).reset_index(drop=True)
+    tried = [verdicts[verdicts[way].notna()].assign(value=verdicts[way], way=way) for way in ("words", *WAYS)]
+    probed = [table.assign(model=model) for model, of_model in predicted.items() for table in of_model.values()]
+    of_layers = _with_credits(pd.concat(probed).query("layer >= 0")).rename(columns={"accuracy": "value"})
+    keys = ["model", "id"]
+    layers = verdicts.drop(columns="layer").merge(of_layers[[*keys, "layer", "value"]], on=keys, validate="one_to_many")
+    of_probes = layers.assign(way="recognised", layer=layers["layer"].astype(str))
+    of_ways = [table.assign(layer="") for table in tried]
+    return pd.concat([*of_ways, of_probes], ignore_index=True).assign(measure="accuracy")
 
 
-def rates_of_ways(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return how often each way is right, on the same pairs.
-
-    Args:
-        items: What `verdicts` returns.
-        by: Columns that divide the rates, such as construction.
-
-    Returns:
-        One row a group and way, "words" among them: the columns of ``by``, way, accuracy, low, high, n, ties. No rows
-        for a way that was not tried.
-    """
-    parts = [items[items[way].notna()].assign(accuracy=items[way], way=way) for way in ("words", *WAYS)]
-    return rate_by(pd.concat(parts, ignore_index=True), "accuracy", [*by, "way"])
-
-
-def rates_of_layers(predicted: pd.DataFrame, items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return how often the probe of each layer is right.
-
-    Args:
-        predicted: See `verdicts`.
-        items: What `verdicts` returns.
-        by: Columns that divide the rates, such as construction.
-
-    Returns:
-        One row a group and layer: the columns of ``by``, layer, accuracy, low, high, n, ties.
-    """
-    shared = items[["id", *by, *(name for name in items.columns if name.startswith(CLUSTER))]]
-    of_layers = _with_credits(predicted[predicted["layer"] >= 0])
-    return rate_by(shared.merge(of_layers, on="id", validate="many_to_many"), "accuracy", [*by, "layer"])
-
-
-def agreement_of_ways(items: pd.DataFrame, by: str) -> pd.DataFrame:
+def agreement_of_ways(items: pd.DataFrame) -> pd.DataFrame:
     """Return how far the verdicts of every two ways agree, beyond what their rates alone would give.
 
     Args:
-        items: What `verdicts` returns.
-        by: The column that divides the pairs, such as construction.
+        items: What `verdicts_of_models` returns.
 
     Returns:
-        One row a group and two ways that have verdicts: the column, first, second; kappa (Cohen's), low and high (95 %
-        interval by leaving out one frame at a time), NaN where kappa is not defined, as where a way is always right;
-        n, the pairs that both ways decide; both_right, first_alone, second_alone, both_wrong; and ties, the pairs that
-        are left out because a way has a tie.
+        One row a model, construction and two ways that have verdicts: model, construction, first, second; kappa
+        (Cohen's), low and high (95 % interval by leaving out one frame at a time), NaN where kappa is not defined, as
+        where a way is always right; n, the pairs that both ways decide; both_right, first_alone, second_alone,
+        both_wrong; and ties, the pairs that are left out because a way has a tie.
     """
     rows = []
-    for name, group in items.groupby(by, sort=False):
+    for place, group in items.groupby(["model", "construction"], sort=False):
         for first, second in combinations(WAYS, 2):
             ways = [first, second]
             known = group.dropna(subset=ways)
@@ -125,47 +118,14 @@ def agreement_of_ways(items: pd.DataFrame, by: str) -> pd.DataFrame:
             one, two = decided[first].to_numpy(bool), decided[second].to_numpy(bool)
             kappa = kappa_with_interval(one, two, decided[FRAME].to_numpy(object))
             cells = _cells(one, two).sum(axis=0)
-            rows.append((name, first, second, *kappa, len(decided), *cells, len(known) - len(decided)))
-    return pd.DataFrame(rows, columns=[by, "first", "second", "kappa", "low", "high", *_COUNTS])
+            rows.append((*place, first, second, *kappa, len(decided), *cells, len(known) - len(decided)))
+    columns = ["model", "construction", "first", "second", "kappa", "low", "high", *_COUNTS]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _cells(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return whether both verdicts are right, the first alone, the second alone, or none, as 1 or 0: (n,) to (n, 4)."""
     return np.column_stack([first & second, first & ~second, ~first & second, ~first & ~second]).astype(np.int64)
-
-
-def ways_metrics(ways: pd.DataFrame, agreement: pd.DataFrame) -> dict[str, float]:
-    """Return the metrics of a run: of the probe first, then of the other ways, then each kappa that is defined.
-
-    Args:
-        ways: What `rates_of_ways` returns, of one run.
-        agreement: What `agreement_of_ways` returns.
-    """
-    metrics: dict[str, float] = {}
-    rates = {row["way"]: row for row in ways.to_dict("records")}
-    for way in (*WAYS, "words"):
-        if way in rates:
-            before = "" if way == "recognised" else f"{way}."
-            metrics |= {before + name: rates[way][name] for name in _ESTIMATE}
-    for row in agreement.dropna(subset="kappa").to_dict("records"):
-        metrics[f"kappa.{row['first']}_{row['second']}"] = row["kappa"]
-    return metrics
-
-
-def ways_headline(rates: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Return the numbers that stand in git, for pairs of meaning and of form: the rate of the probe, and the others'.
-
-    Args:
-        rates: What `rates_of_ways` returns by the column tests.
-    """
-    headline: dict[str, dict[str, float]] = {}
-    for row in rates[rates["way"] != "words"].to_dict("records"):
-        numbers = headline.setdefault(row["tests"], {})
-        if row["way"] == "recognised":
-            numbers |= {name: row[name] for name in _ESTIMATE}
-        else:
-            numbers[row["way"]] = row["accuracy"]
-    return headline
 
 
 def kappa_with_interval(

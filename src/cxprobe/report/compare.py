@@ -46,20 +46,27 @@ def compare(
     for facet in facets:
         if not (facet.has_verdicts and facet.is_compared):
             continue
-        divided = _by_item(facet.of(responses[responses["measure"] == "accuracy"]))
+        accuracies = responses[responses["measure"] == "accuracy"]
+        compared = accuracies.query(facet.compared) if facet.compared else accuracies
+        by = [*dict.fromkeys([*GROUP, *facet.family])]
+        divided = _by_item(facet.of(compared), by)
         is_all = divided["construction"] == ALL
-        for items, families in ((divided[~is_all], tested), (divided[is_all], untested)):
+        parts = (
+            [(divided, tested)] if facet.is_all_tested else [(divided[~is_all], tested), (divided[is_all], untested)]
+        )
+        for items, families in parts:
             if len(items):
-                tables.append(compare_models(items.reset_index(drop=True), GROUP, members, series, families))
+                table = compare_models(items.reset_index(drop=True), by, members, series, families, facet.family)
+                tables.append(table.drop(columns=by[len(GROUP) :]))
     if not tables:
         return pd.DataFrame(columns=[*GROUP, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
     return pd.concat(tables, ignore_index=True)
 
 
-def _by_item(divided: pd.DataFrame) -> pd.DataFrame:
+def _by_item(divided: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return the mean credit of each model on each item of a group, with the clusters of the item."""
     kept = [name for name in divided if name.startswith(CLUSTER) or name == UNIT]
-    items = divided.groupby([*GROUP, "model", "item"], sort=False, as_index=False)
+    items = divided.groupby([*by, "model", "item"], sort=False, as_index=False)
     means = items.agg(accuracy=("value", "mean"), **{name: (name, "first") for name in kept})
     return means.rename(columns={"item": "id"})
 

@@ -41,6 +41,8 @@ class Evaluation:
             `cxprobe.report.verdict.with_verdicts`.
         tables: Returns further tables of the rates, such as those beside published values.
         extras: Returns what a run has beside its rates, given these.
+        kept: Columns of the responses that are written beside those of facets.
+        inside: The subfolder of a model's folder that has its answers and its model.json.
     """
 
     responses: Callable[[Member, Path], pd.DataFrame | None]
@@ -54,6 +56,8 @@ class Evaluation:
     settle: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     tables: Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] | None = None
     extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
+    kept: Sequence[str] = ()
+    inside: Path = Path()
 
 
 def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
@@ -68,12 +72,12 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         responses = task.responses(member, folder)
         return None if responses is None else responses.assign(task=stage.line, model=member.slug)
 
-    judging = judge_members(stage, responses_of, task.measured)
+    judging = judge_members(stage, responses_of, task.measured, task.inside)
     if not judging.judged:
         return Outcome(faults=judging.faults)
     members, report = [*judging.members.values()], stage.params.report
     responses = pd.concat(judging.judged.values(), ignore_index=True)
-    columns = dict.fromkeys(column for facet in task.facets for column in facet.columns)
+    columns = dict.fromkeys([*(column for facet in task.facets for column in facet.columns), *task.kept])
     write_responses(responses, [*columns], stage.data / "responses.parquet")
     divided = task.pool(responses)
     series = series_of(stage.params.models, stage.params.of_line.models)
@@ -109,7 +113,7 @@ def _with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequen
     """Return all columns of `cxprobe.report.schema.RATES`; baselines have no verdict."""
     baselines = [member.slug for member in members if member.is_blind]
     has_verdict = rates["facet"].isin([facet.name for facet in facets if facet.has_verdicts])
-    has_verdict &= rates["chance"].notna() & ~rates["model"].isin(baselines)
+    has_verdict &= rates["chance"].notna() & ~rates["model"].isin(baselines) & rates.get("has_verdict", True)
     return with_verdicts(rates.assign(has_verdict=has_verdict)).reindex(columns=list(RATES))
 
 
@@ -119,7 +123,8 @@ def baseline_report(
     """Return what every baseline gets on the items of each construction, see `cxprobe.report.cards.card_table`."""
     compared = [facet.name for facet in facets if facet.has_verdicts]
     each = rates[(rates["construction"] != ALL) & rates["facet"].isin(compared) & rates["chance"].notna()]
-    parts = each[["construction", "source", "level"]].replace("own", "").to_numpy().tolist()
+    places = each[["construction", "source", "level", "measure"]]
+    parts = places.replace({"source": {"own": ""}, "measure": {"accuracy": ""}}).to_numpy().tolist()
     named = each.assign(dataset=[", ".join(part for part in of_row if part) for of_row in parts])
     renamed = named.rename(columns={"value": "accuracy"})
     chance = dict(zip(named["dataset"], named["chance"], strict=True))

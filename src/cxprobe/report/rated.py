@@ -47,6 +47,7 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
             line.accuracy,
             chance=float(row["chance"]),
             source=row["source"],
+            run=row["construction"] if line.compared_by == "construction" else "",
             headline=line.in_overview(row, inputs, models),
             counted=not inputs.is_placebo(construction),
             note=line.note(row, inputs),

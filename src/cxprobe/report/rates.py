@@ -31,6 +31,9 @@ class Facet:
         has_verdicts: Whether its accuracies get verdicts.
         is_compared: Whether models are compared by these accuracies; the comparisons on single constructions are
             tested.
+        is_all_tested: Whether comparisons on all constructions together are tested too.
+        compared: A condition on the responses by which models are compared, such as ``where``; "" for all of them.
+        family: Columns of the responses whose values make families of tests of their own.
         in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
     """
 
@@ -42,6 +45,9 @@ class Facet:
     steps: bool = False
     has_verdicts: bool = False
     is_compared: bool = True
+    is_all_tested: bool = False
+    compared: str = ""
+    family: Sequence[str] = ()
     in_git: bool = True
 
     def of(self, responses: pd.DataFrame) -> pd.DataFrame:

@@ -59,6 +59,10 @@ MEASURES: Mapping[str, Measure] = {
     "selectivity": Measure("nats of the effect on answers less that on control words"),
     "lead": Measure("nats of the effect less that of the next intervention"),
     "broken": Measure("nats that the right word of a neutral sentence loses"),
+    "both_orders": Measure("share of items that are right in both orders of two people; of two ties a quarter", 0, 1),
+    "every_variant": Measure("share of items of form that are right in all of their variants", 0, 1),
+    "bias": Measure("difference of the accuracies of two ways of asking about the same items, without its sign", 0, 1),
+    "position_bias": Measure("share of answers that name the text that is shown first; 0.5 without a bias", 0, 1),
 }
 """Name -> what it measures."""
 
@@ -126,7 +130,7 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     Args:
         table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``;
             perhaps some that begin with `DRAW`.
-        facets: The columns that divide responses; texts or whole numbers.
+        facets: The columns that divide responses, texts or whole numbers, and others that are kept.
         path: A .parquet file.
 
     Raises:
@@ -138,7 +142,8 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     if not any(str(name).startswith(CLUSTER) for name in extra):
         raise DataError(f"{path}: no column begins with {CLUSTER}; items that share a word are not independent")
     others = [str(name) for name in extra]
-    write_table(table[[*RESPONSES, *facets, *others]], path, optional=["chance", *others])
+    numbers = [name for name in facets if table[name].dtype == np.float64]
+    write_table(table[[*RESPONSES, *facets, *others]], path, optional=["chance", *numbers, *others])
 
 
 def write_rates(table: pd.DataFrame, path: Path) -> None:

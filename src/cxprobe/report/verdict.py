@@ -119,16 +119,27 @@ def _verdict(row: Mapping[Any, Any]) -> str:
     is_above = row["low"] > row["chance"]
     beats = beats_baseline(row)
     if passes_control is not None:
-        if is_above and not beats:
-            return "without_construction"
-        if not passes_control:
-            return "cannot_be_told"
-        return "knows" if is_above else "does_not"
+        return beside_control(is_above, beats, passes_control)
     if is_above:
         if not row["baseline"]:
             return "no_baseline"
         return "above_baseline" if beats else "above_chance"
     return "below_chance" if row["high"] < row["chance"] else "no_difference"
+
+
+def beside_control(is_above: bool, beats: bool, passed: bool) -> str:
+    """Return the key of `BESIDE_CONTROL` that a rate has beside its control.
+
+    Args:
+        is_above: Whether the rate is above chance.
+        beats: Whether it is above the best baseline.
+        passed: Whether the control is passed.
+    """
+    if is_above and not beats:
+        return "without_construction"
+    if not passed:
+        return "cannot_be_told"
+    return "knows" if is_above else "does_not"
 
 
 def beats_baseline(row: Mapping[Any, Any]) -> bool:

@@ -41,7 +41,7 @@ def reached_files(script: Path) -> dict[str, Path]:
         script: A script of pipelines/.
 
     Returns:
-        Name ("pairs/score.py", "cxprobe.pairs.judge", or a path in the package) -> file.
+        Name ("pairs/score.py", "cxprobe.pairs.evaluate", or a path in the package) -> file.
     """
     modules = reached_modules(script, without=WITHOUT_EFFECT)
     package = Path(__file__).parents[1]

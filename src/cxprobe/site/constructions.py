@@ -53,9 +53,9 @@ def _blind_rates() -> pd.DataFrame:
         if not path.exists():
             continue
         table = read_table(path)
-        if line.has_rates:
-            table = table[table["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
         try:
+            if line.has_rates:
+                table = table[table["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
             rows = table[table["model"].isin(blind)].astype({"accuracy": float, "low": float, "high": float, "n": int})
             rows = rows.assign(items=[line.asked_in(row) for row in rows.to_dict("records")])
             folders = rows["construction"].map(line.params.construction_of)

@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 
-from cxprobe.pairs.ways import (
-    agreement_of_ways,
-    kappa_with_interval,
-    rates_of_ways,
-    verdicts,
-    ways_headline,
-    ways_metrics,
-)
+from cxprobe.pairs.ways import agreement_of_ways, kappa_with_interval, verdicts, verdicts_of_models, way_responses
 
 FRAMES = [f"frame {place // 2}" for place in range(12)]
 
@@ -49,19 +42,30 @@ def test_agreement_counts_what_both_decide_and_leaves_ties_out():
     said = pd.DataFrame({"id": [f"pair {place}" for place in range(10)], "accuracy": [1.0, 0.0] * 5})
     layers = [[0.5] * 12, [0.9] * 5 + [0.1] * 6 + [0.5]]
     items = verdicts(predicted(layers), expected([1.0] * 6 + [0.0] * 6), said)
-    table = agreement_of_ways(items, "construction").set_index(["first", "second"])
+    table = agreement_of_ways(items.assign(model="m")).set_index(["first", "second"])
     own = table.loc[("recognised", "expected")]
     assert [own[name] for name in ("both_right", "first_alone", "second_alone", "both_wrong")] == [5, 0, 1, 5]
     assert (own["n"], own["ties"]) == (11, 1)
     assert own["kappa"] == pytest.approx(cohen_kappa_score([1] * 5 + [0] * 6, [1] * 6 + [0] * 5))
     assert own["low"] < own["kappa"] < own["high"] <= 1
     assert table.loc[("recognised", "said"), "n"] == 10
-    metrics = ways_metrics(rates_of_ways(items, ["construction"]), agreement_of_ways(items, "construction"))
-    assert next(iter(metrics)) == "accuracy"
-    assert metrics["kappa.recognised_expected"] == own["kappa"]
-    headline = ways_headline(rates_of_ways(items.assign(tests="meaning"), ["tests"]))
-    assert headline["meaning"]["accuracy"] == metrics["accuracy"]
-    assert headline["meaning"]["said"] == metrics["said.accuracy"]
+
+
+def test_the_verdicts_of_a_model_are_responses_by_way_and_by_layer():
+    layers = {"m": {"toy": predicted([[0.5] * 12, [0.9] * 5 + [0.1] * 6 + [0.5], [0.9] * 12])}}
+    decided = pd.concat([expected([1.0] * 6 + [0.0] * 6).assign(model="m"), expected(1.0).assign(model="llm")])
+    found = verdicts_of_models(decided, layers, {"m": "llm"})
+    responses = way_responses(found, layers)
+    means = responses.groupby(["layer", "way"])["value"].mean().to_dict()
+    assert means == {
+        ("", "words"): 0.5,
+        ("", "recognised"): 1.0,
+        ("", "expected"): 0.5,
+        ("", "said"): 1.0,
+        ("0", "recognised"): 5.5 / 12,
+        ("1", "recognised"): 1.0,
+    }
+    assert verdicts_of_models(decided, {}, {}).empty
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_size=2, max_size=60))

@@ -1,14 +1,18 @@
+from dataclasses import astuple
+
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import ANSWERS, SCORED, TEXTS, as_run, credited, crossed, tokens
+from judged_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, rates_of_pairs, responses_of, tokens
 from judged_pairs import own as how_to_judge
 
 from cxprobe.errors import DataError
 from cxprobe.lm.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.lm.texts import token_table
-from cxprobe.pairs.judge import JudgedPairs, bias_by, both_orders, decide_pairs, pair_tables, pairs_for
+from cxprobe.pairs.evaluate import bias_by, decide_pairs, pairs_for
 from cxprobe.stats import estimate_rate, rate_by
+
+DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
 
 
 def scored(margin, items=40, seed=0):
@@ -45,72 +49,65 @@ def test_a_preference_for_names_is_never_right_in_both_orders_and_has_no_margin_
             preference = names[next(chosen) // 2]
             return known + rng.normal(0, 1e-6) + (preference if order == "original" else -preference)
 
-        table = scored(margin).assign(construction="toy", tests="meaning", words="real", scheme="pll", model="m")
-        tables = both_orders(table.assign(balanced=True), ["model"])
-        return tables["both"].iloc[0], tables["margins"].iloc[0]
+        table = scored(margin).assign(**DECIDING)
+        rates = rates_of_pairs(responses_of({"m": table}))
+        return (rates.loc["toy", "real", "", "", measure, "m"] for measure in ("both_orders", "margin"))
 
     both, margin = prefers(0.0)
-    assert (both["both"], both["n"], margin["margin"]) == (0, 160, pytest.approx(0, abs=1e-5))
+    assert (both["value"], both["n"], margin["value"]) == (0, 160, pytest.approx(0, abs=1e-5))
     assert both["high"] < 0.4  # eight frames
     both, margin = prefers(0.5)
-    assert both["both"] == pytest.approx((abs(names[:160]) < 0.5).mean())
-    assert (margin["low"], margin["margin"], margin["high"]) == pytest.approx((0.5, 0.5, 0.5), abs=1e-5)
+    assert both["value"] == pytest.approx((abs(names[:160]) < 0.5).mean())
+    assert (margin["low"], margin["value"], margin["high"]) == pytest.approx((0.5, 0.5, 0.5), abs=1e-5)
 
 
-def judged_toy(seed=0, tests="meaning"):
-    """Return judged pairs of a construction, some with pseudowords, under two scores and two schemes."""
+def decided_toy(seed=0):
+    """Return decided pairs of a construction, some with pseudowords, under two scores and two schemes."""
     rng = np.random.default_rng(seed)
     parts = []
     for words in ("real", "pseudo"):
         own = scored(lambda rng, *_: rng.choice([-1.0, 0.0, 1.0]), items=8, seed=seed)
-        own = own.assign(tests=tests, words=words, id=words + own["id"], item=words + own["item"])
-        parts.append(own)
-    items = pd.concat(parts, ignore_index=True).assign(scheme="pll", score="per_token")
-    items = items.assign(balanced=True, right="so", wrong="not")
+        parts.append(own.assign(words=words, id=words + own["id"], item=words + own["item"]))
+    items = pd.concat(parts, ignore_index=True).assign(**DECIDING)
     others = [
-        credited(items.assign(scheme=scheme, score=score, margin=rng.normal(size=len(items))))
+        credited(items.assign(scheme=scheme, score=score, margin=rng.normal(size=len(items)), deciding=False))
         for scheme, score in (("pll", "sum"), ("pll_word_l2r", "per_token"), ("pll_word_l2r", "sum"))
     ]
-    return JudgedPairs(items, pd.concat([items, *others], ignore_index=True))
+    return pd.concat([items, *others], ignore_index=True)
 
 
-def test_tables_are_the_rates_of_their_groups():
-    judged = judged_toy()
-    tables = pair_tables(as_run(judged))
-    assert tables["constructions"][["construction", "tests", "words", "n"]].to_numpy().tolist() == [
-        ["toy", "meaning", "real", 64],
-        ["toy", "meaning", "pseudo", 64],
-    ]
-    cells = tables["cells"].set_index(["words", "variant", "noun_type", "order"])
-    for key, group in judged.items.groupby(list(cells.index.names)):
-        expected = estimate_rate(group["accuracy"].to_numpy(), group[["cluster_frame"]].to_numpy(object))
-        row = cells.loc[key]
-        assert (row["accuracy"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
-        assert row["tie_rate"] == (group["margin"] == 0).mean()
-    assert len(tables["scores"]) == 2 * 2 * 2
-    assert tables["biases"][["compares", "noun_type"]].to_numpy().tolist() == [
-        [way, kind] for way in ("order", "variant") for kind in ("female", "male")
-    ]
-
-
-def test_tables_of_several_models_are_those_of_each():
-    parts = {name: judged_toy(seed) for seed, name in enumerate(("one", "two"))}
-    both = JudgedPairs.joined(parts)
-    for name, table in pair_tables(both).items():
-        for model, own in parts.items():
-            found = table[table["model"] == model].reset_index(drop=True)
-            pd.testing.assert_frame_equal(found, pair_tables(JudgedPairs.joined({model: own}))[name])
+def test_rates_are_those_of_their_groups_and_those_of_several_models_are_those_of_each():
+    decided = {name: decided_toy(seed) for seed, name in enumerate(("one", "two"))}
+    rates = rates_of_pairs(responses_of(decided))
+    for model, table in decided.items():
+        for words, of_words in table.groupby("words"):
+            deciding = of_words[of_words["deciding"]]
+            groups = {("", ""): deciding}
+            groups |= {("variant", name): rows for name, rows in deciding.groupby("variant")}
+            groups |= {("noun_type", name): rows for name, rows in deciding.groupby("noun_type")}
+            others = of_words[~of_words["deciding"]]
+            groups |= {("score", ".".join(key)): rows for key, rows in others.groupby(["scheme", "score"])}
+            for (facet, level), rows in groups.items():
+                expected = estimate_rate(rows["accuracy"].to_numpy(), rows[["cluster_frame"]].to_numpy(object))
+                row = rates.loc["toy", words, facet, level, "accuracy", model]
+                assert tuple(row[["value", "low", "high", "n"]]) == astuple(expected)
+                assert row["ties"] == (rows["accuracy"] == 0.5).sum()
+                assert row["decides"] == (facet == "")
+        alone = rates_of_pairs(responses_of({model: table}))
+        pd.testing.assert_frame_equal(rates.xs(model, level="model"), alone.xs(model, level="model"))
+    levels = rates.loc["toy", "real", "compared_noun_type"].index.get_level_values("level").unique()
+    assert set(levels) == {f"{way}.{kind}" for way in ("order", "variant") for kind in ("female", "male")}
 
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])
 def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
-    judged = decide_pairs(TEXTS, ANSWERS, how_to_judge(scheme, "sum", ("sum", "given_context")))
-    assert judged.items["accuracy"].tolist() == [accuracy, accuracy]
-    assert judged.items["good"].tolist() == [" so", "it is so"]
-    assert judged.items[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
-    assert not judged.scores["balanced"].any()
-    assert judged.items[["scheme", "score"]].drop_duplicates().to_numpy().tolist() == [[scheme, "sum"]]
-    counted = judged.scores.groupby(["scheme", "score"], sort=False).size().to_dict()
+    decided = decide_pairs(TEXTS, ANSWERS, how_to_judge(scheme, "sum", ("sum", "given_context")))
+    deciding = decided[decided["deciding"]]
+    assert deciding["accuracy"].tolist() == [accuracy, accuracy]
+    assert deciding[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
+    assert not decided["balanced"].any()
+    assert deciding[["scheme", "score"]].drop_duplicates().to_numpy().tolist() == [[scheme, "sum"]]
+    counted = decided.groupby(["scheme", "score"], sort=False).size().to_dict()
     assert counted == {
         (one, name): number for one in ("pll", "pll_word_l2r") for name, number in (("sum", 2), ("given_context", 1))
     }
@@ -129,13 +126,11 @@ PREFERENCES = pd.DataFrame({"id": ["b", "a"], "margin": [0.0, 3.0]})
 
 
 def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
-    judged = decide_pairs(TEXTS, PREFERENCES, how_to_judge())
-    assert judged.items[["id", "accuracy", "scheme", "score"]].to_numpy().tolist() == [
-        ["a", 1.0, "rule", "preference"],
-        ["b", 0.5, "rule", "preference"],
+    decided = decide_pairs(TEXTS, PREFERENCES, how_to_judge())
+    assert decided[["id", "accuracy", "scheme", "score", "deciding"]].to_numpy().tolist() == [
+        ["a", 1.0, "rule", "preference", True],
+        ["b", 0.5, "rule", "preference", True],
     ]
-    assert judged.items["good"].tolist() == [" so", "it is so"]
-    assert judged.scores["accuracy"].tolist() == [1.0, 0.5]
 
 
 def test_a_pair_without_a_preference_or_with_two_is_refused():
@@ -147,6 +142,6 @@ def test_a_pair_without_a_preference_or_with_two_is_refused():
 
 def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():
     scored = token_table([tokens("it is so", "pll", [-1, -1, -4]), tokens("it is not", "pll", [-1, -1, -3])])
-    assert decide_pairs(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge()).items["id"].tolist() == ["a"]
+    assert decide_pairs(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge())["id"].tolist() == ["a"]
     assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""], {}).empty
     assert pairs_for(MODEL, TEXTS, {}) is TEXTS

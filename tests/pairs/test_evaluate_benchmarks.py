@@ -1,11 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import of_benchmark
+from judged_pairs import of_benchmark, rates_of_pairs, responses_of
 
 from cxprobe.errors import DataError
 from cxprobe.lm.texts import TokenScores, token_table
-from cxprobe.pairs.judge import decide_pairs, paired_focus_shifts, with_groups
+from cxprobe.pairs.evaluate import decide_pairs, paired_focus_shifts
 from cxprobe.pairs.params import Benchmark
 from cxprobe.stats import credits_of_margins, rate_by
 
@@ -29,12 +29,9 @@ ANSWERS = token_table([tokens(*one) for one in TEXTS.items()])
 
 
 def judge(name, pairs, settings):
-    judged = decide_pairs(pairs, ANSWERS, of_benchmark(settings, name))
-    return type(judged).joined({"m": judged})
-
-
-def rates_of(rows, by, *keys):
-    return rate_by(with_groups(rows, by), "accuracy", ["group", *keys])
+    how = of_benchmark(settings, name)
+    decided = decide_pairs(pairs, ANSWERS, how)
+    return decided, rates_of_pairs(responses_of({"m": decided}, how)).xs(("accuracy", "m"), level=["measure", "model"])
 
 
 def benchmark(**changes) -> Benchmark:
@@ -43,26 +40,27 @@ def benchmark(**changes) -> Benchmark:
 
 
 def test_a_benchmark_is_judged_by_its_own_score_and_by_those_of_whole_texts():
-    judged = judge("others", PAIRS, benchmark(score="per_character"))
-    assert judged.items["accuracy"].tolist() == [1.0, 0.5, 0.0]
-    assert judged.items["score"].unique().tolist() == ["per_character"]
-    assert set(judged.scores["score"]) == {"sum", "per_token", "per_character"}
+    decided, _ = judge("others", PAIRS, benchmark(score="per_character"))
+    deciding = decided[decided["deciding"]]
+    assert deciding["accuracy"].tolist() == [1.0, 0.5, 0.0]
+    assert deciding["score"].unique().tolist() == ["per_character"]
+    assert set(decided["score"]) == {"sum", "per_token", "per_character"}
 
 
-def test_the_accuracies_are_those_of_all_and_of_each_group():
-    items = judge("others", PAIRS, benchmark()).items
-    rates = rates_of(items, ["phenomenon"])
-    assert rates[["group", "accuracy", "n", "ties"]].to_numpy().tolist() == [
-        ["all", 0.5, 3, 1],
-        ["agreement", 0.5, 2, 0],
-        ["tense", 0.5, 1, 1],
-    ]
-    assert rates_of(items, [])["group"].tolist() == ["all"]
-    assert with_groups(items, ["phenomenon", "field"])["group"].tolist()[3:] == [
-        "agreement, x",
-        "tense, x",
-        "agreement, y",
-    ]
+def test_the_first_group_of_a_benchmark_is_the_construction_and_the_others_divide_it():
+    _, rates = judge("others", PAIRS, benchmark())
+    numbers = rates[["value", "n", "ties", "decides"]].apply(tuple, axis=1).to_dict()
+    found = {place: row for place, row in numbers.items() if place[2] in ("", "group")}
+    assert found == {
+        ("all", "others", "", ""): (0.5, 3, 1, True),
+        ("agreement", "others", "", ""): (0.5, 2, 0, True),
+        ("tense", "others", "", ""): (0.5, 1, 1, True),
+        ("all", "others", "group", "x"): (0.75, 2, 1, False),
+        ("all", "others", "group", "y"): (0.0, 1, 0, False),
+        ("agreement", "others", "group", "x"): (1.0, 1, 0, False),
+        ("agreement", "others", "group", "y"): (0.0, 1, 0, False),
+        ("tense", "others", "group", "x"): (0.5, 1, 1, False),
+    }
 
 
 def focus(margins):
