@@ -74,7 +74,6 @@ class InterventionsLine(Line):
     title = "Interventions"
     asked_by = "by interventions"
     steps = ("make", "measure")
-    has_rates = True
 
     def items_in(self, construction: str) -> list[str]:
         """Return the construction if it has sentences for interventions."""

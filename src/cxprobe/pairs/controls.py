@@ -82,9 +82,9 @@ def control_verdicts(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.D
             beats[place] = beats_baseline(row)
     table = controls_of(found["accuracy"], found["both_orders"], control_of)
     verdicts = []
-    for _, row in table.iterrows():
-        ahead = beats.get((row["model"], row["construction"]))
-        verdicts.append("" if ahead is None else beside_control(row["above_chance"], ahead, row["passed"]))
+    for model, construction, above, passed in table[["model", "construction", "above_chance", "passed"]].to_numpy():
+        ahead = beats.get((model, construction))
+        verdicts.append("" if ahead is None else beside_control(above, ahead, passed))
     numbers = {"control_accuracy": "control"}
     named = table.drop(columns="control").rename(columns=numbers).assign(verdict=verdicts)
     columns = ["control", "control_low", "control_high", "control_n", "verdict"]

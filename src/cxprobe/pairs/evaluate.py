@@ -44,6 +44,7 @@ FACETS = (
         has_verdicts=True,
         family=("source", "tests"),
         compared="source != 'pseudo'",
+        is_all_tested=True,
     ),
     Facet(
         "group",
@@ -55,8 +56,8 @@ FACETS = (
     ),
     Facet("variant", ["variant"], where="deciding and variant != ''"),
     Facet("sentence", ["variant", "sentence"], where="deciding and sentence != ''"),
-    Facet("noun_type", ["noun_type"], where="decides and noun_type not in ['', 'none']"),
-    Facet("score", ["scheme", "score"], where="balanced and not deciding and way == ''"),
+    Facet("noun_type", ["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
+    Facet("score", ["scheme", "score"], where="balanced and not deciding and way == ''", in_git=False),
     Facet("way", ["way"], where="way != '' and layer == ''"),
     Facet("layer", ["layer"], where="layer != ''", steps=True),
 )
@@ -302,7 +303,7 @@ def as_responses(rows: pd.DataFrame, how: HowToJudge) -> pd.DataFrame:
         )
     named = named.assign(**{name: "" for name in (*_TEXTS, UNIT) if name not in named})
     named = named if "margin" in named else named.assign(margin=np.nan)
-    clusters = [name for name in named if name.startswith(CLUSTER)]
+    clusters = [name for name in named if str(name).startswith(CLUSTER)]
     columns = [*_OF_MODEL, *dict.fromkeys(name for facet in FACETS for name in facet.columns), *KEPT, UNIT, *clusters]
     return named[columns]
 

@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -110,9 +109,10 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[st
     people = human_agreement(ratings[ratings["kind"] == "pairs"])
     figures = _dots(FIGURES, shown, section.judge.score, members, earlier_checkpoints(series), people)
     cards = inputs.table("evaluate_pairs/tables/baselines")
-    own = cards["dataset"].isin(shown["construction"] + ", real") if len(cards) else []
-    if np.any(own):
-        figures["cards"] = card_figure(cards[own])
+    if len(cards):
+        own = cards[cards["dataset"].isin(shown["construction"] + ", real")]
+        if len(own):
+            figures["cards"] = card_figure(own)
     for name, benchmark in section.benchmarks.items():
         drawn = {
             f"benchmarks/{name}/accuracy": Dots(name, "group", "source", "tests == ''", best=True),

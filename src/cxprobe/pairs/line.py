@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
@@ -24,7 +23,6 @@ from cxprobe.pairs.sources import MADE, OWN_PAIRS, first_items, made_files, read
 from cxprobe.pairs.wording import wording_of
 from cxprobe.people.ratings import RatedItem
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.evaluate import evaluated
 from cxprobe.report.findings import CHANCE_IN_BOTH, NO_RATE, Blind, Finding, Question, ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
@@ -78,7 +76,6 @@ class PairsLine(Line):
     asked_by = "by minimal pairs"
     steps = ("make", "score", "judge", "ask")
     divided = ("construction",)
-    has_rates = True
     overview_columns = ("minimal pairs",)
 
     # ---- constructions
@@ -281,7 +278,7 @@ class PairsLine(Line):
                 notes.append(f"{right} not {wrong}: {in_full(estimate_of(row))}")
             finding = partial(Finding, self.name, construction_of_pairs(str(name)), str(model))
             asked = finding(models.question(str(model), "form"), called_pairs(str(name)), None, None, self.accuracy)
-            yield replace(asked, source="real", run=str(name), note="; ".join(notes), evaluated=NO_RATE)
+            yield replace(asked, source="real", run=str(name), note="; ".join(notes), verdict=NO_RATE)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each kind of pairs by construction, and along series of models."""
@@ -380,21 +377,6 @@ class PairsLine(Line):
     def pairs(self, params: ReportParams) -> pd.DataFrame:
         """Return this project's pairs, with the column one_answer, see `Line.pairs`."""
         return with_one_answer(read_pair_tables(params.section(PairsParams)))
-
-    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return the decisions by every score on minimal pairs: the project's own, and those of benchmarks."""
-        del judged
-        responses = read_made_table(evaluated(self.name) / "responses.parquet")
-        scores = responses[responses["measure"] == "accuracy"].reset_index(drop=True)
-        of_others = scores["source"].isin(params.section(PairsParams).benchmarks)
-        return scores.assign(
-            line=np.where(of_others, "benchmarks", self.name),
-            construction=scores["construction"].mask(of_others, scores["source"]),
-            source=scores["source"].mask(of_others, "own"),
-            asked=scores["score"],
-            correct=scores["value"],
-            clusters=cluster_lists(scores),
-        )
 
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:

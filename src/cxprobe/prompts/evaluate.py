@@ -277,7 +277,7 @@ def consistency_over_orders(judged: pd.DataFrame) -> pd.DataFrame:
     shown = by_option(judged[judged["order"] != ""])
     shown = shown.assign(failed=shown["outcome"] == "failed")
     kept = [*_PLACE, "item", *_ASKED, *_OF_ITEM]
-    clusters = [column for column in shown if column.startswith(CLUSTER)]
+    clusters = [str(column) for column in shown if str(column).startswith(CLUSTER)]
     items = shown.groupby(kept, as_index=False, sort=False).agg(
         orders=("order", "nunique"),
         options=("answer", "nunique"),

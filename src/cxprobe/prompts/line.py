@@ -60,7 +60,6 @@ class PromptsLine(Line):
     steps = ("make", "score", "judge")
     divided = ("source",)
     compared_by = "source"
-    has_rates = True
     overview_columns = ("premises of inferences", "reasoning frames")
 
     # ---- constructions

@@ -336,7 +336,7 @@ def prompt_figures(
             f"Inference with the best prompt, beside {published.names.source}",
             of_set.replace({"set": published.names.sets}),
         )
-    tests = tests_by_prompt(rates, drawn.drop_duplicates("model").set_index("model")["label"])
+    tests = tests_by_prompt(rates, dict(zip(drawn["model"], drawn["label"], strict=True)))
     if len(tests):
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
         figures["tests_by_prompt"] = _dots(tests, title, rows="row", panels="panel")
@@ -424,7 +424,9 @@ def baselines_on_items(rates: pd.DataFrame, limit: float, members: Sequence[Memb
         (rates["facet"] == "all_items") & (rates["construction"] != ALL) & (rates["measure"] == "accuracy")
     ]
     named = of_items.assign(dataset=of_items["construction"] + ", " + of_items["source"], accuracy=of_items["value"])
-    return card_table(named, chance=named.groupby("dataset")["chance"].max().to_dict(), limit=limit, members=members)
+    greatest = named.groupby("dataset")["chance"].max()
+    chance = dict(zip(greatest.index.astype(str), greatest.astype(float), strict=True))
+    return card_table(named, chance=chance, limit=limit, members=members)
 
 
 def item_words(items: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -46,7 +46,6 @@ class RecognitionLine(Line):
     steps = ("make", "embed", "probe", "tune")
     divided = ("source",)
     compared_by = "source"
-    has_rates = True
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""

@@ -51,9 +51,9 @@ def compare(
         by = [*dict.fromkeys([*GROUP, *facet.family])]
         divided = _by_item(facet.of(compared), by)
         is_all = divided["construction"] == ALL
-        parts = (
-            [(divided, tested)] if facet.is_all_tested else [(divided[~is_all], tested), (divided[is_all], untested)]
-        )
+        parts = [(divided[~is_all], tested), (divided[is_all], untested)]
+        if facet.is_all_tested:
+            parts = [(divided, tested)]
         for items, families in parts:
             if len(items):
                 table = compare_models(items.reset_index(drop=True), by, members, series, families, facet.family)
@@ -65,7 +65,7 @@ def compare(
 
 def _by_item(divided: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return the mean credit of each model on each item of a group, with the clusters of the item."""
-    kept = [name for name in divided if name.startswith(CLUSTER) or name == UNIT]
+    kept = [str(name) for name in divided if str(name).startswith(CLUSTER) or name == UNIT]
     items = divided.groupby([*by, "model", "item"], sort=False, as_index=False)
     means = items.agg(accuracy=("value", "mean"), **{name: (name, "first") for name in kept})
     return means.rename(columns={"item": "id"})

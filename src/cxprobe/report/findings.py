@@ -3,17 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil, isnan
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from cxprobe.lm.params import Member, earlier_checkpoints, series_of
-from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.judging import line_members
 from cxprobe.report.params import LineParams
 from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS, Verdict
-from cxprobe.report.words import is_smoke_test
-from cxprobe.stats import LEVEL, Estimate
+from cxprobe.stats import Estimate
 
 Question = Literal["form", "meaning", "words", "used"]
 QUESTIONS: Mapping[Question, str] = {
@@ -40,34 +38,6 @@ DOES_NOT = BESIDE_CONTROL["does_not"]
 CANNOT_BE_TOLD = BESIDE_CONTROL["cannot_be_told"]
 WITHOUT_CONSTRUCTION = BESIDE_CONTROL["without_construction"]
 FOUND = (ABOVE_BLIND, KNOWS)
-
-
-def verdict_beside_control(above_chance: bool, ahead: bool, passed: bool) -> Verdict:
-    """Return what a rate says beside its control.
-
-    Args:
-        above_chance: Whether the rate is above chance.
-        ahead: Whether it is above the best blind model.
-        passed: Whether the control is passed.
-    """
-    if above_chance and not ahead:
-        return WITHOUT_CONSTRUCTION
-    if not passed:
-        return CANNOT_BE_TOLD
-    return KNOWS if above_chance else DOES_NOT
-
-
-class AgainstBlind(NamedTuple):
-    """How a model compares with the best blind one on the same items.
-
-    Attributes:
-        ahead: Whether it is above it.
-        detectable: The difference that would have been found four times in five, in (0, 1]; NaN if none would, None
-            where the difference was not tested.
-    """
-
-    ahead: bool
-    detectable: float | None
 
 
 class Blind(NamedTuple):
@@ -97,12 +67,11 @@ class Finding:
         counted: Whether the overview counts it among the constructions that a model knows or not; a placebo is none.
         note: What else is to be said of the rate.
         preference: What shows that the model has a fixed preference; "" if nothing does.
-        against: The paired difference from the best blind model; None where the two were not compared so, and their
-            intervals must not overlap.
         control: The rate of the control; None where there is none.
-        settled: What the rate says where a line judges it itself, such as beside a control; None elsewhere.
         clusters: How many independent groups the items come from; None where that is not known.
-        evaluated: The verdict of the evaluation, if the line has an evaluating stage.
+        verdict: What the rate says.
+        detectable: The difference from the best blind model that would have been found four times in five, in (0, 1];
+            NaN if none would, None where it was not tested.
     """
 
     line: str
@@ -120,41 +89,19 @@ class Finding:
     counted: bool = True
     note: str = ""
     preference: str = ""
-    against: AgainstBlind | None = None
     control: Estimate | None = None
-    settled: Verdict | None = None
     clusters: int | None = None
-    evaluated: Verdict | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the rate says, by the rules of `VERDICTS` and `BESIDE_CONTROL`."""
-        if self.evaluated:
-            return self.evaluated
-        if self.rate is None:
-            return NO_RATE
-        if self.preference and not self.settled and self.rate.low <= self.chance:
-            return PREFERENCE
-        if is_smoke_test(self.rate):
-            return SMOKE_TEST
-        if self.settled:
-            return self.settled
-        if self.rate.low > self.chance:
-            if self.blind is None:
-                return NO_BLIND
-            ahead = self.against.ahead if self.against else self.rate.low > self.blind.rate.high
-            return ABOVE_BLIND if ahead else ABOVE_CHANCE
-        return BELOW if self.rate.high < self.chance else NO_DIFFERENCE
+    verdict: Verdict = NO_RATE
+    detectable: float | None = None
 
     @property
     def power(self) -> str:
         """Where nothing was found, the difference from the best blind model that would have been; "" elsewhere."""
-        detectable = self.against.detectable if self.against else None
-        if detectable is None or self.verdict in (*FOUND, SMOKE_TEST, NO_RATE):
+        if self.detectable is None or self.verdict in (*FOUND, SMOKE_TEST, NO_RATE):
             return ""
-        if isnan(detectable):
+        if isnan(self.detectable):
             return "too few items"
-        return f"a lead of {ceil(100 * detectable)} points would be found"
+        return f"a lead of {ceil(100 * self.detectable)} points would be found"
 
 
 @dataclass
@@ -211,12 +158,6 @@ class ReportModels:
         """Return the name of a model for people."""
         return self.members[slug].label if slug in self.members else slug
 
-    def best(self, rates: pd.DataFrame) -> Blind | None:
-        """Return the blind model with the highest accuracy; None if there is none."""
-        blind = rates[rates["model"].isin(self.blind)]  # others may be asked about an item in several ways
-        best = best_blind(blind, [], [self.members[slug] for slug in self.blind])
-        return Blind(str(best["model"].iloc[0]), rate_of(best.iloc[0])) if len(best) else None
-
     def question(self, model: str, tests: str) -> Question:
         """Return the question that a model answers: one that answers in words says so, whatever is tested."""
         if model in self.members and self.members[model].is_asked:
@@ -224,29 +165,7 @@ class ReportModels:
         return "form" if tests == "form" else "meaning"
 
 
-def rate_of(row: "pd.Series[Any]", value: str = "accuracy", before: str = "") -> Estimate:
-    """Return the rate of a row of a table: its value, low, high and n, whose columns' names may begin alike."""
-    low, high, n = (row[f"{before}{name}"] for name in ("low", "high", "n"))
-    return Estimate(float(row[value]), float(low), float(high), int(n))
-
-
 def grouped_rows(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
     """Give the values of columns with their rows, in the table's order; nothing for a table that is absent."""
     if len(table):
         yield from ((tuple(map(str, key)), rows) for key, rows in table.groupby(list(by), sort=False))
-
-
-def against_blind(comparisons: pd.DataFrame, *by: str) -> dict[tuple[str, ...], AgainstBlind]:
-    """Return how models compare with the best blind model on the same items, by model and the values of ``by``.
-
-    Args:
-        comparisons: What `cxprobe.report.comparisons.compare_models` returns; may have no rows.
-        by: Columns of it.
-    """
-    against: dict[tuple[str, ...], AgainstBlind] = {}
-    for _, row in comparisons[comparisons["compares"] == BEST_BLIND].iterrows() if len(comparisons) else ():
-        p = float(row["p_holm"])
-        ahead = row["low"] > 0 if isnan(p) else row["difference"] > 0 and p < 1 - LEVEL
-        detectable = None if isnan(p) else float(row["detectable"])
-        against[str(row["first"]), *(str(row[column]) for column in by)] = AgainstBlind(bool(ahead), detectable)
-    return against

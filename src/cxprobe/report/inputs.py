@@ -105,14 +105,12 @@ class ReportInputs:
         return self._tables[task]
 
     def accuracies(self, task: str) -> pd.DataFrame:
-        """Return the rates that tell how often models are right, of single constructions, with the column accuracy."""
+        """Return the rates that tell how often models are right, of single constructions."""
         line = self.lines[task]
-        if not line.has_rates:
-            return self.table(line.accuracy)
         rates = self.rates(task)
         shown = rates[(rates["measure"] == "accuracy") & (rates["construction"] != ALL)]
         labels = [line.row_label(row, self) for row in shown.to_dict("records")]
-        return shown.rename(columns={"value": "accuracy"})[[label != "" for label in labels]]
+        return shown[[label != "" for label in labels]]
 
     def pictures(self, drawn: "Mapping[str, Figure]") -> list[Picture]:
         """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it.
@@ -120,16 +118,7 @@ class ReportInputs:
         Args:
             drawn: Path below the results of the report, without suffix -> a figure that this stage draws.
         """
-        from PIL import Image  # which an installation without extras does not have
-
-        pictures = [
-            self._picture(Path("report", f"{path}.png"), figure.get_suptitle()) for path, figure in drawn.items()
-        ]
-        for line in self.lines:
-            for path in sorted((RESULTS / f"report_{line}/figures").glob("*.png")):
-                with Image.open(path) as image:
-                    pictures.append(self._picture(path.relative_to(RESULTS), image.info["Title"]))
-        return pictures
+        return [self._picture(Path("report", f"{path}.png"), figure.get_suptitle()) for path, figure in drawn.items()]
 
     def _picture(self, path: Path, title: str) -> Picture:
         named = [slug for slug in path.stem.split("_") if slug in self.constructions]

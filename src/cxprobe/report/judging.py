@@ -1,7 +1,7 @@
 """Judge all models of a line of work; a model that cannot be judged does not stop the others."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -15,8 +15,8 @@ from cxprobe.report.comparisons import BEST_BLIND, best_blind
 from cxprobe.report.params import LineParams
 from cxprobe.report.words import in_full
 from cxprobe.run.record import ModelFacts
-from cxprobe.run.stage import ONE_SOURCE, JudgedRun, Stage
-from cxprobe.stats import Estimate, compare_shared
+from cxprobe.run.stage import JudgedRun, Stage
+from cxprobe.stats import Estimate
 
 T = TypeVar("T")
 RATE = ("accuracy", "low", "high", "n")
@@ -65,69 +65,6 @@ class Judging(Generic[T]):
         table = table.loc[shown["model"].unique(), shown["part"].unique()].rename_axis(index=None, columns=None)
         wide = len(table.columns) > len(table)
         print((table.T if wide else table).to_string().replace("\u00a0", " "), flush=True)
-
-
-def rates_of_runs(runs: Iterable[JudgedRun]) -> pd.DataFrame:
-    """Return the rates of runs as `Judging.show` takes them: a part is a construction and a source of items."""
-    return pd.DataFrame(
-        {
-            "model": run.model,
-            "part": run.construction if run.source == ONE_SOURCE else f"{run.construction}, {run.source}",
-            **{name: run.metrics[name] for name in RATE},
-        }
-        for run in runs
-        if "accuracy" in run.metrics
-    )
-
-
-def compared_with_controls(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
-    """Return runs with the rate of the best blind model on their items, and with how far they are above controls.
-
-    Only a blind model that was asked about all items of a run counts. A twin has the checkpoint of the model and other
-    weights; it may be asked about fewer items, and is compared on these; of several the mean counts.
-
-    Args:
-        runs: The runs of all models of a line. A run without credits, and a run of a blind model, is not compared.
-
-    Returns:
-        The same runs, with the setting best_blind_model ("none" without one) and the metrics best_blind,
-        difference_blind and difference_twin, the last two each with _low and _high.
-    """
-    others: dict[tuple[str, str, str], list[tuple[JudgedRun, pd.DataFrame]]] = {}  # what is asked -> who was asked
-    for run in runs:
-        if run.credits is not None:
-            others.setdefault((run.experiment, run.construction, run.source), []).append((run, run.credits))
-    compared = []
-    for run in runs:
-        best, metrics = "none", dict(run.metrics)
-        if run.credits is not None and run.facts.kind != "blind":
-            ids = run.credits["id"]
-            blind, rates, twins = dict[str, pd.DataFrame](), dict[str, float](), list[pd.DataFrame]()
-            for other, credits in others[run.experiment, run.construction, run.source]:
-                is_shared = credits["id"].isin(ids)
-                if other.facts.kind == "blind" and ids.isin(credits["id"]).all():
-                    blind[other.model] = credits
-                    rates[other.model] = credits.loc[is_shared, "accuracy"].mean()
-                states = (other.facts.state, run.facts.state)
-                if other.facts.name == run.facts.name and states == ("random", "trained"):
-                    twins.append(credits)
-            if blind:
-                best = max(rates, key=rates.__getitem__)
-                metrics["best_blind"] = rates[best]
-                metrics |= _difference("difference_blind", run.credits, blind[best])
-            if twins:
-                mean = pd.concat(twins).groupby("id")["accuracy"].mean().reset_index()
-                metrics |= _difference("difference_twin", run.credits, mean)
-        compared.append(replace(run, metrics=metrics, settings={**run.settings, "best_blind_model": best}))
-    return compared
-
-
-def _difference(name: str, first: pd.DataFrame, second: pd.DataFrame) -> dict[str, float]:
-    """Return a paired difference and its interval as metrics; none where no item is shared."""
-    difference = compare_shared(first, second)[1]
-    if difference is None:
-        return {}
-    return {name: difference.value, f"{name}_low": difference.low, f"{name}_high": difference.high}
 
 
 def line_members(params: LineParams) -> list[Member]:

@@ -124,8 +124,6 @@ class Line:
     compared_by: ClassVar[str] = "construction"
     overview_columns: ClassVar[Sequence[str]] = ()
     """The columns that the line adds to the table of all constructions."""
-    has_rates: ClassVar[bool] = False
-    """Whether its results are rates (`cxprobe.report.schema`), which an evaluating stage writes."""
 
     @property
     def name(self) -> str:
@@ -135,12 +133,12 @@ class Line:
     @property
     def accuracy(self) -> str:
         """The path of the table with its rates, relative to results/, without suffix."""
-        return f"evaluate_{self.name}/rates" if self.has_rates else f"report_{self.name}/accuracy"
+        return f"evaluate_{self.name}/rates"
 
     @property
     def comparisons(self) -> str:
         """The path of the table with the paired differences of models, relative to results/, without suffix."""
-        return f"evaluate_{self.name}/comparisons" if self.has_rates else f"report_{self.name}/tables/comparisons"
+        return f"evaluate_{self.name}/comparisons"
 
     @property
     def experiments(self) -> Experiments:
@@ -234,8 +232,7 @@ class Line:
 
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rate of each model on all items of each construction."""
-        if self.has_rates:
-            yield from findings_of_rates(self, inputs, models)
+        yield from findings_of_rates(self, inputs, models)
 
     def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return how pages call what a row of the rates is about; "" if they do not show it."""
@@ -319,15 +316,6 @@ class Line:
     def choices(self, params: ReportParams) -> ChoiceItems | None:
         """Return questions for tools that compare several texts."""
         return None
-
-    def answers(self, params: ReportParams, judged: Path) -> pd.DataFrame:
-        """Return every judged answer, with columns of `cxprobe.exports.formats.ANSWER_COLUMNS`.
-
-        Args:
-            params: The parameters.
-            judged: The folder of the judging stage.
-        """
-        return pd.DataFrame(columns=["model"])
 
 
 def read_demand(

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cxprobe.report.findings import AgainstBlind, Blind, Finding, ReportModels
+from cxprobe.report.findings import Blind, Finding, ReportModels
 from cxprobe.report.rates import ALL
-from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS, beats_baseline
+from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.stats import Estimate
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ def findings_of_rates(line: "Line", inputs: "ReportInputs", models: ReportModels
             counted=not inputs.is_placebo(construction),
             note=line.note(row, inputs),
             preference=line.preference(row, inputs) if row["verdict"] == "preference" else "",
-            against=_against(row) if of_baseline else None,
             control=_control(row),
-            evaluated=_WORDS[row["verdict"]],
+            verdict=_WORDS[row["verdict"]],
+            detectable=None if pd.isna(row["p_adjusted"]) else float(row["detectable"]),
         )
 
 
@@ -67,8 +67,3 @@ def _control(row: Mapping[Any, Any]) -> Estimate | None:
     if pd.isna(row["control"]):
         return None
     return Estimate(float(row["control"]), float(row["control_low"]), float(row["control_high"]), int(row["control_n"]))
-
-
-def _against(row: Mapping[Any, Any]) -> AgainstBlind:
-    tested = not pd.isna(row["p_adjusted"])
-    return AgainstBlind(beats_baseline(row), float(row["detectable"]) if tested else None)

@@ -19,7 +19,6 @@ from cxprobe.files.writing import RESULTS, read_json, write_bytes, write_json
 from cxprobe.run.record import Dataset, RunRecord, label_of
 from cxprobe.run.signals import uninterrupted
 from cxprobe.run.stage import ONE_SOURCE, Outcome, Stage
-from cxprobe.stats import WIDEST
 
 if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
@@ -55,13 +54,10 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
         if outcome.counts:
             # As objects, since a column of numbers would turn whole numbers into rounded ones.
             counts = pd.Series(dict(outcome.counts), dtype=object).rename_axis("count").reset_index(name="value")
-            # Of a reporting stage, DVC keeps tables/ and not the whole folder.
-            write_table(counts, waiting / ("tables" if stage.name.startswith("report_") else "") / "counts.csv")
+            write_table(counts, waiting / "counts.csv")
         records = []
         if stage.evaluates:
             write_json(outcome.headline, waiting / "metrics.json")
-            if stage.name.startswith("judge_"):
-                write_json(_headlines(outcome), waiting / "headlines.json")
             records = _write_runs(stage, outcome, waiting)
             if not records:  # DVC warns of an empty folder
                 write_bytes(b"no runs\n", waiting / "runs" / "empty.txt")
@@ -92,28 +88,6 @@ def read_records() -> tuple[list[RunRecord], list[str]]:
             except DataError as fault:
                 faults.append(str(fault))
     return records, faults
-
-
-def _headlines(outcome: Outcome) -> dict[str, dict[str, float]]:
-    """Return trained model -> what it gets of form, meaning or in words, the number of items, and whether it is small.
-
-    Where a line has several rates for a question, as of each source of sentences, this is their mean; n is their sum.
-    small is 1 if an interval is wider than 50 points.
-    """
-    trained = {run.model for run in outcome.runs if run.facts.state == "trained" and run.facts.kind != "series"}
-    headlines = {}
-    for model in outcome.headline.keys() & trained:
-        numbers = outcome.headline[model]  # a rate, or the rates of its parts, or both
-        rates: dict[str, list[Mapping[str, float]]] = {}
-        for name, rate in {"": numbers, **numbers}.items():
-            if isinstance(rate, Mapping) and "low" in rate and (outcome.asks or name in ("form", "meaning")):
-                rates.setdefault(outcome.asks or name, []).append(rate)
-        every = [rate for of_question in rates.values() for rate in of_question]
-        if every:
-            means = {name: sum(rate["accuracy"] for rate in some) / len(some) for name, some in rates.items()}
-            small = any(rate["high"] - rate["low"] > WIDEST for rate in every)
-            headlines[model] = {**means, "n": int(sum(rate["n"] for rate in every)), "small": int(small)}
-    return dict(sorted(headlines.items()))
 
 
 def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunRecord]:

@@ -122,15 +122,10 @@ def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
     """Write the outputs that DVC expects of a stage that has nothing to do, since its section is empty."""
     reason = f"{reason}, so {stage.name} has nothing to do"
     print(reason, flush=True)
-    if not stage.name.startswith("report_"):
-        write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
+    write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
     nothing = pd.DataFrame(columns=["model"])
-    if stage.name.startswith("evaluate_"):
+    if stage.evaluates:
         return Outcome(tables={"rates": nothing, "comparisons": nothing, "tables/empty": nothing})
-    if stage.name.startswith("judge_"):
-        return Outcome()
-    if stage.name.startswith("report_"):
-        return Outcome(tables={"accuracy": nothing, "tables/empty": nothing, "figures/empty": nothing})
     return Outcome(pages={"empty.txt": f"{reason}\n"})
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pandas as pd
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # most stages draw nothing
 P = TypeVar("P", bound=StageParams, covariant=True)
 ONE_SOURCE = "own"  # the source of a run in an experiment whose items have one source
 MOST_METRICS = 50  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
-METRICS_OF_LINE = 40  # of these, without those that say how far a run is above controls
 
 
 @dataclass
@@ -73,7 +72,7 @@ class Stage(Generic[P]):
     @property
     def evaluates(self) -> bool:
         """Whether it turns raw answers into rates, and so has runs in MLflow."""
-        return self.name.startswith(("judge_", "evaluate_"))
+        return self.name.startswith("evaluate_")
 
     def settings(self, *names: str) -> dict[str, str]:
         """Return the parameters that decide on the numbers of a run: the seed, and parts of params.yaml.
@@ -116,8 +115,6 @@ class JudgedRun:
         figures: Path below the run's folder, without suffix -> a figure, written as .png.
         trials: What a search over hyperparameters has tried: child runs.
         tags: Tag of MLflow -> its value, such as the verdict.
-        credits: One row an item that the metric accuracy is of: id, accuracy, and columns that begin with ``cluster_``;
-            by these the run is compared with blind models and twins. None: it is compared with none.
         experiment: The MLflow experiment; "" for that of the stage's line of work.
 
     Raises:
@@ -137,7 +134,6 @@ class JudgedRun:
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     trials: Sequence[Trial] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
-    credits: pd.DataFrame | None = None
     experiment: str = ""
 
     def __post_init__(self) -> None:
@@ -160,8 +156,6 @@ class Outcome:
         figures: Path below the results folder, without suffix -> a figure, written as .png; not for judging stages.
         pages: Path below the results folder -> the text of a page.
         headline: The numbers of a judging stage: model -> name -> number (metrics.json).
-        asks: What these are about, for `dvc metrics show` (headlines.json): "form", "meaning" or "words"; "" if their
-            names say it.
         runs: The runs of a judging stage.
         faults: Model -> why it could not be judged. Its rows are absent, and the stage ends with an error.
     """
@@ -171,7 +165,6 @@ class Outcome:
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
     headline: Mapping[str, Any] = field(default_factory=dict)
-    asks: Literal["form", "meaning", "words", ""] = ""
     runs: Sequence[JudgedRun] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
 

@@ -43,7 +43,6 @@ class ScenariosLine(Line):
     steps = ("make", "score")
     divided = ("level",)
     compared_by = "level"
-    has_rates = True
     overview_columns = ("tests of scenarios",)
 
     def items_in(self, construction: str) -> list[str]:

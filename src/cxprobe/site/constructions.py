@@ -54,15 +54,16 @@ def _blind_rates() -> pd.DataFrame:
             continue
         table = read_table(path)
         try:
-            if line.has_rates:
-                table = table[table["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
-            rows = table[table["model"].isin(blind)].astype({"accuracy": float, "low": float, "high": float, "n": int})
+            accuracies = table[table["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
+            rows = accuracies[accuracies["model"].isin(blind)].astype(
+                {"accuracy": float, "low": float, "high": float, "n": int}
+            )
             rows = rows.assign(items=[line.asked_in(row) for row in rows.to_dict("records")])
             folders = rows["construction"].map(line.params.construction_of)
             tables.append(rows.assign(construction=folders).loc[rows["items"] != "", BLIND_RATE])
         except (KeyError, ValueError) as fault:
             raise DataError(
-                f"{path}: is no table of accuracies ({fault}); `dvc repro report_{name}` makes it anew"
+                f"{path}: is no table of accuracies ({fault}); `dvc repro evaluate_{name}` makes it anew"
             ) from fault
     return pd.concat(tables, ignore_index=True)
 

@@ -28,7 +28,6 @@ from cxprobe.report.findings import (
     Finding,
     Question,
     ReportModels,
-    rate_of,
 )
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Line, PageTable
@@ -173,7 +172,7 @@ def overview_table(findings: Sequence[Finding], models: ReportModels) -> pd.Data
         )
         names = (finding.construction, finding.model, finding.question, finding.way)
         best = finding.blind.model if finding.blind else ""
-        detectable = finding.against.detectable if finding.against else None
+        detectable = finding.detectable
         power = "" if detectable is None or pd.isna(detectable) else detectable
         numbers = (*rate, finding.chance, best, *blind, *control, power)
         rows.append((*names, *numbers, finding.verdict.words, f"{finding.table}.csv"))
@@ -196,8 +195,7 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
     """
     sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": finding.source}
     conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
-    step = "evaluate" if finding.evaluated else "judge"
-    conditions.append(f"tags.\"{STAGE_TAG}\" = '{step}_{finding.line}'")
+    conditions.append(f"tags.\"{STAGE_TAG}\" = 'evaluate_{finding.line}'")
     listed = json.dumps([str(number + 1) for number in range(experiments)])
     search = f"experiments={quote(listed)}&searchFilter={quote(' and '.join(conditions))}"
     return f"{server}/#/compare-experiments/s?{search}"
@@ -260,7 +258,7 @@ def _blind(construction: str, inputs: ReportInputs, models: ReportModels) -> Ite
         rows = []
         of_it = table["construction"].map(inputs.sections[name].construction_of) == construction
         for _, row in table[of_it & table["model"].isin(models.blind)].iterrows():
-            rate = rate_of(row)
+            rate = estimate_of(row.to_dict())
             parts = [line.part_name(str(part)) for part in row[columns]]
             rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
         head = ["blind model", *columns, "accuracy", "interval", "n"]
