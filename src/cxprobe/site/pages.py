@@ -32,6 +32,7 @@ from cxprobe.report.findings import (
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Line, PageTable
 from cxprobe.report.params import Report
+from cxprobe.report.rated import estimate_of
 from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.report.words import in_full, interval, number, percent
 from cxprobe.run.record import STAGE_TAG
