@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 from servers import is_healthy
-from toy_stages import judge_pairs
+from toy_stages import evaluate_pairs
 
 from conftest import ROOT, project_environment
 from cxprobe.cli import tracking
@@ -24,7 +24,7 @@ pytest_plugins = ["toy_stages"]
 @pytest.mark.pipeline
 def test_the_command_writes_what_mlflow_lacks_and_serves_this_machine_alone(workspace, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["judge.py"])
-    run_stage(judge_pairs, PairsStage)
+    run_stage(evaluate_pairs, PairsStage)
     (workspace / "mlruns" / "mlflow.db").unlink()  # as in a copy of the project
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

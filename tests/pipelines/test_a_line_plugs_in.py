@@ -44,7 +44,7 @@ def add_stages(pipeline: dict) -> None:
     stages = YAML().load(TOY / "stages.yaml")
     report = pipeline["stages"].pop("report")
     report["params"].append("greetings")
-    report["deps"].append("results/report_greetings")
+    report["deps"] += ["data/evaluate_greetings", "results/evaluate_greetings/rates.csv"]
     pipeline["stages"] |= stages | {"report": report}
 
 
@@ -73,11 +73,11 @@ def test_its_texts_are_counted(plugged):
 
 
 def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):
-    stages = [f"{step}_greetings" for step in ("score", "judge", "report")]
+    stages = [f"{step}_greetings" for step in ("score", "evaluate")]
     run(plugged, "dvc", "repro", "--single-item", *stages, "report")
     assert {one.data.params["model"] for one in runs(plugged, "greetings")} == {"mlm", "clm"}
-    assert read_json(plugged / "results" / "judge_greetings" / "metrics.json").keys() == {"mlm", "clm"}
+    assert read_json(plugged / "results" / "evaluate_greetings" / "metrics.json").keys() == {"mlm", "clm"}
     assert "Asked by greetings." in (plugged / "results" / "report" / "index.html").read_text()
     run(plugged, "cxprobe", "export", "csv", "all.csv")
     answers = pd.read_csv(plugged / "all.csv")
-    assert len(answers[answers["line"] == "greetings"]) == 16
+    assert len(answers[answers["task"] == "greetings"]) == 16

@@ -31,7 +31,7 @@ def test_new_probe_parameters_and_another_score_ask_no_model(project):
     change(project, judge_otherwise)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
     measured = [f"measure_recognition@{model}" for model in ("one", "one-random", "by-form")]
-    judged = ["evaluate_recognition", "judge_pairs", "report_pairs", "evaluate_prompts"]
+    judged = ["evaluate_recognition", "evaluate_pairs", "evaluate_prompts"]
     assert sorted(ran) == sorted([*measured, *judged, "report"])
     assert answers_kept(project) == asked
 

@@ -78,13 +78,13 @@ def test_make_repro_runs_each_line_by_itself_with_its_own_stages():
         assert [pattern for pattern in patterns if fnmatch(name, pattern)] == of_name * (of_name[0] in patterns)
 
 
-@pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("judge", "evaluate", "report"))])
-def test_what_only_judges_or_reports_runs_no_other_stage(name):
+@pytest.mark.parametrize("name", [name for name in STAGES if not name.startswith(("evaluate", "report"))])
+def test_what_only_evaluates_or_reports_runs_no_other_stage(name):
     stage = definition(name)
-    assert not [
-        dep for dep in stage["deps"] if "/judge" in dep or "/evaluate" in dep or "/report" in dep or dep == "published"
-    ]
-    assert not [one for one in stage.get("params", []) if one in LINES or one.endswith(".judge") or one == "report"]
+    later = re.compile(r"(data|results)/(evaluate|report)|published$")
+    assert not [dep for dep in stage["deps"] if later.match(dep)]
+    params = stage.get("params", [])
+    assert not [one for one in params if one in LINES or one.endswith(".judge") or one.startswith("report")]
 
 
 @pytest.mark.parametrize("name", STAGES)
@@ -116,16 +116,16 @@ def test_the_lock_has_no_stage_that_dvc_yaml_lacks():
     assert not dead, "take these entries out of dvc.lock, with their outputs below data/ and results/"
 
 
-def test_only_judging_stages_have_metrics_and_further_numbers_in_git():
+def test_only_evaluating_stages_have_metrics_and_further_numbers_in_git():
     evaluating = {name for name in STAGES if "metrics" in definition(name)}
-    assert evaluating == {name for name in STAGES if name.startswith(("judge_", "evaluate_"))}
+    assert evaluating == {name for name in STAGES if name.startswith("evaluate_")}
     assert {name.partition("_")[2] for name in evaluating} == {*LINES}
     for name in STAGES:
         outs = definition(name)["outs"]
         in_git = [
             path for out in outs if isinstance(out, dict) for path, kept in out.items() if not kept.get("cache", True)
         ]
-        kept = {"judge": ["metrics.json"], "evaluate": ["comparisons.csv"]}.get(name.partition("_")[0], [])
+        kept = ["comparisons.csv"] * name.startswith("evaluate_")
         assert in_git == [f"results/{name}/{file}" for file in kept]
 
 

@@ -14,7 +14,7 @@ from stage_process import Kill
 from toy_stages import TOY, write_toy_project
 
 # Kills with each signal, which `make test` has time for.
-QUICK = {"score_pairs": 4, "judge_pairs": 2, "report_pairs": 2}
+QUICK = {"score_pairs": 4, "evaluate_pairs": 2, "report": 2}
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 PATHS = os.pathsep.join(str(ROOT / path) for path in ("src", "tests", "tests/support"))
 NUMBER = int(os.environ.get("CXPROBE_KILLS_OF_DVC", "3"))  # of each kind
-STAGES = {"score_pairs": "tiny-1", "judge_pairs": "", "report_pairs": ""}
+STAGES = {"score_pairs": "tiny-1", "evaluate_pairs": "", "report": ""}
 CONTENT = ("data", "results", "dvc.lock")
 # How a `dvc repro` ends: the signal, and whether its stage gets it too.
 ENDS = {
@@ -50,7 +50,7 @@ def finished(tmp_path_factory) -> Path:
     stages = {}
     before: list[str] = []  # one after the other
     for name, item in STAGES.items():
-        outs = [str(Path(top, name, item)) for top in ("data", "results") if (top, name) != ("data", "report_pairs")]
+        outs = [str(Path(top, name, item)) for top in ("data", "results") if (top, name) != ("data", "report")]
         stages[name] = {
             "cmd": f"TOY_STAGE={name} python toy_stage.py",
             "deps": ["input.txt", *before],

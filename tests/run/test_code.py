@@ -105,8 +105,8 @@ def test_modules_without_effect_change_no_output(tmp_path, empty_store):
         folder.mkdir()
         write_toy_project(folder, empty_store)
         paths = os.pathsep.join(map(str, (src, ROOT / "tests", ROOT / "tests" / "support")))
-        assert StageProcess(folder, TOY, TOY_STAGE="judge_pairs", PYTHONPATH=paths).wait().code == 0
-        files = [path for name in ("data/judge_pairs", "results") for path in (folder / name).rglob("*")]
+        assert StageProcess(folder, TOY, TOY_STAGE="evaluate_pairs", PYTHONPATH=paths).wait().code == 0
+        files = [path for name in ("data/evaluate_pairs", "results") for path in (folder / name).rglob("*")]
         outputs.append({path.relative_to(folder): path.read_bytes() for path in files if path.is_file()})
     assert outputs[0] == outputs[1] != {}
 

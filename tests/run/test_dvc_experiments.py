@@ -8,25 +8,25 @@ from mlflow import MlflowClient
 from conftest import ROOT, change_params, commit, init_dvc, run, shrink, write_toy_construction
 
 SCRIPT = """\
-from toy_stages import judge_pairs
+from toy_stages import evaluate_pairs
 
 from cxprobe.pairs.params import PairsStage
 from cxprobe.run.running import run_stage
 
 if __name__ == "__main__":
-    run_stage(judge_pairs, PairsStage)
+    run_stage(evaluate_pairs, PairsStage)
 """
 DVC_YAML = """\
 stages:
-  judge_pairs:
-    cmd: python judge_pairs.py
+  evaluate_pairs:
+    cmd: python evaluate_pairs.py
     params: [pairs.judge]
-    deps: [input.txt, judge_pairs.py]
+    deps: [input.txt, evaluate_pairs.py]
     outs:
-      - data/judge_pairs
-      - results/judge_pairs/runs
+      - data/evaluate_pairs
+      - results/evaluate_pairs/runs
     metrics:
-      - results/judge_pairs/metrics.json: {cache: false}
+      - results/evaluate_pairs/metrics.json: {cache: false}
 """
 
 
@@ -35,7 +35,7 @@ def project(tmp_path):
     """A project under git and DVC with one stage that judges, and its environment."""
     folder = tmp_path / "project"
     folder.mkdir()
-    content = {"judge_pairs.py": SCRIPT, "dvc.yaml": DVC_YAML, "input.txt": "hello"}
+    content = {"evaluate_pairs.py": SCRIPT, "dvc.yaml": DVC_YAML, "input.txt": "hello"}
     write_toy_construction(folder / "constructions")
     change_params(folder, ROOT / "params.yaml", shrink)
     for name, text in (content | {".gitignore": "mlruns\n__pycache__\n"}).items():

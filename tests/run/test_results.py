@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_stages import BLIND, judge_pairs, judged_run, report_pairs, score_pairs
+from toy_stages import evaluate_pairs, report, score_pairs
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
@@ -11,7 +11,7 @@ from cxprobe.files.writing import DiskFullError, read_json
 from cxprobe.project.params import load_params
 from cxprobe.run.record import Dataset
 from cxprobe.run.results import read_records, write_results
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline
 
@@ -35,11 +35,11 @@ def contents(folder: str) -> dict[str, bytes]:
 
 
 def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
-    records = {record.name: record for record in written(judge_pairs)}
+    records = {record.name: record for record in written(evaluate_pairs)}
     runs = (f"runs/{run}/own" for run in ("mlm/toy", "mlm/all", "shorter/all"))
     files = {f"{run}/{file}" for run in runs for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")}
-    assert set(contents("results/judge_pairs")) == {"headlines.json", "metrics.json", *files}
-    assert read_json(Path("results/judge_pairs/metrics.json")) == {"mlm": {"accuracy": 0.666667, "n": 4}}
+    assert set(contents("results/evaluate_pairs")) == {"metrics.json", *files}
+    assert read_json(Path("results/evaluate_pairs/metrics.json")) == {"mlm": {"accuracy": 0.666667, "n": 4}}
     toy = records["mlm · toy"]
     assert (toy.experiment, toy.dataset, toy.weights) == ("pairs", Dataset("input.txt", MD5, 4), "sha256 abc")
     assert toy.params == {
@@ -51,38 +51,18 @@ def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
         "model_parameters": "1234",
         "construction": "toy",
         "source": "own",
-        **stage("judge_pairs").settings("pairs.judge"),
+        **stage("evaluate_pairs").settings("pairs.judge"),
     }
-
-
-def test_the_metrics_of_dvc_are_one_number_of_a_trained_model_for_a_question(workspace):
-    rate, wide = ({"accuracy": 0.75, "low": low, "high": 0.8, "n": 40} for low in (0.7, 0.2))
-
-    def judge(stage: Stage) -> Outcome:
-        runs = [judged_run(stage), judged_run(stage, model="shorter", facts=BLIND)]
-        by_question = {"form": rate, "meaning": wide, "both_orders": wide}
-        by_set = {"toy, generated": rate, "toy, mined": rate | {"accuracy": 0.25}}
-        numbers = {"": by_question, "form": by_set, "words": rate}[stage.line]
-        return Outcome(headline={"mlm": numbers, "shorter": rate}, asks=stage.line, runs=runs)
-
-    expected = {
-        "": {"form": 0.75, "meaning": 0.75, "n": 80, "small": 1},
-        "form": {"form": 0.5, "n": 80, "small": 0},
-        "words": {"words": 0.75, "n": 40, "small": 0},
-    }
-    for asks, numbers in expected.items():
-        written(judge, f"judge_{asks}")
-        assert read_json(Path(f"results/judge_{asks}/headlines.json")) == {"mlm": numbers}
 
 
 def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(workspace):
-    records = written(judge_pairs)
+    records = written(evaluate_pairs)
     assert [record.params["model_weights"] for record in records] == ["none", "trained", "trained"]
     assert records[0].name == "shorter (blind) · all"
     assert len({tuple(record.params) for record in records}) == 1
 
 
-@pytest.mark.parametrize("work", [score_pairs, judge_pairs, report_pairs])
+@pytest.mark.parametrize("work", [score_pairs, evaluate_pairs, report])
 def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(workspace, work):
     records = written(work)
     first = contents("results")
@@ -98,19 +78,19 @@ def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(wo
 
 
 def test_records_are_read_as_they_were_written_and_without_those_that_a_killed_run_has_left(workspace):
-    records = written(judge_pairs)
-    unfinished = Path("results/judge_pairs/.partial/runs")
+    records = written(evaluate_pairs)
+    unfinished = Path("results/evaluate_pairs/.partial/runs")
     unfinished.mkdir(parents=True)
     (unfinished / "record.json").write_bytes((records[0].folder / "record.json").read_bytes())
     read, faults = read_records()
     assert sorted(read, key=lambda record: record.name) == sorted(records, key=lambda record: record.name)
     assert faults == []
-    written(judge_pairs)
+    written(evaluate_pairs)
     assert not unfinished.exists()
 
 
 def test_of_damaged_changed_and_exchanged_records_each_is_named_and_the_others_are_read(workspace):
-    first, second, *others = [record.folder / "record.json" for record in written(judge_pairs)]
+    first, second, *others = [record.folder / "record.json" for record in written(evaluate_pairs)]
     sound = first.read_bytes()
     digits = [match.start() for match in re.finditer(rb"[0-9]", sound)]
     damaged = [sound.replace(b"1", b"2", 1), second.read_bytes(), b"", b"[]", b"{}", b'{"digest": 1}', b"[" * 100_000]
@@ -127,7 +107,7 @@ def test_of_damaged_changed_and_exchanged_records_each_is_named_and_the_others_a
 
 
 def test_a_sync_names_a_damaged_record_and_writes_the_others(workspace):
-    records = written(judge_pairs)
+    records = written(evaluate_pairs)
     path = records[0].folder / "record.json"
     path.write_bytes(path.read_bytes().replace(b"1", b"2", 1))
     done = CliRunner().invoke(app, ["sync"])
@@ -137,18 +117,18 @@ def test_a_sync_names_a_damaged_record_and_writes_the_others(workspace):
 
 
 def test_results_that_cannot_all_be_written_leave_the_old_ones_as_they_were(workspace, file_limit):
-    for work in (score_pairs, judge_pairs, report_pairs):
+    for work in (score_pairs, evaluate_pairs, report):
         written(work)
     before = contents("results")
     file_limit(4_000)  # smaller than a figure
-    for work in (score_pairs, judge_pairs, report_pairs):
+    for work in (score_pairs, evaluate_pairs, report):
         with pytest.raises(DiskFullError, match=r"\.png: the disk is full"):
             written(work)
     assert contents("results") == before
 
 
 def test_the_digest_of_a_record_follows_from_its_results_and_not_from_the_stages_inputs(workspace):
-    record = written(judge_pairs)[0]
+    record = written(evaluate_pairs)[0]
     assert replace(record, inputs={"data/other": "c0ffee.dir"}).digest == record.digest
     for change in (
         {"metrics": {"accuracy": 0.8}},

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from mlflow import MlflowClient
 from servers import wait_until
-from toy_stages import judge_pairs, report_pairs, score_pairs
+from toy_stages import evaluate_pairs, report, score_pairs
 
 from cxprobe.files.writing import this_machine, write_json
 from cxprobe.lines import all_experiments
@@ -39,7 +39,7 @@ def runs(experiment: str = "pairs") -> list:
 
 def run_judging() -> None:
     sys.argv = sys.argv[:1]
-    run_stage(judge_pairs, PairsStage)
+    run_stage(evaluate_pairs, PairsStage)
 
 
 def ended(work, items: str | None = "models") -> int:
@@ -74,7 +74,7 @@ def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch)
     ("argument", "work", "items", "message"),
     [
         ("mlmm", score_pairs, "models", "score_pairs: 'mlmm' is not in models of params.yaml; did you mean 'mlm'?"),
-        ("mlm", report_pairs, None, "mlm: this stage runs once, so leave the argument out"),
+        ("mlm", report, None, "mlm: this stage runs once, so leave the argument out"),
     ],
 )
 def test_an_item_that_a_stage_does_not_have_is_refused_before_work(
@@ -92,10 +92,10 @@ def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are
     workspace, monkeypatch, capsys
 ):
     def judge_half(stage: Stage) -> Outcome:
-        whole = judge_pairs(stage)
+        whole = evaluate_pairs(stage)
         return Outcome(headline=whole.headline, runs=whole.runs, faults={"clm": "data/score_pairs/clm is damaged"})
 
-    judge_half.__name__ = "judge_pairs"
+    judge_half.__name__ = "evaluate_pairs"
     monkeypatch.setattr(sys, "argv", ["stage.py"])
     assert ended(judge_half, None) == 2
     assert "the others were:\nclm: data/score_pairs/clm is damaged" in capsys.readouterr().err

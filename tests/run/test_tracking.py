@@ -21,14 +21,14 @@ WEIGHTS = "sha256 abc"
 JUDGED = RunRecord(
     experiment="pairs",
     name="tiny · toy",
-    stage="judge_pairs",
+    stage="evaluate_pairs",
     params={"model": "tiny", "model_weights": "trained", "construction": "toy", "source": "own", "seed": "1"},
     metrics={"accuracy": 0.9, "low": 0.8, "high": 0.95, "n": 40},
     series={"by_shots.challenge": [(0, 0.5), (5, 0.9)]},
     dataset=Dataset("data/make_pairs/toy.parquet", "5d41402abc4b2a76b9719d911017c592", 40),
     inputs={"data/make_pairs": "d41d8c.dir"},
     weights=WEIGHTS,
-    folder=Path("results/judge_pairs/runs/tiny/toy/own"),
+    folder=Path("results/evaluate_pairs/runs/tiny/toy/own"),
     artifacts=[Path("accuracy_by_order.csv"), Path("figures/accuracy.png")],
     trials=[],
 )
@@ -80,7 +80,12 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
     assert (used.dataset.name, used.dataset.digest) == (JUDGED.dataset.name, JUDGED.dataset.digest)
     assert used.dataset.profile == '{"num_rows": 40}'
     assert {tag.key: tag.value for tag in used.tags} == {"mlflow.data.context": "evaluation"}
-    tags = {"mlflow.source.git.commit": "c0ffee", "git.dirty": "false", "dvc.stage": "judge_pairs", "weights": WEIGHTS}
+    tags = {
+        "mlflow.source.git.commit": "c0ffee",
+        "git.dirty": "false",
+        "dvc.stage": "evaluate_pairs",
+        "weights": WEIGHTS,
+    }
     assert {name: found.data.tags[name] for name in tags} == tags
     assert files(client, found.info.run_id) == ["accuracy_by_order.csv", "figures/accuracy.png", "provenance.json"]
     copied = client.download_artifacts(found.info.run_id, "figures/accuracy.png")
@@ -122,7 +127,7 @@ def test_records_of_another_machine_are_written_without_their_context(project_fo
     assert sync([JUDGED], EXPERIMENTS) == 1
     (found,) = runs("pairs")
     assert found.data.metrics["accuracy"] == 0.9
-    assert found.data.tags["dvc.stage"] == "judge_pairs"
+    assert found.data.tags["dvc.stage"] == "evaluate_pairs"
     assert "mlflow.source.git.commit" not in found.data.tags
 
 

@@ -47,7 +47,7 @@ INTERVAL = re.compile(r"\d+\u00a0% \[[\d.]+,\u00a0[\d.]+\]")
 
 def finding(value=0.7, low=0.6, high=0.8, **changes) -> Finding:
     rate, blind = Estimate(value, low, high, 100), Blind("shorter", Estimate(0.5, 0.4, 0.59, 100))
-    given = Finding("pairs", "toy", "mlm", "meaning", "minimal pairs", rate, blind, "report_pairs/accuracy")
+    given = Finding("pairs", "toy", "mlm", "meaning", "minimal pairs", rate, blind, "evaluate_pairs/rates")
     return replace(given, **changes)
 
 
@@ -328,7 +328,7 @@ def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
         ("parameter", "model", "mlm"),
         ("parameter", "construction", "toy"),
         ("parameter", "source", "own"),
-        ("tag", "dvc.stage", "judge_pairs"),
+        ("tag", "dvc.stage", "evaluate_pairs"),
     }
 
 

@@ -81,7 +81,7 @@ def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **mo
     return replace(run, **more)
 
 
-def judge_pairs(stage: Stage) -> Outcome:
+def evaluate_pairs(stage: Stage) -> Outcome:
     """A stage that judges a trained model and a blind one on two constructions, and fails on a third model."""
     runs = [
         judged_run(stage, construction, model, facts=facts)
@@ -91,7 +91,7 @@ def judge_pairs(stage: Stage) -> Outcome:
     return Outcome(headline={"mlm": {"accuracy": 2 / 3, "n": 4}}, runs=runs)
 
 
-def report_pairs(stage: Stage) -> Outcome:
+def report(stage: Stage) -> Outcome:
     """A stage that reports."""
     return Outcome(
         tables={"accuracy": pd.DataFrame({"model": ["mlm"]}), "tables/words": pd.DataFrame({"a": [1]})},

@@ -2,7 +2,10 @@
 
 import pandas as pd
 
+from cxprobe.report.rates import Facet
+
 NAMES = ("Ann", "Beth", "Carl", "Dan", "Eve", "Fay", "Gus", "Hal")
+FACETS = (Facet("", has_verdicts=True),)
 
 
 def make_greetings(construction: str, names: int) -> pd.DataFrame:
@@ -19,10 +22,18 @@ def make_greetings(construction: str, names: int) -> pd.DataFrame:
     )
 
 
-def judge_greetings(items: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFrame:
-    """Return the items with accuracy: whether the usual order is the likelier one."""
+def greeting_responses(items: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFrame:
+    """Return whether the usual order of each greeting is the likelier one, as responses."""
     sums = {
         text: sum(number for number in row if number == number) for text, row in tokens[["text", "log_probs"]].values
     }
     right = items["good"].map(sums) > items["bad"].map(sums)
-    return items.assign(accuracy=right.astype(float))
+    responses = items.rename(columns={"id": "item", "good": "gold"}).assign(
+        source="own",
+        measure="accuracy",
+        value=right.astype(float),
+        chance=0.5,
+        chosen=items["good"].where(right, items["bad"]),
+        decides=True,
+    )
+    return responses.drop(columns="bad")

@@ -1,0 +1,53 @@
+"""The table of all responses, and rates as LaTeX."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from exported_project import RULE
+
+from cxprobe.errors import DataError
+from cxprobe.exports.formats import RESPONSE_COLUMNS, export_latex, export_responses, responses_of
+from cxprobe.files.tables import write_table
+from cxprobe.report.schema import RESPONSES, write_responses
+
+pytest_plugins = ["exported_project"]
+RESPONSE = {
+    **dict.fromkeys(RESPONSES, ""),
+    **{"task": "pairs", "model": RULE, "construction": "let-alone", "source": "real", "measure": "accuracy"},
+    **{"value": 1.0, "chance": 0.5, "gold": "right", "chosen": "right", "decides": True, "cluster_frame": "f"},
+}
+
+
+def test_responses_have_the_columns_of_the_schema_the_weights_of_the_model_and_lists_of_clusters(
+    made_params, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        RESPONSE | {"item": item, "variant": "A", "cluster_name": name} for item, name in (("1", "Ann"), ("2", "2"))
+    ]
+    of_another = RESPONSE | {"model": "that-left", "item": "3", "variant": "A", "cluster_name": "Ann"}
+    path = Path("data/evaluate_pairs/responses.parquet")
+    write_responses(pd.DataFrame([*rows, of_another]), ["variant"], path)
+    found = responses_of(made_params, ["pairs"])
+    assert list(found) == [*RESPONSE_COLUMNS, "variant"]
+    assert found["item"].tolist() == ["1", "2"]  # a model that params.yaml does not name is left out
+    assert found["weights"].tolist() == ["none", "none"]
+    assert found["clusters"].tolist() == [["frame=f", "name=Ann"], ["frame=f"]]
+
+
+def test_a_task_that_has_not_been_evaluated_is_named(made_params, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=r"data/evaluate_\w+/responses\.parquet is missing; run `dvc repro`"):
+        export_responses(made_params)
+
+
+def test_rates_as_latex_have_their_interval_and_n(made_params, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    row = {"model": "mini_mlm", "construction": "let-alone", "question": "meaning", "way": "pairs"}
+    rate = {"accuracy": 0.442, "low": 0.37, "high": 0.52, "n": 336}
+    write_table(pd.DataFrame([row | rate, row | dict.fromkeys(rate, "")]), Path("results/report/tables/overview.csv"))
+    text = export_latex(made_params).files[""].decode()
+    assert r"mini\_mlm & let-alone & meaning & pairs & 44 [37, 52] & 336 \\" in text
+    assert r"\% [95 \% interval]" in text
+    assert text.count("let-alone") == 1  # the row without a rate is left out
