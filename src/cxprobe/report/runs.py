@@ -101,9 +101,11 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
     """Yield a run for each model, construction and source that has a rate which decides.
 
     Args:
-        rates: The rates of a task.
+        rates: The rates of a task. Where all constructions together have rates, the runs of single ones have no
+            figures of their own: the report draws them with all models.
         inputs: What else the runs need.
     """
+    has_all = (rates["construction"] == ALL).any()
     curved = {facet.name: number for number, facet in enumerate(inputs.facets) if facet.steps}
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         slug, of_run = str(model), rows.reset_index(drop=True)
@@ -115,7 +117,10 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
         points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
         series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
-        title = f"{inputs.judging.members[slug].label}: {construction}"
+        figures = dict(extras.figures)
+        if construction == ALL or not has_all:
+            title = f"{inputs.judging.members[slug].label}: {construction}"
+            figures |= dict(_figures(of_run[~is_curve], title))
         yield inputs.judging.run(
             slug,
             construction=str(construction),
@@ -127,7 +132,7 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
             settings=inputs.settings(str(source)),
             tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
             tables={"rates": with_blanks(of_run), **extras.tables},
-            figures={**dict(_figures(of_run[~is_curve], title)), **extras.figures},
+            figures=figures,
             trials=extras.trials,
         )
 
