@@ -43,7 +43,7 @@ def test_stages_that_are_named_exist(page):
         for script in re.findall(r"pipelines/run (\w+/\w+)", line):
             assert (ROOT / "pipelines" / f"{script}.py").exists(), line
         for name in re.findall(
-            r"(?:data|results)/((?:list|mine|make|measure|score|ask|probe|write|judge|report)_\w+)", line
+            r"(?:data|results)/((?:list|mine|make|measure|score|ask|probe|write|judge|evaluate|report)_\w+)", line
         ):
             assert name in STAGES, line
 

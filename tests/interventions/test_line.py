@@ -19,7 +19,7 @@ ROWS = [
 
 
 def test_random_directions_take_the_place_of_a_baseline_on_pages():
-    inputs = SimpleNamespace(rates=lambda task: pd.DataFrame(ROWS))
+    inputs = SimpleNamespace(rates=lambda task: pd.DataFrame(ROWS), is_placebo=lambda construction: False)
     [finding] = InterventionsLine().findings(inputs, models=None)
     assert (finding.question, finding.headline, finding.control) == ("used", True, None)
     assert finding.verdict == VERDICTS["above_baseline"]
