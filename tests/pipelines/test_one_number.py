@@ -42,8 +42,9 @@ def test_thirty_rates_are_the_same_in_the_table_the_metrics_of_dvc_and_the_runs_
     for rate in drawn(rates):
         results = finished_project / "results" / f"evaluate_{rate['task']}"
         table = pd.read_csv(results / "rates.csv", keep_default_na=False, dtype=dict.fromkeys(KEYS, str))
-        (row,) = table[(table[KEYS] == [rate[key] for key in KEYS]).all(axis=1)].to_dict("records")
-        assert (row["value"], row["n"]) == (pytest.approx(significant(rate["value"])), rate["n"])
+        if rate["facet"] in set(table["facet"]):  # git does not keep those of some facets
+            (row,) = table[(table[KEYS] == [rate[key] for key in KEYS]).all(axis=1)].to_dict("records")
+            assert (row["value"], row["n"]) == (pytest.approx(significant(rate["value"])), rate["n"])
         if rate["decides"]:
             part = rate["construction"] + (f", {rate['source']}" if rate["source"] != "own" else "")
             metrics = read_json(results / "metrics.json")

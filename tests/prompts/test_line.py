@@ -20,7 +20,9 @@ def findings_of(*rows):
     judge = SimpleNamespace(score="pmi")
     params = SimpleNamespace(section=lambda _: SimpleNamespace(judge=judge, llms={"chat": {}}))
     inputs = SimpleNamespace(
-        rates=lambda _: pd.DataFrame([ROW | row for row in rows]), stage=SimpleNamespace(params=params)
+        rates=lambda _: pd.DataFrame([ROW | row for row in rows]),
+        stage=SimpleNamespace(params=params),
+        is_placebo=lambda _: False,
     )
     return [*findings_of_rates(PromptsLine(), inputs, SimpleNamespace(question=lambda *_: "meaning"))]
 

@@ -162,7 +162,7 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     expected = {"letters": True, "words": False, "tags": True, "places": True}
     assert baselines.xs("toy, mined").to_dict() == expected
     rates = read_table(folder / "data/evaluate_recognition/rates.parquet")
-    assert set(rates["facet"]) == {"", "layer", "feature", "value", "control", "training", "best_layer"}
+    assert set(rates["facet"]) == {"", "layer", "control", "training", "best_layer"}
     assert set(outcome.tables["rates"]["facet"]) == set(rates["facet"]) - {"value"}
     run_of_one = outcome.runs[0]
     layers = rates.query("model == 'one' and source == 'generated' and facet == 'layer' and measure == 'accuracy'")

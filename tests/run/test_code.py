@@ -84,7 +84,7 @@ def test_a_constant_changes_the_scripts_that_reach_its_module_and_no_other(lists
     assert changed == {script for script, text in lists[""].items() if f"  {name}\n" in text}
     line = module.partition("/")[0]
     if line in LINES:
-        assert f"{line}/judge" in changed
+        assert f"{line}/evaluate" in changed
         assert {script.partition("/")[0] for script in changed} <= {line, "report"}
     assert changed
 
