@@ -17,6 +17,7 @@ from cxprobe.files.writing import read_json
 
 pytestmark = pytest.mark.pipeline
 
+WORDS = ("real", "pseudo")
 RULES = ("first-mentioned", "shorter")  # baselines
 
 
@@ -24,7 +25,8 @@ def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_f
     expected = {
         "recognition": {(model, "toy", "generated") for model in ("one", "one-random", "word-ngrams", "positions")},
         "scenarios": {("mlm", "toy", "own"), *((model, "all", "own") for model in ("mlm", "last-rule", "copier"))},
-        "pairs": {(model, of, "real") for model in ("mlm", "clm", *RULES) for of in ("toy", "all")},
+        "pairs": {(model, of, words) for model in ("mlm", "clm") for of in ("toy", "all") for words in WORDS}
+        | {(model, "all", words) for model in RULES for words in WORDS},
         "prompts": {
             (model, of, name)
             for model in ("mock", "clm")

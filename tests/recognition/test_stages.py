@@ -162,8 +162,8 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     expected = {"letters": True, "words": False, "tags": True, "places": True}
     assert baselines.xs("toy, mined").to_dict() == expected
     rates = read_table(folder / "data/evaluate_recognition/rates.parquet")
-    assert set(rates["facet"]) == {"", "layer", "control", "training", "best_layer"}
-    assert set(outcome.tables["rates"]["facet"]) == set(rates["facet"]) - {"value"}
+    assert set(rates["facet"]) == {"", "layer", "feature", "value", "control", "training", "best_layer"}
+    assert set(outcome.tables["rates"]["facet"]) == set(rates["facet"]) - {"feature", "value"}
     run_of_one = outcome.runs[0]
     layers = rates.query("model == 'one' and source == 'generated' and facet == 'layer' and measure == 'accuracy'")
     assert run_of_one.series["accuracy.by_layer"] == list(enumerate(layers["value"]))

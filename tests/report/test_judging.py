@@ -4,7 +4,6 @@ import importlib.util
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,10 +14,9 @@ from cxprobe.files.writing import write_json
 from cxprobe.lines import LINES
 from cxprobe.lm.params import Member, ModelSpec
 from cxprobe.project.params import load_params
-from cxprobe.report.judging import compared_with_controls, judge_members
+from cxprobe.report.judging import judge_members
 from cxprobe.run.record import ModelFacts
-from cxprobe.run.stage import JudgedRun, Stage
-from cxprobe.stats import compare_paired
+from cxprobe.run.stage import Stage
 
 SPEC = {"name": "models/x", "revision": None, "sha256": None, "dtype": "float32"}
 MODELS = {
@@ -45,7 +43,7 @@ def stage_of(line: str, **section: object) -> Stage:
     asked = {"models": {slug: {} for slug in MODELS}} | ({"llms": {}} if hasattr(getattr(params, line), "llms") else {})
     changed = getattr(params, line).model_copy(update=asked | section)
     whole = params.model_copy(update={"models": MODELS, line: changed})
-    return Stage(f"judge_{line}", "", whole.params_of(line))
+    return Stage(f"evaluate_{line}", "", whole.params_of(line))
 
 
 def test_a_model_that_fails_is_in_neither_facts_nor_judged_and_the_others_are(line):
@@ -87,7 +85,7 @@ def write_made(line: str) -> None:
 
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(line):
     write_made(line)
-    step = "evaluate" if LINES[line].has_rates else "judge"
+    step = "evaluate"
     spec = importlib.util.spec_from_file_location(f"{step}_{line}", ROOT / "pipelines" / line / f"{step}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
@@ -95,43 +93,3 @@ def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(line):
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})
-
-
-def test_a_run_is_compared_with_the_best_blind_model_and_its_twin_on_the_items_that_both_have():
-    frames = [f"frame {number // 2}" for number in range(40)]
-    ids = [f"item {number}" for number in range(40)]
-    right = {
-        "mlm": np.r_[np.ones(30), np.zeros(10)],
-        "mlm-random": np.r_[np.ones(10), np.zeros(10), np.full(20, np.nan)],  # asked about the first half
-        "shorter": np.r_[np.zeros(20), np.ones(20)],
-        "longer": np.r_[np.zeros(35), np.ones(5)],
-        "easy": np.r_[np.ones(20), np.full(20, np.nan)],  # all right, of the half that it was asked about
-    }
-    facts = {slug: ModelFacts(slug, "blind", None, "none", "none") for slug in right}
-    facts |= {
-        slug: ModelFacts("models/mlm", "masked", 1, "none", state)
-        for slug, state in (("mlm", "trained"), ("mlm-random", "random"), ("uncounted", "trained"))
-    }
-    credits = {
-        model: pd.DataFrame({"id": ids, "accuracy": numbers, "cluster_frame": frames}).dropna()
-        for model, numbers in right.items()
-    }
-    fields = {"construction": "toy", "source": "own", "dataset": None, "items": 40, "settings": {}}
-    runs = [
-        JudgedRun(model=model, facts=fact, metrics={"n": 40}, credits=credits.get(model), **fields)
-        for model, fact in facts.items()
-    ]
-    compared = {run.model: run for run in compared_with_controls(runs)}
-    found, clusters = compared["mlm"].metrics, np.array(frames, dtype=object)[:, None]
-    blind = compare_paired(right["mlm"], right["shorter"], clusters)
-    twin = compare_paired(right["mlm"][:20], right["mlm-random"][:20], clusters[:20])
-    assert (found["best_blind"], found["difference_blind"], found["difference_twin"]) == (0.5, 0.25, 0.5)
-    for name, expected in (("blind", blind), ("twin", twin)):
-        interval = [found[f"difference_{name}_low"], found[f"difference_{name}_high"]]
-        assert interval == pytest.approx([expected.low, expected.high])
-    best = {slug: run.settings["best_blind_model"] for slug, run in compared.items()}
-    assert best["mlm"] == "shorter"
-    assert best["mlm-random"] == "easy"  # asked about all that the twin was asked about
-    assert not any("twin" in name for name in compared["mlm-random"].metrics)
-    assert compared["shorter"].metrics == {"n": 40}
-    assert (best["uncounted"], compared["uncounted"].metrics) == ("none", {"n": 40})
