@@ -127,16 +127,3 @@ def test_only_evaluating_stages_have_metrics_and_further_numbers_in_git():
         ]
         kept = ["comparisons.csv"] * name.startswith("evaluate_")
         assert in_git == [f"results/{name}/{file}" for file in kept]
-
-
-def test_the_embedded_preset_has_at_most_48_stages():
-    content = YAML(typ="safe").load(ROOT / "params.yaml")
-
-    def number_of(stage: dict) -> int:
-        over = stage.get("foreach") or next(iter(stage.get("matrix", {}).values()), None)
-        value = content
-        for key in (over or "").strip("${}").split("."):
-            value = value[key] if over else [None]
-        return len(value)
-
-    assert sum(map(number_of, STAGES.values())) <= 48

@@ -26,17 +26,11 @@ CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two
 
 
 ABOVE_BLIND = VERDICTS["above_baseline"]
-ABOVE_CHANCE = VERDICTS["above_chance"]
-NO_BLIND = VERDICTS["no_baseline"]
 PREFERENCE = VERDICTS["preference"]
-NO_DIFFERENCE = VERDICTS["no_difference"]
-BELOW = VERDICTS["below_chance"]
 SMOKE_TEST = VERDICTS["smoke_test"]
 NO_RATE = VERDICTS["no_rate"]
 KNOWS = BESIDE_CONTROL["knows"]
-DOES_NOT = BESIDE_CONTROL["does_not"]
 CANNOT_BE_TOLD = BESIDE_CONTROL["cannot_be_told"]
-WITHOUT_CONSTRUCTION = BESIDE_CONTROL["without_construction"]
 FOUND = (ABOVE_BLIND, KNOWS)
 
 

@@ -19,7 +19,6 @@ from cxprobe.run.stage import JudgedRun, Stage
 from cxprobe.stats import Estimate
 
 T = TypeVar("T")
-RATE = ("accuracy", "low", "high", "n")
 
 
 @dataclass
