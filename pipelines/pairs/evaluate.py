@@ -70,17 +70,16 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
             predicted[member.slug] = {name: read_table(probed / f"{name}.parquet") for name in names}
         return pd.concat(parts, ignore_index=True) if parts else None
 
-    def with_all(decided: pd.DataFrame) -> pd.DataFrame:
+    def pooled(decided: pd.DataFrame) -> pd.DataFrame:
         asked = {model: probed.asked for model, probed in section.probed.items()}
         found["answered"] = answered_in(decided, members, stage.params.report.limit)
         decisions = as_items(decided)
         balanced = decisions[decisions["balanced"]].rename(columns={"words": "source"})
         found["clusters"] = clusters_by(balanced, ["model", "construction", "source"])
         found["verdicts"] = verdicts_of_models(decisions, predicted, asked)
-        return pool_pairs(and_ways(decided), found["answered"])
-
-    def and_ways(decided: pd.DataFrame) -> pd.DataFrame:
-        return with_ways(decided, way_responses(found["verdicts"], predicted)) if predicted else decided
+        ways = way_responses(found["verdicts"], predicted) if predicted else None
+        found["responses"] = decided if ways is None else with_ways(decided, ways)
+        return pool_pairs(found["responses"], found["answered"])
 
     def tables(rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
         of_own = {"tables/clusters": found["clusters"]}
@@ -111,8 +110,8 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         FACETS,
         settings,
         dataset,
-        pool=with_all,
-        further=lambda decided: further_rates(and_ways(decided), found["answered"]),
+        pool=pooled,
+        further=lambda _decided: further_rates(found["responses"], found["answered"]),
         settle=lambda rates: settle(
             rates, dict(own[["construction", "control"]].drop_duplicates().to_numpy()), members
         ),

@@ -30,7 +30,7 @@ MADE = DATA / "make_recognition"
 def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     section = stage.params.recognition
     members = {member.slug: member for member in line_members(stage.params)}
-    beside: dict[str, pd.DataFrame] = {}  # model -> rates that are no means of responses
+    beside: dict[str, pd.DataFrame] = {}  # model -> rates that are not means of responses
 
     def splits_of(construction: str, source: str) -> pd.DataFrame:
         return read_table(stage.use(MADE / construction / source / "splits.parquet"))

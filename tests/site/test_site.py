@@ -13,6 +13,7 @@ from html_page import Page
 from mlflow.utils.search_utils import SearchUtils
 
 from conftest import ROOT, change_params, shrink, write_toy_files
+from cxprobe.files.tables import write_table
 from cxprobe.lines import LINES
 from cxprobe.lm.params import SeriesEntry
 from cxprobe.project.params import load_params
@@ -20,6 +21,7 @@ from cxprobe.report.findings import ABOVE_BLIND, PREFERENCE, Blind, Finding, Rep
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.params import LineParams
 from cxprobe.report.schema import RATES, write_rates
+from cxprobe.report.tables import with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.site.pages import findings_of, render_pages, runs_in_mlflow
 from cxprobe.stats import Estimate
@@ -68,7 +70,7 @@ def write_task_rates(folder: Path, task: str, *rows: dict) -> None:
     }
     table = pd.DataFrame([row | one for one in rows])
     write_rates(table, folder / f"data/evaluate_{task}/rates.parquet")
-    write_rates(table, folder / f"results/evaluate_{task}/rates.csv")
+    write_table(with_blanks(table), folder / f"results/evaluate_{task}/rates.csv")
 
 
 def rate_of_pairs(model: str, value: float, low: float, high: float, n: int, verdict="", **more) -> dict:
@@ -219,7 +221,7 @@ def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the
         ]
     )
     write_rates(table, folder / "data/evaluate_scenarios/rates.parquet")
-    write_rates(table, folder / "results/evaluate_scenarios/rates.csv")
+    write_table(with_blanks(table), folder / "results/evaluate_scenarios/rates.csv")
     (one,) = findings_of(*read(params))
     assert (one.verdict, one.way, one.headline) == (PREFERENCE, "scenario S1: base text", True)
     assert one.blind == Blind("last-rule", Estimate(0.45, 0.4, 0.6, 60))

@@ -98,10 +98,10 @@ def carried_folder(name: str) -> Path | None:
 
 
 def require_free(slug: str) -> None:
-    """Refuse a slug for a new model that is no name, or that a model of params.yaml has.
+    """Raise if a slug is not a valid name for a new model, or if a model of params.yaml already has it.
 
     Raises:
-        ProjectError: It is taken, or is no name.
+        ProjectError: It is taken, or is not a valid name.
         ParamsError: The file cannot be read.
     """
     require_name("model", slug)

@@ -220,5 +220,5 @@ def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
     columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
     for name, feature in wanted.features.items():
         columns[name] = [feature.of(*shape) for shape in zip(candidates["words"], candidates["marks"], strict=True)]
-    table = pd.DataFrame(columns, dtype=object)  # also where there is no candidate
+    table = pd.DataFrame(columns, dtype=object)  # the columns are the same if there are no candidates
     return table.astype(dict.fromkeys(("start", "end", *wanted.features), "int64"))

@@ -32,12 +32,13 @@ def write_table(
         table: The table.
         path: The file.
         types: Column -> its type in .parquet, where its cells, such as empty lists, do not tell.
-        optional: Columns that may have empty cells, which are empty in .csv.
+        optional: Columns that may have empty cells in .parquet.
 
     Raises:
         DataError: A cell is empty, or a number is not finite.
     """
-    empty = table.isna().any() & ~table.columns.isin([*optional])
+    allowed = [] if path.suffix == ".csv" else [*optional]
+    empty = table.isna().any() & ~table.columns.isin(allowed)
     infinite = table.select_dtypes("number").abs().eq(np.inf).any()
     if empty.any() or infinite.any():
         columns = f"empty cells in {[*table.columns[empty]]}, infinite numbers in {[*infinite.index[infinite]]}"
@@ -47,8 +48,7 @@ def write_table(
         writer = csv.writer(written_rows, lineterminator="\n")
         writer.writerow(table.columns)
         for row in zip(*(table[name].tolist() for name in table), strict=True):
-            rounded = [significant(cell) if isinstance(cell, float) else cell for cell in row]
-            writer.writerow(["" if pd.isna(cell) else cell for cell in rounded])
+            writer.writerow([significant(cell) if isinstance(cell, float) else cell for cell in row])
         write_bytes(written_rows.getvalue().encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table

@@ -24,9 +24,9 @@ from cxprobe.interventions.names import (
     tried_on_itself,
 )
 from cxprobe.report.rates import Facet
+from cxprobe.report.schema import HALF
 from cxprobe.stats import UNIT, credits_of_margins
 
-HALF = 0.5  # chance of two answers
 PLACE = ("intervention", "region", "layer")
 _SUMMED = "layer == '' and learnt == ''"
 FACETS = (
@@ -57,12 +57,12 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     ``(log p(s) - log p(b))`` after the intervention, where b and s are the answers of base and source. It is summed up
     as in CausalGym: mean over items, maximum over the regions of a layer, mean over layers. Of single items it is
     therefore the mean over layers at the regions where the mean over items is largest. That these are the largest of
-    several is no part of the intervals, so that where nothing has an effect the number lies a little above 0.
+    several is not part of the intervals, so the number is slightly above 0 where nothing has an effect.
 
     Args:
         measured: What `cxprobe.interventions.measure.measure_layer` returns.
-        controls: Construction -> the one where plain words say the same, "" for none. Those that are such a control
-            themselves are no keys: what is used there sums up no model.
+        controls: Construction -> the one where plain words say the same, "" for none. A control is not a key: what
+            interventions change there does not decide.
 
     Returns:
         Columns of `cxprobe.report.schema.RESPONSES` but task and model, the columns of `FACETS`, unit and cluster_frame

@@ -210,7 +210,7 @@ class CausalQuestions:
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
         for text, key in zip(self._encoded, self._keys, strict=True):
-            # The first has no score if nothing stands before it.
+            # The first token has no score if no token precedes it.
             numbers = [np.nan, *answers[key]]
             log_probs = np.array(numbers[-len(text.ids) :], dtype=np.float64)
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from cxprobe.report.findings import CHANCE_IN_BOTH, HALF
 from cxprobe.report.rated import estimate_of
+from cxprobe.report.schema import CHANCE_IN_BOTH, HALF
 from cxprobe.report.verdict import beats_baseline, beside_control
 from cxprobe.stats import Estimate, difference_of_samples
 

@@ -21,7 +21,7 @@ from cxprobe.pairs.params import AskedPairs, PairsParams
 from cxprobe.pairs.sources import FRAME, OWN_PAIRS, first_items, with_units
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.rates import ALL, Facet, rates_of
-from cxprobe.report.schema import KEYS, RESPONSES
+from cxprobe.report.schema import CHANCE_IN_BOTH, HALF, KEYS, RESPONSES
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, rate_by
 
 RULE, REPLY = "rule", "reply"  # schemes
@@ -30,7 +30,6 @@ REPLIES = ("consistency", "position_bias", "unparsed", "failed")
 """What replies in words are measured by, apart from whether they are right, see `cxprobe.pairs.replies`."""
 MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
 BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
-HALF, QUARTER = 0.5, 0.25  # chance of two answers, and of both orders
 _ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what is asked about in two orders
 KEPT = ("deciding", "balanced", "tests", "origin", "order", "place", "pair_item", "margin")
 """Columns of the responses beside those of facets: whether the scheme and score decide; whether no single answer is
@@ -264,7 +263,7 @@ def pair_responses(decided: pd.DataFrame, how: HowToJudge) -> pd.DataFrame:
         likely = in_two_orders(deciding[~deciding["scheme"].isin([RULE, REPLY])])
         variants = every_variant(deciding[deciding["balanced"]]).assign(deciding=False)
         parts += [
-            both_orders(deciding).assign(measure="both_orders", chance=QUARTER),
+            both_orders(deciding).assign(measure="both_orders", chance=CHANCE_IN_BOTH),
             likely.assign(measure="margin", accuracy=likely["margin"], chance=np.nan, deciding=False),
             variants.assign(measure="every_variant", chance=np.nan),
         ]
@@ -474,7 +473,7 @@ def _with_preferences(rates: pd.DataFrame, accuracy: pd.DataFrame) -> pd.DataFra
         elif row["measure"] == "accuracy":
             prefers.append(place in wordings)
         else:
-            prefers.append(bool(row["high"] < QUARTER and accuracy.loc[place, "high"] >= HALF))
+            prefers.append(bool(row["high"] < CHANCE_IN_BOTH and accuracy.loc[place, "high"] >= HALF))
     return rates.assign(prefers=prefers)
 
 

@@ -14,10 +14,10 @@ from cxprobe.people.estimates import human_agreement, load_ratings
 from cxprobe.report.cards import card_figure
 from cxprobe.report.comparisons import best_blind
 from cxprobe.report.dots import BEST_BLIND, FIXED_PREFERENCE, PEOPLE, curves, dots
-from cxprobe.report.findings import CHANCE_IN_BOTH, HALF
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
 from cxprobe.report.rates import ALL
+from cxprobe.report.schema import CHANCE_IN_BOTH, HALF
 
 _WAYS = {  # way of asking -> its entry in the legend
     "recognised": "probe (best layer of other frames)",

@@ -23,7 +23,7 @@ from cxprobe.pairs.sources import MADE, OWN_PAIRS, first_items, made_files, read
 from cxprobe.pairs.wording import wording_of
 from cxprobe.people.ratings import RatedItem
 from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.findings import CHANCE_IN_BOTH, NO_RATE, Blind, Finding, Question, ReportModels
+from cxprobe.report.findings import NO_RATE, Blind, Finding, Question, ReportModels
 from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.judging import line_members
 from cxprobe.report.line import Demand, Example, Line, PageSection, PageTable, read_demand, replied_demand
@@ -31,6 +31,7 @@ from cxprobe.report.params import ReportParams
 from cxprobe.report.published import published_table
 from cxprobe.report.rated import estimate_of, findings_of_rates
 from cxprobe.report.rates import ALL
+from cxprobe.report.schema import CHANCE_IN_BOTH
 from cxprobe.report.words import in_full, number
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from cxprobe.report.answers import other_where_wrong
 from cxprobe.report.rates import Facet
-from cxprobe.report.schema import DRAW, KEYS
+from cxprobe.report.schema import DRAW, HALF, KEYS
 from cxprobe.stats import LEVEL, Estimate, credit, difference_by, rate_by
 
 FACETS = (
@@ -19,7 +19,6 @@ FACETS = (
     Facet("feature", ["feature", "layer"], steps=True, in_git=False),
     Facet("value", ["feature", "feature_value", "layer"], steps=True, in_git=False),
 )
-HALF = 0.5  # chance: subsets are balanced
 TOGETHER = ""  # in a feature's place: all features
 _OVERLAP = f"{DRAW}overlap"
 # The smallest probability that counts in a code. Vectors have single precision, in which 1 - 1e-8 is 1.

@@ -42,11 +42,10 @@ def compare(
         `GROUP`, and the columns of `cxprobe.report.comparisons.compare_models`.
     """
     untested = Families(twins=False, best_blind=False, neighbours=False, models=[])
-    tables = []
+    accuracies, tables = responses[responses["measure"] == "accuracy"], []
     for facet in facets:
         if not (facet.has_verdicts and facet.is_compared):
             continue
-        accuracies = responses[responses["measure"] == "accuracy"]
         compared = accuracies.query(facet.compared) if facet.compared else accuracies
         by = [*dict.fromkeys([*GROUP, *facet.family])]
         divided = _by_item(facet.of(compared), by)

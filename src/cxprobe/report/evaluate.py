@@ -13,7 +13,7 @@ from cxprobe.report.cards import card_table
 from cxprobe.report.compare import compare, with_baselines
 from cxprobe.report.judging import judge_members
 from cxprobe.report.rates import ALL, Estimator, Facet, rates_of, with_all
-from cxprobe.report.runs import RunExtras, RunInputs, headline_of, runs_of, series_runs, shown_rates
+from cxprobe.report.runs import RunExtras, RunInputs, headline_of, part_names, runs_of, series_runs, shown_rates
 from cxprobe.report.schema import RATES, write_rates, write_responses
 from cxprobe.report.tables import with_blanks
 from cxprobe.report.verdict import with_verdicts
@@ -123,9 +123,7 @@ def baseline_report(
     """Return what every baseline gets on the items of each construction, see `cxprobe.report.cards.card_table`."""
     compared = [facet.name for facet in facets if facet.has_verdicts]
     each = rates[(rates["construction"] != ALL) & rates["facet"].isin(compared) & rates["chance"].notna()]
-    places = each[["construction", "source", "level", "measure"]]
-    parts = places.replace({"source": {"own": ""}, "measure": {"accuracy": ""}}).to_numpy().tolist()
-    named = each.assign(dataset=[", ".join(part for part in of_row if part) for of_row in parts])
+    named = each.assign(dataset=part_names(each, ["construction", "source", "level", "measure"]))
     renamed = named.rename(columns={"value": "accuracy"})
     chance = dict(zip(named["dataset"], named["chance"], strict=True))
     return card_table(renamed, chance=chance, limit=limit, members=members)

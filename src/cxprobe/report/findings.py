@@ -10,6 +10,7 @@ import pandas as pd
 from cxprobe.lm.params import Member, earlier_checkpoints, series_of
 from cxprobe.report.judging import line_members
 from cxprobe.report.params import LineParams
+from cxprobe.report.schema import HALF
 from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS, Verdict
 from cxprobe.stats import Estimate
 
@@ -21,8 +22,6 @@ QUESTIONS: Mapping[Question, str] = {
     "used": "Does it use what can be read from it?",
 }
 ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
-HALF = 0.5  # chance of two answers
-CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 
 
 ABOVE_BLIND = VERDICTS["above_baseline"]

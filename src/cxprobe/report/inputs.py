@@ -11,7 +11,6 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Constructio
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.report.params import LineParams
-from cxprobe.report.rates import ALL
 from cxprobe.report.schema import evaluated
 from cxprobe.run.stage import Stage
 
@@ -103,14 +102,6 @@ class ReportInputs:
         if task not in self._tables:
             self._tables[task] = read_table(self.stage.use(evaluated(task) / "rates.parquet"))
         return self._tables[task]
-
-    def accuracies(self, task: str) -> pd.DataFrame:
-        """Return the rates that tell how often models are right, of single constructions."""
-        line = self.lines[task]
-        rates = self.rates(task)
-        shown = rates[(rates["measure"] == "accuracy") & (rates["construction"] != ALL)]
-        labels = [line.row_label(row, self) for row in shown.to_dict("records")]
-        return shown[[label != "" for label in labels]]
 
     def pictures(self, drawn: "Mapping[str, Figure]") -> list[Picture]:
         """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it.

@@ -106,5 +106,6 @@ def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str]) -> p
     """Return rates with chance, whether all of their responses decide, and the number of these."""
     groups = divided.groupby(by, sort=False)
     known = groups.agg(chance=("chance", "first"), decides=("decides", "all"), rows=("value", "size")).reset_index()
-    known = known.drop(columns=[name for name in ("chance",) if name in rates])
+    if "chance" in rates:
+        known = known.drop(columns="chance")
     return rates.merge(known, on=by, validate="one_to_one")

@@ -18,7 +18,7 @@ from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, JudgedRun
 
 MOST_CURVES = 20  # of a run
-_IN_NO_NAME = re.compile(r"[^\w.\- :/]")  # of a metric in MLflow
+_REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
 # Column of the rates -> how the metric is called, after the name of the measure, of the row that decides.
 _OF_DECIDING: Mapping[str, str] = {
     "value": "",
@@ -51,7 +51,7 @@ def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
     for row in rates[~rates["decides"]].to_dict("records"):
         name = ".".join(part for part in (row["measure"], row["facet"], row["level"]) if part)
         metrics[name] = row["value"]
-    return {_IN_NO_NAME.sub("_", name): float(value) for name, value in metrics.items() if not pd.isna(value)}
+    return {_REFUSED.sub("_", name): float(value) for name, value in metrics.items() if not pd.isna(value)}
 
 
 def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
@@ -63,7 +63,7 @@ def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
     curves: dict[str, list[tuple[int, float]]] = {}
     for row in rates.to_dict("records"):
         *others, step = row["level"].split(".")
-        name = _IN_NO_NAME.sub("_", ".".join([row["measure"], f"by_{row['facet']}", *others]))
+        name = _REFUSED.sub("_", ".".join([row["measure"], f"by_{row['facet']}", *others]))
         curves.setdefault(name, []).append((int(step), float(row["value"])))
     return {name: sorted(points) for name, points in curves.items()}
 
@@ -94,7 +94,7 @@ class RunInputs:
     facets: Sequence[Facet]
     settings: Callable[[str], Mapping[str, str]]
     dataset: Callable[[str, str], Path | None]
-    extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
+    extras: Callable[[pd.DataFrame], RunExtras]
 
 
 def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[JudgedRun]:
@@ -178,12 +178,19 @@ def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
         yield str(measure), dots_of_run(table, f"{title}, {measure}", value=str(measure), chance=None)
 
 
+def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return what each rate is about, such as "let-alone, mined": own items and accuracy are not named."""
+    named = rates[[*columns]].replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
+    return [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
+
+
 def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
     """Return what DVC shows as the metrics of a task: model -> construction and source -> its deciding rate."""
     numbers = ["value", "low", "high", "n", "difference"]
     headline: dict[str, dict[str, dict[str, float]]] = {}
-    for row in rates[rates["decides"]].to_dict("records"):
-        part = row["construction"] if row["source"] == "own" else f"{row['construction']}, {row['source']}"
+    deciding = rates[rates["decides"]]
+    parts = part_names(deciding, ["construction", "source"])
+    for part, row in zip(parts, deciding.to_dict("records"), strict=True):
         named = {row["measure"] if name == "value" else name: row[name] for name in numbers}
         known = {name: value for name, value in named.items() if not pd.isna(value)}
         of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
@@ -195,8 +202,5 @@ def shown_rates(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the deciding shares of single constructions as `cxprobe.report.judging.Judging.show` prints them."""
     is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
     deciding = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
-    named = deciding[["construction", "source", "measure"]].replace(
-        {"source": {"own": ""}, "measure": {"accuracy": ""}}
-    )
-    part = [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
+    part = part_names(deciding, ["construction", "source", "measure"])
     return deciding.assign(part=part).rename(columns={"value": "accuracy"})

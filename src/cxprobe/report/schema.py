@@ -67,6 +67,8 @@ MEASURES: Mapping[str, Measure] = {
 """Name -> what it measures."""
 
 DRAW = "draw_"  # begins the columns of values in single training draws, of which value is the mean
+HALF = 0.5  # chance of two answers
+CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 KEYS = ("task", "model", "construction", "source")
 RESPONSES: Mapping[str, str] = {
     "task": "recognition, scenarios, pairs, prompts or interventions",
@@ -147,7 +149,11 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
 
 
 def write_rates(table: pd.DataFrame, path: Path) -> None:
-    """Check rates and write them: exactly as .parquet, rounded as .csv.
+    """Check rates and write them.
+
+    Args:
+        table: The columns of `RATES`.
+        path: A .parquet file.
 
     Raises:
         DataError: A column is missing or is too much, a value or a limit is not in the range of its measure, or two

@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
+from cxprobe.report.answers import other_where_wrong
 from cxprobe.report.rates import Facet
+from cxprobe.report.schema import HALF
 from cxprobe.scenarios.rules import Scenarios, wrong_words
 from cxprobe.stats import CLUSTER, credits_of_margins
 
 UNCALIBRATED = "none"
 # Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding.
 TIE = 1e-10
-HALF = 0.5  # chance of two answers
 FACETS = (
     Facet("", where="decides", each=False, has_verdicts=True),
     Facet("scenario", ["scenario"], ("accuracy", "flips"), f"calibration == '{UNCALIBRATED}'", has_verdicts=True),
@@ -165,8 +166,7 @@ def scenario_responses(
     tests = texts.loc[texts["right"] != "", ["item", "scenario", "draw", "first", "second", "right"]]
     tests = tests.assign(gold=tests["right"], wrong=wrong_words(tests)).drop(columns=["first", "second", "right"])
     answered = decisions.merge(tests, on=["item", "scenario", "draw"], how="left", validate="many_to_one")
-    is_right, is_wrong = answered["accuracy"] == 1, answered["accuracy"] == 0
-    answered["chosen"] = answered["gold"].where(is_right, answered["wrong"].where(is_wrong, ""))
+    answered["chosen"] = other_where_wrong(answered["accuracy"], answered["gold"], answered["wrong"])
     answered["decides"] = answered["base"] & (answered["calibration"] == UNCALIBRATED)
     accuracy = answered.drop(columns=["base", "wrong"]).rename(columns={"accuracy": "value"})
     flipped = flips.rename(columns={"flips": "value"})

@@ -33,6 +33,7 @@ from cxprobe.report.inputs import ReportInputs
 from cxprobe.report.line import Line, PageTable
 from cxprobe.report.params import Report
 from cxprobe.report.rated import estimate_of
+from cxprobe.report.rates import ALL
 from cxprobe.report.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.report.words import in_full, interval, number, percent
 from cxprobe.run.record import STAGE_TAG
@@ -253,14 +254,18 @@ def _construction(
 def _blind(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
     """Yield what every blind model gets on the items of a construction."""
     for name, line in inputs.lines.items():
-        table, columns = inputs.accuracies(name), list(line.divided)
-        if table.empty or not columns:
+        columns = list(line.divided)
+        if not columns:
             continue
+        rates = inputs.rates(name)
+        of_blind = rates[(rates["measure"] == "accuracy") & rates["model"].isin(models.blind)]
+        of_it = of_blind["construction"].map(inputs.sections[name].construction_of) == construction
         rows = []
-        of_it = table["construction"].map(inputs.sections[name].construction_of) == construction
-        for _, row in table[of_it & table["model"].isin(models.blind)].iterrows():
-            rate = estimate_of(row.to_dict())
-            parts = [line.part_name(str(part)) for part in row[columns]]
+        for row in of_blind[of_it & (of_blind["construction"] != ALL)].to_dict("records"):
+            if not line.row_label(row, inputs):
+                continue
+            rate = estimate_of(row)
+            parts = [line.part_name(str(part)) for part in (row[column] for column in columns)]
             rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
         head = ["blind model", *columns, "accuracy", "interval", "n"]
         yield PageTable(f"What blind models get: {name}", line.accuracy, head, rows)
