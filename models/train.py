@@ -1,4 +1,4 @@
-"""Make the carried language models again: text -> n-grams, vocabularies, models. See README.md beside this file."""
+"""Make the bundled language models again: text -> n-grams, vocabularies, models. See README.md beside this file."""
 
 import hashlib
 import shutil
@@ -14,9 +14,9 @@ import typer
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from cxprobe.errors import CxprobeError
-from cxprobe.lm.embedding import load_encoder
-from cxprobe.lm.ngrams import NGRAMS_FILE
-from cxprobe.lm.params import ModelSpec
+from cxprobe.models.embedding import load_encoder
+from cxprobe.models.ngrams import NGRAMS_FILE
+from cxprobe.models.params import ModelSpec
 from cxprobe.seeding import generator_for, seed_for
 from pretraining.corpus import read_sentences, write_corpus
 from pretraining.lessons import Teacher, Words, add_lessons, load_lesson_plan, words_of_items

@@ -41,8 +41,8 @@ CONSTRUCTION, PATTERN, PAIRS, SCENARIOS, ITEMS = (
     (_TOY / f"{name}.yaml").read_text() for name in ("construction", "pattern", "pairs", "scenarios", "items")
 )
 PEOPLE = (TOY_PROJECT / "lexicon" / "people.yaml").read_text()
-# Panel -> kind of a blind model -> its settings.
-BLIND: dict[str, dict[str, dict]] = {
+# BaselineSet -> kind of a baseline -> its settings.
+BASELINES: dict[str, dict[str, dict]] = {
     "by-form": {"word_ngrams": {"lengths": [1, 2]}, "positions": {}},
     "by-place": {"last_rule": {}, "copier": {}},
     "by-rule": {"first_mentioned": {}, "shorter": {}},
@@ -166,10 +166,10 @@ def shrink(params: dict) -> None:
     params["scenarios"]["make"]["share"] = 1.0
     params["pairs"] |= {
         "models": {"mlm": {}, "clm": {}, "by-rule": {}},
-        "probed": {"mlm": {}},
+        "probe_models": {"mlm": {}},
         "constructions": ["toy"],
     }
-    params["pairs"]["make"]["per_cell"] = {"meaning": 4, "form": 4, "control": 1}
+    params["pairs"]["make"]["pairs_per_condition"] = {"meaning": 4, "form": 4, "control": 1}
     params["pairs"]["probe"]["constructions"] = ["toy"]
     params["prompts"] |= {"llms": {"mock": {}}, "models": {"clm": {}, "by-half": {}}, "constructions": ["toy"]}
     params["report"]["tested"]["models"] = []
@@ -184,10 +184,10 @@ def shrink(params: dict) -> None:
     params["models"]["one-random"] = params["models"]["one"] | {"weights": "random", "seed": 1}
     params["models"] |= {
         name: {
-            "kind": "blind",
+            "kind": "baselines",
             "members": {slug.replace("_", "-"): {"kind": slug, **more} for slug, more in kinds.items()},
         }
-        for name, kinds in BLIND.items()
+        for name, kinds in BASELINES.items()
     }
     corpus = {"folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
     params["corpora"] = {"toys": corpus}

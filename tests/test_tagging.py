@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from cxprobe.errors import ModelError
-from cxprobe.lm.params import TagNgrams
+from cxprobe.models.params import TagNgrams
 from cxprobe.project.params import load_params
 from cxprobe.segmentation import Span
 from cxprobe.tagging import open_tagger
@@ -69,6 +69,6 @@ def test_a_pipeline_that_is_not_there_or_sets_no_tags_is_refused(tmp_path):
 
 def test_params_name_the_tagger_that_the_project_carries():
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    spec = params.models["blind-recognition"].members["tag-ngrams"]
+    spec = params.models["baselines-recognition"].members["tag-ngrams"]
     assert isinstance(spec, TagNgrams)
     assert (spec.tagger, spec.sha256) == (params.mining.tagger, hash_by_hand(ROOT / spec.tagger))

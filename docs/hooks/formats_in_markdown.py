@@ -12,10 +12,10 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
-from cxprobe.interventions.sentences import InterventionsFile, NeutralSentences
-from cxprobe.pairs.frames import PairsFile
-from cxprobe.prompts.items import ConstructionItems
-from cxprobe.scenarios.rules import Scenarios
+from cxprobe.tasks.interventions.sentences import InterventionsFile, NeutralSentences
+from cxprobe.tasks.pairs.frames import PairsFile
+from cxprobe.tasks.prompts.items import ConstructionItems
+from cxprobe.tasks.scenarios.rules import Scenarios
 from cxprobe.text import templates
 
 HEAD = """\
@@ -24,8 +24,8 @@ HEAD = """\
 This page is made from the models that the files are read with, and from comments in the files. `cxprobe check` reports
 every fault of every file at once. All files are UTF-8 text.
 
-A construction is a folder `constructions/<name>/`. It needs `construction.yaml` and the files of the lines of work that
-you want; a file that is not there is a line of work that does not apply.
+A construction is a folder `constructions/<name>/`. It needs `construction.yaml` and the files of the tasks that
+you want; a file that is not there is a task that does not apply.
 
 | file | who reads it |
 |---|---|
@@ -54,9 +54,9 @@ MODELS: dict[str, type[Closed]] = {
 }
 # What a heading is about -> the module whose docstring tells it.
 MODULES = {
-    "labels.tsv": "src/cxprobe/people/labels.py",
-    "ratings.tsv": "src/cxprobe/people/ratings.py",
-    "Minimal pairs from other sources": "src/cxprobe/pairs/benchmarks.py",
+    "labels.tsv": "src/cxprobe/labels/labels.py",
+    "ratings.tsv": "src/cxprobe/labels/ratings.py",
+    "Minimal pairs from other sources": "src/cxprobe/tasks/pairs/benchmarks.py",
 }
 
 

@@ -12,16 +12,16 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.report.words import percent
+from cxprobe.results.words import percent
 
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")
 RATES = Path("results/evaluate_pairs/rates.csv")
 FORM = "-form"
-# How the models of a kind are drawn: real language models large, the carried ones small, in these colours.
+# How the models of a kind are drawn: real language models large, the bundled ones small, in these colours.
 REAL = {"smollm2-135m": ("SmolLM2 135M", "#4053d3", 9.0)}
-CARRIED = {"mini-clm": ("mini-clm", "#b51d14", 4.0)}
-BLIND = (
+BUNDLED = {"mini-clm": ("mini-clm", "#b51d14", 4.0)}
+BASELINES = (
     *("unigrams", "ngrams", "first-mentioned", "last-mentioned", "shorter", "second-sentence-alone"),
     *("trained-bag-of-words", "trained-tags"),
 )
@@ -55,9 +55,9 @@ def read_rates(root: Path) -> pd.DataFrame:
     return meaning.merge(form, on=["model", "construction"])
 
 
-def blind_bands(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Return for form and meaning the least and the greatest rate of the best blind model of a construction."""
-    return _ranges(rates[rates["model"].isin(BLIND)].groupby("construction")[["form", "meaning"]].max())
+def baseline_bands(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Return for form and meaning the least and the greatest rate of the best baseline of a construction."""
+    return _ranges(rates[rates["model"].isin(BASELINES)].groupby("construction")[["form", "meaning"]].max())
 
 
 def _ranges(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -67,8 +67,8 @@ def _ranges(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
 def describe(root: Path) -> str:
     """Return the text alternative of the picture: what it shows, in words with numbers."""
     rates = read_rates(root)
-    ranges = {name: _ranges(rates[rates["model"] == slug]) for slug, (name, *_) in (REAL | CARRIED).items()}
-    ranges["the best blind model"] = blind_bands(rates)
+    ranges = {name: _ranges(rates[rates["model"] == slug]) for slug, (name, *_) in (REAL | BUNDLED).items()}
+    ranges["the best baseline"] = baseline_bands(rates)
     said = []
     for name, of_name in ranges.items():
         parts = [f"{percent(low)} to {percent(high)} of {asked}" for asked, (low, high) in of_name.items()]
@@ -78,17 +78,17 @@ def describe(root: Path) -> str:
 
 
 def draw(root: Path) -> Figure:
-    """Return the picture: a dot for each construction, form against meaning, the best blind models as bands."""
+    """Return the picture: a dot for each construction, form against meaning, the best baselines as bands."""
     rates = read_rates(root)
-    bands = blind_bands(rates)
+    bands = baseline_bands(rates)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
         axis = figure.subplots()
         axis.axvspan(100 * bands["form"][0], 100 * bands["form"][1], color=BAND, alpha=0.25, linewidth=0)
         axis.axhspan(
-            *(100 * rate for rate in bands["meaning"]), color=BAND, alpha=0.25, linewidth=0, label="best blind models"
+            *(100 * rate for rate in bands["meaning"]), color=BAND, alpha=0.25, linewidth=0, label="best baselines"
         )
-        for slug, (name, colour, size) in (CARRIED | REAL).items():
+        for slug, (name, colour, size) in (BUNDLED | REAL).items():
             rows = rates[rates["model"] == slug]
             axis.plot(100 * rows["form"], 100 * rows["meaning"], "o", color=colour, markersize=size, label=name)
             if slug in REAL:

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cxprobe.report.verdict import VERDICTS
-from cxprobe.report.words import in_full, percent
+from cxprobe.results.verdict import VERDICTS
+from cxprobe.results.words import in_full, percent
 from cxprobe.stats import Estimate
 
 PLACE = re.compile(r"(<!-- (results/[\w/.-]+): (.+?) -->).*?(<!-- -->)")

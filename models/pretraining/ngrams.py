@@ -1,4 +1,4 @@
-"""Counts of n-grams for the carried trigram model, see `cxprobe.lm.ngrams`."""
+"""Counts of n-grams for the carried trigram model, see `cxprobe.models.ngrams`."""
 
 import json
 from collections import Counter
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cxprobe.files.writing import replacing
-from cxprobe.lm.ngrams import DISCOUNTS, GRAM_COLUMNS, START, UNKNOWN, sentences_of
+from cxprobe.models.ngrams import DISCOUNTS, GRAM_COLUMNS, START, UNKNOWN, sentences_of
 from pretraining.settings import Ngrams
 
 _SCHEMA = pa.schema([*((name, pa.string()) for name in GRAM_COLUMNS), ("count", pa.int32()), ("total", pa.int32())])
@@ -26,7 +26,7 @@ def count_ngrams(texts: Iterable[str], least: Ngrams) -> pa.Table:
         least: How often what is kept must occur. Totals and discounts are those of all n-grams.
 
     Returns:
-        The table that `cxprobe.lm.ngrams` describes, as pyarrow keeps it.
+        The table that `cxprobe.models.ngrams` describes, as pyarrow keeps it.
     """
     spoken = [[word.text for word in sentence] for text in texts for sentence in sentences_of(text)]
     times = Counter(word for sentence in spoken for word in sentence)

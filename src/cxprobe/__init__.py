@@ -1,6 +1,6 @@
 """cxprobe: do language models know constructions, the pairings of form and meaning?
 
-There is one package for each line of work, and none of them imports another:
+There is one package for each task, and none of them imports another:
 
     recognition/    probes of form
     scenarios/      masked scenarios, biases, calibration
@@ -8,7 +8,7 @@ There is one package for each line of work, and none of them imports another:
     prompts/        inference and reasoning, asked in words or by likelihood
     interventions/  vectors exchanged between sentences: is what a probe reads used?
 
-Inside a line, data are made, models are measured (raw answers, kept as they come), answers are judged (rates with
+Inside a task, data are made, models are measured (raw answers, kept as they come), answers are evaluated (rates with
 intervals), and all models are reported side by side. The other packages are shared: ``constructions`` and ``corpora``
 for what items are made from, ``lm`` for models, ``people`` for labels and ratings, ``run`` for DVC and MLflow,
 ``report`` for the site. Only ``run`` knows MLflow, and only ``lm`` loads a model.

@@ -35,26 +35,16 @@ from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
-from cxprobe.lm import causal, embedding, language_models, masked, scoring
-from cxprobe.lm.candidates import MASK, candidate_log_probabilities
-from cxprobe.lm.embedding import pool_texts, tokenise
-from cxprobe.lm.folders import PACKAGED, is_gguf
-from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.lm.terms import Bos, Dtype, SchemeName
-from cxprobe.lm.texts import HowToScore, TokenScores, token_table
-from cxprobe.pairs import benchmarks
-from cxprobe.pairs.balance import pooled, with_balance
-from cxprobe.pairs.controls import controls_of
-from cxprobe.pairs.evaluate import both_orders, in_two_orders
-from cxprobe.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
-from cxprobe.pairs.make import build_pairs, pair_table, pairs_of
-from cxprobe.pairs.margins import effects_on_margins, of_meaning
-from cxprobe.pairs.measure import check_scored, texts_of_pairs
-from cxprobe.pairs.params import MakePairs, PerCell, ScoreName, construction_of_pairs
-from cxprobe.pairs.sources import with_units
-from cxprobe.project.carried import carried_files
-from cxprobe.project.folder import carried_models
+from cxprobe.models import causal, embedding, language_models, masked, scoring
+from cxprobe.models.candidates import MASK, candidate_log_probabilities
+from cxprobe.models.embedding import pool_texts, tokenise
+from cxprobe.models.folders import PACKAGED, is_gguf
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
+from cxprobe.models.terms import Bos, Dtype, SchemeName
+from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
+from cxprobe.project.bundled import bundled_files
+from cxprobe.project.folder import bundled_models
 from cxprobe.seeding import generator_for
 from cxprobe.stats import (
     CLUSTER,
@@ -68,6 +58,16 @@ from cxprobe.stats import (
     estimate_rate,
     rate_by,
 )
+from cxprobe.tasks.pairs import benchmarks
+from cxprobe.tasks.pairs.balance import pooled, with_balance
+from cxprobe.tasks.pairs.controls import controls_of
+from cxprobe.tasks.pairs.evaluate import both_orders, in_two_orders
+from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
+from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
+from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
+from cxprobe.tasks.pairs.measure import check_scored, texts_of_pairs
+from cxprobe.tasks.pairs.params import MakePairs, PerCell, ScoreName, construction_of_pairs
+from cxprobe.tasks.pairs.sources import with_units
 
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 
@@ -130,8 +130,8 @@ class Comparison:
     def controls(self) -> pd.DataFrame:
         """The controls of the constructions in a table that has pairs of meaning and those of their controls.
 
-        One row a construction, see `cxprobe.pairs.controls.controls_of`. Where ``passed`` is False, the model fails
-        these questions even where the text says the answer, so its rate does not tell what it knows.
+        One row a construction, see `cxprobe.tasks.pairs.controls.controls_of`. Where ``passed`` is False, the model
+        fails these questions even where the text says the answer, so its rate does not tell what it knows.
         """
         decided = pooled(with_balance(_with_clusters(self.table)))
         real = decided[decided["words"] == "real"]
@@ -240,7 +240,7 @@ class LanguageModel(Encoder):
     al. 2020). A causal model scores a token given those before it, and ``scheme`` changes nothing. ``bos`` is what a
     causal model reads before a text: what its tokenizer puts there ("as_tokenizer", which may be nothing, so that the
     first token has no score), its beginning-of-sequence token ("add"), nothing ("none"), or one token of its
-    vocabulary by its text, such as "<|endoftext|>". None is what a carried model has in params.yaml, else
+    vocabulary by its text, such as "<|endoftext|>". None is what a bundled model has in params.yaml, else
     "as_tokenizer".
     """
 
@@ -425,7 +425,7 @@ class LanguageModel(Encoder):
         """Return the scores of texts, in their order; one that is there twice is scored once."""
         _check_option("scheme", scheme, SchemeName)
         distinct = dict.fromkeys(texts, 0)
-        how = HowToScore([scheme], self._budget)
+        how = ScoringConfig([scheme], self._budget)
         with _bar(len(distinct), "texts") as progress:
             scored = scoring.score_texts(self._with(bos), [distinct], how, progress=progress)
         scores = {of_tokens.text: of_tokens for of_tokens in scored}
@@ -506,7 +506,7 @@ def list_constructions(folder: str | Path | None = None) -> list[str]:
 def minimal_pairs(
     construction: str,
     *,
-    per_cell: int = 300,
+    pairs_per_condition: int = 300,
     pseudowords: Literal["wuggy", "random"] | None = None,
     format: str = PAPER_FORMAT,
     examples: int = 0,
@@ -518,7 +518,7 @@ def minimal_pairs(
     Args:
         construction: Its name, see `list_constructions`; with "-form" behind it for the pairs of form of a construction
             that has pairs of meaning too.
-        per_cell: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
+        pairs_per_condition: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
         pseudowords: What replaces content words in a second set of pairs; None for no such set.
         format: In which words the second text asks: "paper", or a name under formats in the construction's pairs.yaml.
         examples: How many solved pairs of controls stand before each pair, see `pairs.make.examples`.
@@ -540,7 +540,7 @@ def minimal_pairs(
 
     Example:
         >>> import cxprobe
-        >>> table = cxprobe.minimal_pairs("let-alone", per_cell=2)
+        >>> table = cxprobe.minimal_pairs("let-alone", pairs_per_condition=2)
         >>> cxprobe.load("mini-clm").compare(table).accuracy.n == len(table)
         True
     """
@@ -549,10 +549,10 @@ def minimal_pairs(
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
     beside = constructions.parent / PEOPLE_FILE
-    people = load_people(beside if beside.is_file() else carried_files() / PEOPLE_FILE)
+    people = load_people(beside if beside.is_file() else bundled_files() / PEOPLE_FILE)
     contents = {construction: load_pairs(construction, people, constructions)}
-    cells = PerCell(meaning=per_cell, form=per_cell, control=per_cell)
-    settings = MakePairs(per_cell=cells, pseudowords=pseudowords, format=format, examples=examples)
+    cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
+    settings = MakePairs(pairs_per_condition=cells, pseudowords=pseudowords, format=format, examples=examples)
     for path in constructions.glob("*/pairs.yaml") if examples else ():
         other = read_pairs_file(path.parent.name, constructions)
         if other.tests == "control":
@@ -595,7 +595,7 @@ def sentences(
         >>> sorted(set(cxprobe.sentences("comparative-correlative", per_label=2)["label"]))
         ['negative', 'positive']
     """
-    from cxprobe.recognition.sentences import generate_sentences, load_grammars  # NLTK, which no model needs
+    from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars  # NLTK, which no model needs
 
     _check_option("source", source, Literal["generated", "balanced"])
     constructions = _constructions(folder)
@@ -855,7 +855,7 @@ def _counted(clusters: int) -> str:
 
 
 def _constructions(folder: str | Path | None) -> Path:
-    return carried_files() / CONSTRUCTIONS_FOLDER if folder is None else Path(folder)
+    return bundled_files() / CONSTRUCTIONS_FOLDER if folder is None else Path(folder)
 
 
 def _check_file(constructions: Path, construction: str, file: str) -> None:
@@ -872,8 +872,8 @@ def _load(
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"
         device = "cuda" if torch.cuda.is_available() else other
-    carried, is_folder = carried_models(), Path(name).is_dir()
-    path = str(carried_files() / "models" / name) if name in carried and not is_folder else name
+    bundled, is_folder = bundled_models(), Path(name).is_dir()
+    path = str(bundled_files() / "models" / name) if name in bundled and not is_folder else name
     if name.startswith(("/", "./", "../", "~")):
         path = str(Path(name).expanduser())
         if not Path(path).is_dir() and not is_gguf(path):
@@ -887,6 +887,6 @@ def _load(
     except ModelError as fault:
         key = f"models.{last}"
         text = str(fault).removeprefix(f"{key}: ").replace(f"set {key}.name to its path", "give its path")
-        near = get_close_matches(name, [*carried, *PACKAGED], n=1) if path == name else []
+        near = get_close_matches(name, [*bundled, *PACKAGED], n=1) if path == name else []
         meant = f" Did you mean '{near[0]}', which cxprobe knows?" if near and near[0] != name else ""
         raise ModelError(f"{text}{meant}") from fault

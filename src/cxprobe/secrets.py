@@ -20,7 +20,7 @@ _SHORTEST = 8  # a placeholder such as "none" is no secret, and would be blotted
 BLOT = "[key]"
 
 
-def blot(text: str) -> str:
+def redact(text: str) -> str:
     """Return a text in which ``[key]`` stands for every key and password of the environment, written as it is there.
 
     They are the values of variables whose names say so, and the passwords of addresses in any variable.
@@ -30,26 +30,26 @@ def blot(text: str) -> str:
     return text
 
 
-def blot_all(value: Any) -> Any:
+def redact_all(value: Any) -> Any:
     """Return texts, and lists, tuples and mappings of texts at any depth, without secrets; anything else as it is."""
     match value:
         case str():
-            return blot(value)
+            return redact(value)
         case list() | tuple():
-            return type(value)(blot_all(inner) for inner in value)
+            return type(value)(redact_all(inner) for inner in value)
         case dict():
-            return {name: blot_all(inner) for name, inner in value.items()}
+            return {name: redact_all(inner) for name, inner in value.items()}
     return value
 
 
-def blot_error(error: BaseException) -> None:
+def redact_error(error: BaseException) -> None:
     """Remove secrets from an error, and from the errors that led to it, in place."""
     for current in errors_behind(error):
-        current.args = blot_all(current.args)
-        vars(current).update(blot_all(vars(current)))
+        current.args = redact_all(current.args)
+        vars(current).update(redact_all(vars(current)))
 
 
-def blot_output() -> None:
+def redact_output() -> None:
     """Let this process print no secrets from now on, not in a traceback either.
 
     All that Python prints to the standard output and error is covered, also by libraries that hold the streams already.
@@ -61,7 +61,7 @@ def blot_output() -> None:
 
 
 def _write_blotted(write: Callable[[str], int], text: str) -> int:
-    write(blot(text))
+    write(redact(text))
     return len(text)
 
 

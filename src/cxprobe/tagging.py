@@ -1,4 +1,4 @@
-"""Fine-grained tags of words by a spaCy pipeline: for what is mined from corpora, and for blind models."""
+"""Fine-grained tags of words by a spaCy pipeline: for what is mined from corpora, and for baselines."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
@@ -28,7 +28,7 @@ def load_tagger(place: str, name: str, *, asks_for: Collection[str] = ()) -> "La
     Raises:
         ModelError: It does not exist, or does not set what is needed.
     """
-    import spacy  # takes a second to import, and models that are not blind do without it
+    import spacy  # takes a second to import, and models that are no baselines do without it
     from thinc.api import NumpyOps, Ops, get_current_ops, set_current_ops
 
     class BlasOps(NumpyOps):  # type: ignore[misc]

@@ -58,7 +58,7 @@ def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
     change(folder, lambda params: params["models"].update(later=params["models"]["clm"] | {"name": ""}))
     code, lines = check()
     assert code == 0
-    assert lines[1:2] == ["params.yaml: models.later.name: is empty; write it before a line names this model"]
+    assert lines[1:2] == ["params.yaml: models.later.name: is empty; write it before a task names this model"]
 
 
 @pytest.mark.pipeline

@@ -79,7 +79,7 @@ def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_sta
     status = status_of(made[0])
     lines = ("recognition", "scenarios", "pairs", "prompts", "interventions")
     once = {f"{step}_{line}" for step in ("make", "evaluate") for line in lines}
-    others = {"list_code", "list_files", "write_corpora", "report", "score_pairs@mini-clm", "score_pairs@mini-mlm"}
+    others = {"list_code", "list_files", "write_corpora", "report", "measure_pairs@mini-clm", "measure_pairs@mini-mlm"}
     assert set(status) == others | once
     absent = [
         path
@@ -138,10 +138,10 @@ def test_it_says_the_next_commands_and_nothing_of_other_programs(made, monkeypat
 
 def test_an_upgrade_replaces_what_is_cxprobes_and_leaves_what_is_the_teams(project):
     mine = ("params.yaml", "constructions/let-alone/pairs.yaml", "README.md")
-    for name in (*mine, "pipelines/pairs/make.py", "dvc.yaml"):
+    for name in (*mine, "pipelines/make/pairs.py", "dvc.yaml"):
         with (project / name).open("a") as file:
             file.write("\n# of an older version\n")
-    (project / "pipelines/pairs/dropped.py").write_text("# of an older version\n")
+    (project / "pipelines/make/dropped.py").write_text("# of an older version\n")
     (project / "cxprobe.version").write_text("cxprobe 0.0.1, code 0\n")
     assert "cxprobe.version: the project was made for 'cxprobe 0.0.1, code 0'" in call("check")[1]
     commit(project)
@@ -149,7 +149,7 @@ def test_an_upgrade_replaces_what_is_cxprobes_and_leaves_what_is_the_teams(proje
     assert (code, "Next: git diff, cxprobe check, dvc repro" in output) == (0, True)
     assert "Files of earlier versions that this version no longer has stay" in output
     changed = run(project, "git", "diff", "--name-only").stdout.split()
-    assert sorted(changed) == ["cxprobe.version", "dvc.yaml", "pipelines/pairs/make.py"]
+    assert sorted(changed) == ["cxprobe.version", "dvc.yaml", "pipelines/make/pairs.py"]
     assert (project / "cxprobe.version").read_text() == f"{installed_version()}\n"
     assert YAML(typ="safe").load(project / "dvc.yaml")["stages"]
 

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from conftest import PEOPLE, ROOT, change_params, save_toy_tagger, shrink, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
-from cxprobe.people.labels import read_labels
-from cxprobe.people.ratings import read_ratings
+from cxprobe.labels.labels import read_labels
+from cxprobe.labels.ratings import read_ratings
 
 LABELS = Path("constructions/toy/labels.tsv")
 RATINGS = Path("constructions/toy/ratings.tsv")

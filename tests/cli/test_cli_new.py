@@ -11,10 +11,10 @@ import cxprobe
 from conftest import change_params, write_toy_files
 from cxprobe.cli import app
 from cxprobe.constructions.construction import load_construction
-from cxprobe.lm.folders import digest_of
+from cxprobe.models.folders import digest_of
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
-from cxprobe.recognition.sentences import generate_sentences, load_grammars
+from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_new_construction_passes_the_check_in_every_line_of_work(folder):
 
 def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(folder):
     call("construction", "my-own")
-    pairs = cxprobe.minimal_pairs("my-own", folder="constructions", per_cell=4)
+    pairs = cxprobe.minimal_pairs("my-own", folder="constructions", pairs_per_condition=4)
     assert len(pairs) >= 8
     assert (pairs["good"] != pairs["bad"]).all()
     construction = load_construction("my-own")
@@ -96,9 +96,9 @@ def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(folder)
 
 
 def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):
-    code, output = call("model", "carried", "--name", "models/mini-mlm")
+    code, output = call("model", "bundled", "--name", "models/mini-mlm")
     assert code == 0, output
-    entry = YAML(typ="safe").load(output.split("\n\n")[1])["carried"]
+    entry = YAML(typ="safe").load(output.split("\n\n")[1])["bundled"]
     assert entry["sha256"] == digest_of(Path("models/mini-mlm"))
     code, output = call("model", "one", "--name", "models/mini-clm")
     assert (code, "the name 'one' is taken" in output) == (2, True)

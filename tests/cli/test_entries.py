@@ -6,8 +6,8 @@ from ruamel.yaml import YAML
 from conftest import ROOT
 from cxprobe.cli.entries import describe_model, entry_of, require_free
 from cxprobe.errors import ModelError, ProjectError
-from cxprobe.lm.folders import digest_of
-from cxprobe.lm.params import ModelSpec
+from cxprobe.models.folders import digest_of
+from cxprobe.models.params import ModelSpec
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_names_that_yaml_would_read_as_something_else_are_quoted(slug, name, rev
     ("slug", "said"),
     [
         ("mini-mlm", "taken, in models; take another"),
-        ("unigrams", "taken, in models.blind-pairs.members"),
+        ("unigrams", "taken, in models.baselines-pairs.members"),
         ("A Model", "take 'a-model'"),
     ],
 )

@@ -11,10 +11,10 @@ from whole_project import BENCHMARK, change
 
 from conftest import change_params
 from cxprobe.cli.check import print_what_is_left
-from cxprobe.lines import LINES
-from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
+from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.project.params import load_params
-from cxprobe.report.line import Demand
+from cxprobe.results.task import Demand
+from cxprobe.tasks.registry import TASKS
 
 pytest_plugins = ["exported_project"]
 
@@ -41,7 +41,7 @@ def folder(made_project, tmp_path, monkeypatch):
 
 
 def asked(stage: str) -> dict[str, Demand]:
-    rows = LINES[stage.partition("_")[2]].demand(load_params())
+    rows = TASKS[stage.partition("_")[2]].demand(load_params())
     return {row.model: row for row in rows if row.stage == stage}
 
 
@@ -56,22 +56,22 @@ def test_pairs_count_each_text_once_and_the_second_sentences_alone(folder):
     texts |= {
         end.lstrip() for context, *ends in pairs[["context", "good", "bad"]].to_numpy() for end in ends if context
     }
-    rows = asked("score_pairs")
+    rows = asked("measure_pairs")
     assert rows["mini-clm"].texts == len(texts)
     assert rows["mini-clm"].tokens == sum(map(len, texts)) // CHARACTERS_PER_TOKEN
 
 
 def test_a_model_that_is_asked_about_fewer_pairs_is_counted_with_these(folder):
-    every = asked("score_pairs")
+    every = asked("measure_pairs")
     one_each = {"meaning": 1, "form": 1, "control": 1}
     change(folder, lambda params: params["pairs"]["models"].update({"mini-clm": one_each}))
-    fewer = asked("score_pairs")
+    fewer = asked("measure_pairs")
     assert fewer["mini-clm"].texts < every["mini-clm"].texts
     assert fewer["along"] == every["along"]
 
 
-def test_a_series_is_asked_once_a_checkpoint_and_blind_models_are_not_counted(folder):
-    rows = asked("score_pairs")
+def test_a_series_is_asked_once_a_checkpoint_and_baseline_models_are_not_counted(folder):
+    rows = asked("measure_pairs")
     assert rows["along"].texts == 2 * rows["mini-clm"].texts
     assert set(rows) == {"mini-clm", "along"}
 
@@ -95,7 +95,7 @@ def test_sentences_and_scenarios_are_counted_as_they_were_made(folder):
     mined.assign(start=0, end=3).to_parquet(recognition / "marked" / "sentences.parquet")
     assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique() + mined["text"].nunique()
     texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet")["text"]
-    assert asked("score_scenarios")["mini-mlm"].texts == texts.nunique()
+    assert asked("measure_scenarios")["mini-mlm"].texts == texts.nunique()
 
 
 def test_a_line_is_counted_alone_and_the_others_are_named_with_the_stage_to_run(folder, capsys):
@@ -104,7 +104,7 @@ def test_a_line_is_counted_alone_and_the_others_are_named_with_the_stage_to_run(
         shutil.rmtree(f"data/make_{name}")
     change_params(folder, folder / "params.yaml", lambda params: params["pairs"].update(benchmarks={}))
     told = left(capsys)
-    assert {row.split()[1] for row in told if row.startswith("score_pairs")} == {"mini-clm", "along"}
+    assert {row.split()[1] for row in told if row.startswith("measure_pairs")} == {"mini-clm", "along"}
     for name in lines[:-1]:
         assert f"{name} is not counted: `dvc repro make_{name}` makes its items" in told
     change_params(folder, folder / "params.yaml", lambda params: params["pairs"].update(benchmarks={"b": BENCHMARK}))
@@ -123,6 +123,6 @@ def test_only_what_is_left_is_counted_and_a_making_stage_that_has_changed_is_tol
     change(project, add)
     header, row, _ = left(capsys)[-3:]
     assert header.startswith("stage")
-    assert row.split()[:2] == ["score_pairs", "clm-random"]
+    assert row.split()[:2] == ["measure_pairs", "clm-random"]
     change(project, lambda params: params.update(seed=99))
     assert "make_pairs is not up to date; run `dvc repro make_pairs` to count what is new" in left(capsys)

@@ -11,14 +11,14 @@ from markdown import Markdown
 from conftest import PEOPLE
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
-from cxprobe.lines import LINES
-from cxprobe.pairs.frames import PairsFile, load_pairs
-from cxprobe.pairs.line import ConstructionPairs
-from cxprobe.prompts.items import TESTS_OF_REASONING, load_items
-from cxprobe.prompts.line import NOTHING_FOLLOWS
-from cxprobe.report.inputs import ConstructionFiles
-from cxprobe.scenarios.rules import load_scenarios
-from cxprobe.site.constructions import BLIND_RATE, page_of
+from cxprobe.project.constructions import BASELINE_RATE, page_of
+from cxprobe.results.inputs import ConstructionFiles
+from cxprobe.tasks.pairs.frames import PairsFile, load_pairs
+from cxprobe.tasks.pairs.task import ConstructionPairs
+from cxprobe.tasks.prompts.items import TESTS_OF_REASONING, load_items
+from cxprobe.tasks.prompts.task import NOTHING_FOLLOWS
+from cxprobe.tasks.registry import TASKS
+from cxprobe.tasks.scenarios.rules import load_scenarios
 
 RATES = pd.DataFrame(
     [
@@ -27,7 +27,7 @@ RATES = pd.DataFrame(
         ("toy", "scenario S1", "copier", 0.25, 0.2, 0.3, 8),
         ("other", "minimal pairs", "longer", 0.5, 0.4, 0.6, 24),
     ],
-    columns=BLIND_RATE,
+    columns=BASELINE_RATE,
 )
 NO_RATES = RATES.head(0)
 
@@ -48,7 +48,7 @@ def toy(toy_constructions, people):
 
 
 def examples(toy, line):
-    return list(LINES[line].examples(toy.items[line]))
+    return list(TASKS[line].examples(toy.items[line]))
 
 
 def with_first_variant(toy, **changes):
@@ -116,7 +116,7 @@ def test_every_scenario_and_calibration_is_shown_with_its_answer(toy):
     assert (short.right, short.wrong) == ("none", "")
 
 
-def test_what_blind_models_get_is_rounded_and_the_best_comes_first(toy):
+def test_what_baseline_models_get_is_rounded_and_the_best_comes_first(toy):
     rows = rows_of(page_of({"toy": toy}, RATES))
     assert ["minimal pairs", "24", "first-mentioned 98 % [91, 100], shorter 50 % [40, 60]"] in rows
     assert ["scenario S1", "8", "copier 25 % [20, 30]"] in rows

@@ -14,8 +14,8 @@ from toy_stages import evaluate_pairs
 
 from conftest import ROOT, project_environment
 from cxprobe.cli import tracking
-from cxprobe.pairs.params import PairsStage
 from cxprobe.run.running import run_stage
+from cxprobe.tasks.pairs.params import PairsStage
 
 pytest_plugins = ["toy_stages"]
 

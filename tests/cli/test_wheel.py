@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, commit
-from cxprobe.project.carried import carried_paths
+from cxprobe.project.bundled import bundled_paths
 
 pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
@@ -58,14 +58,14 @@ def call(python: Path, folder: Path, *command: str) -> str:
 def test_the_wheel_has_every_file_of_a_project_and_is_not_too_large(wheel, python, tmp_path):
     assert wheel.stat().st_size < LARGEST
     root = call(
-        python, tmp_path, "python", "-c", "from cxprobe.project.carried import carried_files; print(carried_files())"
+        python, tmp_path, "python", "-c", "from cxprobe.project.bundled import bundled_files; print(bundled_files())"
     )
-    carried = Path(root.strip())
-    assert (carried.parent / "py.typed").is_file()
-    assert carried.is_relative_to(python.parents[1])
-    paths = list(carried_paths(ROOT))
-    assert list(carried_paths(carried)) == paths
-    assert [path for path in paths if (carried / path).read_bytes() != (ROOT / path).read_bytes()] == []
+    bundled = Path(root.strip())
+    assert (bundled.parent / "py.typed").is_file()
+    assert bundled.is_relative_to(python.parents[1])
+    paths = list(bundled_paths(ROOT))
+    assert list(bundled_paths(bundled)) == paths
+    assert [path for path in paths if (bundled / path).read_bytes() != (ROOT / path).read_bytes()] == []
 
 
 def test_the_functions_work_from_any_folder(python, tmp_path):
@@ -73,7 +73,7 @@ def test_the_functions_work_from_any_folder(python, tmp_path):
         "import cxprobe\n"
         "lm = cxprobe.load('mini-clm', device='cpu')\n"
         "print(len(lm.score(['Anna sleeps.', 'Paul reads a book.'])))\n"
-        "print(len(cxprobe.minimal_pairs('let-alone', per_cell=2)) > 0)\n"
+        "print(len(cxprobe.minimal_pairs('let-alone', pairs_per_condition=2)) > 0)\n"
     )
     assert call(python, tmp_path, "python", "-c", code).split() == ["2", "True"]
     assert list(tmp_path.iterdir()) == []

@@ -13,8 +13,8 @@ from cxprobe.constructions.construction import (
     load_sound_parts,
 )
 from cxprobe.errors import ConstructionError
-from cxprobe.recognition.sentences import generate_sentences, load_grammars
 from cxprobe.stats import CLUSTER
+from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
 
 
 def load_text(folder, text):

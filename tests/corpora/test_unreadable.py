@@ -22,7 +22,7 @@ pytestmark = pytest.mark.pipeline
 
 SENTENCE = "The taller it was, the older it became."
 RECORDS = [{"text": f"{SENTENCE} Number {number}.", "url": f"u{number}"} for number in range(8)]
-LINES = "".join(f"{json.dumps(record)}\n" for record in RECORDS)
+TASKS = "".join(f"{json.dumps(record)}\n" for record in RECORDS)
 
 
 @contextmanager
@@ -67,9 +67,9 @@ def stage(tagger: Path, folder: Path, files: dict[str, bytes | pa.Table], format
             "line 1: no JSON: .*; a record must be on one line",
         ),
         ("jsonl", "a.json", ",\n".join(map(json.dumps, RECORDS)).encode(), "7 faults beside 1 documents"),
-        ("jsonl", "a.json", LINES.encode("utf-16"), "line 1: no UTF-8 but, .* UTF-16"),
+        ("jsonl", "a.json", TASKS.encode("utf-16"), "line 1: no UTF-8 but, .* UTF-16"),
         ("jsonl", "a.json", b"", "none of its 1 files has a document"),
-        ("jsonl", "a.json", LINES.replace('"text"', '"body"').encode(), "no text under the key 'text'; .*body, url"),
+        ("jsonl", "a.json", TASKS.replace('"text"', '"body"').encode(), "no text under the key 'text'; .*body, url"),
         (
             "parquet",
             "a.parquet",
@@ -86,7 +86,7 @@ def test_a_corpus_that_cannot_be_read_is_refused_with_its_first_fault(
 
 
 def test_an_empty_file_among_others_is_no_fault(toy_tagger, tmp_path):
-    found, read = stage(toy_tagger, tmp_path, {"a.json": b"", "b.json": LINES.encode()})
+    found, read = stage(toy_tagger, tmp_path, {"a.json": b"", "b.json": TASKS.encode()})
     assert (read.counts["documents"], read.counts["faults"], len(found.sentences)) == (8, 0, 1)
 
 
@@ -123,14 +123,14 @@ def test_a_text_without_a_full_stop_is_rejected_and_the_rest_is_mined(toy_tagger
 def fill(folder: Path, kind: str) -> None:
     """Put something beside a sound file that is none."""
     folder.mkdir()
-    (folder / "a.json").write_text(LINES)
+    (folder / "a.json").write_text(TASKS)
     match kind:
         case "pipe":
             os.mkfifo(folder / "b.json")
         case "dangling":
             (folder / "b.json").symlink_to("nowhere")
         case "bytes":
-            Path(os.fsdecode(os.fsencode(folder) + b"/b\xff.json")).write_text(LINES)
+            Path(os.fsdecode(os.fsencode(folder) + b"/b\xff.json")).write_text(TASKS)
 
 
 @pytest.mark.parametrize(

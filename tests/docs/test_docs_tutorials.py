@@ -43,7 +43,7 @@ def test_the_construction_of_the_tutorial_is_without_fault(project):
 
 
 def test_the_construction_of_the_tutorial_gives_pairs_in_which_no_place_is_always_right(project):
-    pairs = cxprobe.minimal_pairs("benefactive", per_cell=6, folder=project / "constructions")
+    pairs = cxprobe.minimal_pairs("benefactive", pairs_per_condition=6, folder=project / "constructions")
     assert set(pairs["variant"]) == {"A", "B"}
     first = pairs["good"].str.contains("did something").mean()
     assert 0.4 <= first <= 0.6

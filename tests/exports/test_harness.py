@@ -16,15 +16,15 @@ from tiny_lms import save_lm, tokenizer_of
 from conftest import ROOT
 from cxprobe.exports.formats import choice_tasks, export_harness, pair_tasks
 from cxprobe.files.writing import write_bytes
-from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scores import score_pairs
-from cxprobe.lm.scoring import load_language_model, score_texts
-from cxprobe.lm.texts import HowToScore, distinct_texts, token_table
-from cxprobe.pairs.balance import with_one_answer
-from cxprobe.pairs.make import pairs_of
-from cxprobe.pairs.measure import texts_of_pairs
-from cxprobe.prompts.evaluate import judge_likelihoods, score_answers
-from cxprobe.prompts.measure import texts_of_choices
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.scores import score_pairs
+from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.texts import ScoringConfig, distinct_texts, token_table
+from cxprobe.tasks.pairs.balance import with_one_answer
+from cxprobe.tasks.pairs.make import pairs_of
+from cxprobe.tasks.pairs.measure import texts_of_pairs
+from cxprobe.tasks.prompts.evaluate import evaluate_likelihoods, score_answers
+from cxprobe.tasks.prompts.measure import texts_of_choices
 
 pytestmark = pytest.mark.pipeline
 
@@ -121,13 +121,13 @@ def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> 
     questions, answers = prompts or (pd.DataFrame(columns=["id", "question", "anywhere"]), None)
     texts = texts_of_choices(answers.merge(questions, on="id")) if len(questions) else {}
     portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs)), texts])
-    scores = score_texts(loaded, portions, HowToScore(["pll"], 1024))
+    scores = score_texts(loaded, portions, ScoringConfig(["pll"], 1024))
     sums = score_pairs(pairs, token_table(scores), ["sum"])
     credits = (sums["margin"] > 0) + 0.5 * (sums["margin"] == 0)
     decided = [pd.DataFrame({"id": sums["id"], "credit": credits, "margin": sums["margin"]})]
     if len(questions):
         values = score_answers(questions, answers, token_table(scores), ["sum"])
-        judged = judge_likelihoods(questions.drop(columns=["question", "anywhere"]), values)
+        judged = evaluate_likelihoods(questions.drop(columns=["question", "anywhere"]), values)
         decided.append(judged[["id", "credit", "margin"]])
     return pd.concat(decided, ignore_index=True)
 

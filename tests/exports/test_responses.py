@@ -9,7 +9,7 @@ from exported_project import RULE
 from cxprobe.errors import DataError
 from cxprobe.exports.formats import RESPONSE_COLUMNS, export_latex, export_responses, responses_of
 from cxprobe.files.tables import write_table
-from cxprobe.report.schema import RESPONSES, write_responses
+from cxprobe.results.schema import RESPONSES, write_responses
 
 pytest_plugins = ["exported_project"]
 RESPONSE = {

@@ -9,7 +9,7 @@ from cxprobe.cli import app
 from cxprobe.corpora.conllu import read_conllu
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
-from cxprobe.people.labels import PersonLabel, write_labels
+from cxprobe.labels.labels import PersonLabel, write_labels
 
 PARSER = ROOT / "models" / "parser" / "en_ewt_cxprobe"
 MINED = DATA / "mine_sentences" / "toys" / "toy" / "sentences.parquet"

@@ -66,15 +66,15 @@ def test_every_other_change_counts(tmp_path, name):
 
 
 def test_a_module_reaches_what_it_imports_and_what_that_imports():
-    masked = ROOT / "src/cxprobe/lm/masked.py"
-    reached = reached_modules(masked, "cxprobe.lm.").keys()
-    assert {"cxprobe.lm.logits", "cxprobe.lm.loading", "cxprobe.lm.folders"} <= reached
-    assert not reached & {"cxprobe.lm.causal", "cxprobe.lm.embedding"}
+    masked = ROOT / "src/cxprobe/models/masked.py"
+    reached = reached_modules(masked, "cxprobe.models.").keys()
+    assert {"cxprobe.models.logits", "cxprobe.models.loading", "cxprobe.models.folders"} <= reached
+    assert not reached & {"cxprobe.models.causal", "cxprobe.models.embedding"}
     assert "cxprobe.errors" in reached_modules(masked)
     assert "cxprobe.errors" not in reached_modules(masked, without=["cxprobe.errors"])
 
 
 def test_code_of_several_modules_is_that_of_each():
-    both = computing_code("cxprobe.lm.masked", "cxprobe.lm.causal")
-    assert both == computing_code("cxprobe.lm.causal", "cxprobe.lm.masked")
-    assert both not in (computing_code("cxprobe.lm.masked"), computing_code("cxprobe.lm.causal"))
+    both = computing_code("cxprobe.models.masked", "cxprobe.models.causal")
+    assert both == computing_code("cxprobe.models.causal", "cxprobe.models.masked")
+    assert both not in (computing_code("cxprobe.models.masked"), computing_code("cxprobe.models.causal"))

@@ -11,7 +11,7 @@ import pytest
 from cxprobe.files.arrays import write_features
 from cxprobe.files.tables import growing_table, write_table
 from cxprobe.files.writing import DiskFullError, full_disk, write_json
-from cxprobe.lm.store import AnswerStore
+from cxprobe.models.store import AnswerStore
 
 pytest_plugins = ["small_disks"]
 

@@ -10,7 +10,7 @@ from cxprobe.files import writing
 from cxprobe.files.arrays import read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import read_json, replacing, significant, write_json
-from cxprobe.lm.language_models import read_model_facts, write_model_facts
+from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.run.record import ModelFacts
 
 

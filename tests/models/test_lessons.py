@@ -43,7 +43,7 @@ def test_each_statement_is_true_after_its_sentence():
     assert wrong == []
 
 
-def test_the_twin_is_told_the_truth_half_of_the_time():
+def test_the_chance_control_is_told_the_truth_half_of_the_time():
     drawn = teacher(at_random=True)
     lessons = [STATEMENT.fullmatch(drawn.draw()) for _ in range(2000)]
     right = [who_is_right(found["sentence"], found["asked"]) == found["person"] for found in lessons]

@@ -11,7 +11,7 @@ from nltk.util import everygrams
 
 from conftest import ROOT
 from cxprobe.files.writing import digest
-from cxprobe.lm.ngrams import DISCOUNTS, START, KneserNey, sentences_of
+from cxprobe.models.ngrams import DISCOUNTS, START, KneserNey, sentences_of
 from pretraining.ngrams import count_ngrams
 from pretraining.settings import Ngrams, load_pretraining_params
 

@@ -24,8 +24,8 @@ def test_a_new_file_of_the_corpus_is_mined(project):
 def test_new_probe_parameters_and_another_score_ask_no_model(project):
     def judge_otherwise(params):
         params["recognition"]["probe"]["C"] = 0.5
-        params["pairs"]["judge"]["score"] = "sum"
-        params["prompts"]["judge"]["score"] = "sum"
+        params["pairs"]["evaluate"]["score"] = "sum"
+        params["prompts"]["evaluate"]["score"] = "sum"
 
     asked = answers_kept(project)
     change(project, judge_otherwise)
@@ -44,18 +44,18 @@ def test_an_edit_of_code_runs_what_uses_the_module_and_a_comment_runs_nothing(pr
         status = json.loads(run(project, "dvc", "status", "--json").stdout)
         return {stage for stage, reasons in status.items() if "data/list_code" in str(reasons)}
 
-    assert outdated("pairs/evaluate.py", "# another comment\n") == set()
+    assert outdated("tasks/pairs/evaluate.py", "# another comment\n") == set()
     assert outdated("run/tracking.py", "_CHANGED = 1\n") == set()
-    assert outdated("pairs/evaluate.py", "_CHANGED = 1\n") == {"make_pairs", "evaluate_pairs", "report"}
+    assert outdated("tasks/pairs/evaluate.py", "_CHANGED = 1\n") == {"make_pairs", "evaluate_pairs", "report"}
 
 
 def test_a_corrected_frame_costs_its_own_texts(project):
     path = project / "constructions/toy/pairs.yaml"
     asked = answers_kept(project)
-    run(project, "dvc", "repro", "--force", "--single-item", "score_pairs@mlm", "score_pairs@clm")
+    run(project, "dvc", "repro", "--force", "--single-item", "measure_pairs@mlm", "measure_pairs@clm")
     assert answers_kept(project) == asked  # everything was kept
     path.write_text(path.read_text().replace("gift: a song", "gift: an ode"))
-    run(project, "dvc", "repro", "score_pairs")
+    run(project, "dvc", "repro", "measure_pairs")
     more = answers_kept(project) - asked
     assert 0 < more < asked / 2
 
@@ -85,7 +85,7 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
 
     change(project, ask_fewer)
     ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_pairs", "evaluate_recognition").stdout)
-    assert [stage for stage in ran if stage.startswith("score_")] == ["score_pairs@clm"]
+    assert [stage for stage in ran if stage.startswith("measure_pairs")] == ["measure_pairs@clm"]
     table = read_table(project / "results/evaluate_recognition/rates.csv")
     asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
     both = mined | {"generated"}

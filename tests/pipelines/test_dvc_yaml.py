@@ -11,16 +11,10 @@ from dvc.stage import PipelineStage
 from ruamel.yaml import YAML
 
 from conftest import ROOT
-from cxprobe.lines import LINES
 from cxprobe.project.params import whole_params
+from cxprobe.tasks.registry import TASKS
 
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
-# Whose script does not have the name of the stage.
-SCRIPTS = {
-    "watch_corpora": "corpora/watch",
-    "mine_sentences": "corpora/mine",
-    "report": "report/site",
-}
 
 
 def definition(name: str) -> dict:
@@ -29,8 +23,8 @@ def definition(name: str) -> dict:
 
 
 def script_of(name: str) -> str:
-    step, _, line = name.partition("_")
-    return SCRIPTS.get(name, f"{line}/{step}")
+    step, _, task = name.partition("_")
+    return f"{step}/{task}" if task in TASKS else name
 
 
 def outputs(name: str) -> list[str]:
@@ -55,7 +49,7 @@ def test_a_stage_runs_its_script_and_depends_on_the_code_that_it_reaches(name):
 
 
 def test_every_script_is_run_by_a_stage():
-    found = {path.relative_to(ROOT / "pipelines").with_suffix("").as_posix() for path in ROOT.glob("pipelines/*/*.py")}
+    found = {path.relative_to(ROOT / "pipelines").with_suffix("").as_posix() for path in ROOT.glob("pipelines/**/*.py")}
     assert found == {script_of(name) for name in STAGES if name != DEMO}
 
 
@@ -64,15 +58,15 @@ def test_a_stage_reads_only_its_own_line_of_work_and_writes_into_folders_of_its_
     for out in outputs(name):
         assert Path(out).parts[:2] in (("data", name), ("results", name))
     line = name.rpartition("_")[2]
-    others = [f"_{other}" for other in LINES if other != line]
-    if line in LINES:
+    others = [f"_{other}" for other in TASKS if other != line]
+    if line in TASKS:
         assert not [dep for dep in definition(name)["deps"] if dep.endswith(tuple(others))]
 
 
 def test_make_repro_runs_each_line_by_itself_with_its_own_stages():
     said = subprocess.run(["make", "--dry-run", "repro"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     patterns = re.findall(r"--single-item --glob '(\S+)'", said)
-    assert sorted(patterns) == sorted(f"*_{line}*" for line in LINES)
+    assert sorted(patterns) == sorted(f"*_{line}*" for line in TASKS)
     for name in STAGES:
         of_name = [f"*_{name.rpartition('_')[2]}*"]
         assert [pattern for pattern in patterns if fnmatch(name, pattern)] == of_name * (of_name[0] in patterns)
@@ -84,7 +78,7 @@ def test_what_only_evaluates_or_reports_runs_no_other_stage(name):
     later = re.compile(r"(data|results)/(evaluate|report)|published$")
     assert not [dep for dep in stage["deps"] if later.match(dep)]
     params = stage.get("params", [])
-    assert not [one for one in params if one in LINES or one.endswith(".judge") or one.startswith("report")]
+    assert not [one for one in params if one in TASKS or one.endswith(".evaluate") or one.startswith("report")]
 
 
 @pytest.mark.parametrize("name", STAGES)
@@ -104,9 +98,9 @@ def test_adding_a_model_runs_no_stage_of_another_one():
     for name in STAGES:
         if "matrix" in STAGES[name]:
             named = re.sub(r"\W", " ", str(definition(name)["params"])).split()
-            assert "probed" not in named
+            assert "probe_models" not in named
             assert not [one for one in definition(name)["params"] if one.endswith((".models", ".llms"))]
-            assert not set(LINES) & set(definition(name)["params"])
+            assert not set(TASKS) & set(definition(name)["params"])
 
 
 def test_the_lock_has_no_stage_that_dvc_yaml_lacks():
@@ -119,7 +113,7 @@ def test_the_lock_has_no_stage_that_dvc_yaml_lacks():
 def test_only_evaluating_stages_have_metrics_and_further_numbers_in_git():
     evaluating = {name for name in STAGES if "metrics" in definition(name)}
     assert evaluating == {name for name in STAGES if name.startswith("evaluate_")}
-    assert {name.partition("_")[2] for name in evaluating} == {*LINES}
+    assert {name.partition("_")[2] for name in evaluating} == {*TASKS}
     for name in STAGES:
         outs = definition(name)["outs"]
         in_git = [

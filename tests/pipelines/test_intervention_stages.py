@@ -7,11 +7,11 @@ import pytest
 
 from conftest import ROOT, TOY_PROJECT, save_tiny_clm, save_tiny_mlm, write_toy_construction
 from cxprobe.files.tables import read_table
-from cxprobe.interventions.figures import heat_maps
-from cxprobe.lm.params import ModelSpec
+from cxprobe.models.params import ModelSpec
 from cxprobe.project.params import load_params
-from cxprobe.report.params import Everything
+from cxprobe.results.params import Everything
 from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.interventions.figures import heat_maps
 
 MODELS = ("clm", "mlm")
 
@@ -48,7 +48,7 @@ def run(step: str, item: str = "") -> Outcome | None:
     models = {name: ModelSpec(name=f"models/{name}", revision=None, sha256=None, dtype="float32") for name in MODELS}
     params = params.model_copy(update={"models": models, "interventions": section.model_copy(update=changed)})
     stage = Stage(f"{step}_interventions", item, params.params_of("interventions"))
-    return runpy.run_path(str(ROOT / "pipelines" / "interventions" / f"{step}.py"))[stage.name](stage)
+    return runpy.run_path(str(ROOT / "pipelines" / step / "interventions.py"))[stage.name](stage)
 
 
 def test_models_of_both_kinds_are_measured_and_evaluated(folder):
@@ -77,5 +77,5 @@ def test_models_of_both_kinds_are_measured_and_evaluated(folder):
 def test_layers_are_kept_and_not_measured_again(folder, monkeypatch):
     run("make")
     counts = run("measure", "clm").counts
-    monkeypatch.setattr("cxprobe.interventions.layers.measure_layer", None)
+    monkeypatch.setattr("cxprobe.tasks.interventions.layers.measure_layer", None)
     assert run("measure", "clm").counts == counts

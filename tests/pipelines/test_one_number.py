@@ -11,9 +11,9 @@ from whole_project import runs
 from conftest import run
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import read_json, significant
-from cxprobe.lines import LINES
-from cxprobe.report.rated import estimate_of
-from cxprobe.report.words import in_full
+from cxprobe.results.rated import estimate_of
+from cxprobe.results.words import in_full
+from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
 KEYS = ["task", "model", "construction", "source", "facet", "level", "measure"]
@@ -22,7 +22,7 @@ KEYS = ["task", "model", "construction", "source", "facet", "level", "measure"]
 @pytest.fixture(scope="module")
 def rates(finished_project) -> pd.DataFrame:
     """The rates of all tasks of a finished project."""
-    paths = [finished_project / "data" / f"evaluate_{task}" / "rates.parquet" for task in LINES]
+    paths = [finished_project / "data" / f"evaluate_{task}" / "rates.parquet" for task in TASKS]
     return pd.concat([read_table(path) for path in paths if path.exists()], ignore_index=True)
 
 

@@ -11,8 +11,9 @@ import pytest
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import (
+from cxprobe.models.language_models import read_model_facts
+from cxprobe.models.params import (
+    BaselineSet,
     ContinuationAlone,
     Llm,
     Model,
@@ -20,19 +21,18 @@ from cxprobe.lm.params import (
     NgramFeatures,
     NgramModel,
     PairClassifier,
-    Panel,
     Rule,
     SeriesCheckpoint,
     SeriesEntry,
     UnigramModel,
 )
-from cxprobe.lm.texts import TokenScores, read_pair_answers, write_token_scores
-from cxprobe.pairs.params import AskedPairs, AskPairs, Benchmark, JudgePairs, PairsStage
+from cxprobe.models.texts import TokenScores, read_pair_answers, write_token_scores
 from cxprobe.project.params import load_params
-from cxprobe.report.params import Everything
+from cxprobe.results.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
+from cxprobe.tasks.pairs.params import AskedPairs, AskPairs, Benchmark, EvaluatePairs, PairsStage
 
 pytest.importorskip("inspect_ai")
 
@@ -61,7 +61,7 @@ def write_folder(folder: Path) -> None:
 
 
 def models_in(folder: Path) -> dict[str, Model]:
-    """Return a series, a panel with every kind of blind model of pairs, and the checkpoint of one of them."""
+    """Return a series, a panel with every kind of baseline of pairs, and the checkpoint of one of them."""
     spec = {"name": str(folder / "clm"), "revision": None, "sha256": None, "dtype": "float32"}
     checkpoints = {slug: SeriesCheckpoint(**spec, at=at) for slug, at in SERIES.items()}
     members = {
@@ -75,24 +75,24 @@ def models_in(folder: Path) -> dict[str, Model]:
     }
     series = SeriesEntry(kind="series", axis="training_tokens", checkpoints=checkpoints)
     single = {"clm": ModelSpec(**spec), "bare": ModelSpec(**spec, bos="none")}
-    return {"training": series, "blind": Panel(kind="blind", members=members), **single}
+    return {"training": series, "baseline": BaselineSet(kind="baselines", members=members), **single}
 
 
 def run_script(name: str, item: str = "", **changes: object) -> Outcome:
     """Run a stage's work in the current folder, with changed pairs parameters."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines/pairs" / f"{name.removesuffix('_pairs')}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines" / name.removesuffix("_pairs") / "pairs.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
-    per_cell = params.pairs.make.per_cell.model_copy(update={"meaning": 4})
+    pairs_per_condition = params.pairs.make.pairs_per_condition.model_copy(update={"meaning": 4})
     benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
-        "models": dict.fromkeys([item] if name == "score_pairs" else ("training", "blind"), AskedPairs()),
+        "models": dict.fromkeys([item] if name == "measure_pairs" else ("training", "baseline"), AskedPairs()),
         "llms": dict.fromkeys(LLMS, Everything()),
-        "probed": {},
+        "probe_models": {},
         "constructions": ["toy"],
-        "make": params.pairs.make.model_copy(update={"per_cell": per_cell}),
+        "make": params.pairs.make.model_copy(update={"pairs_per_condition": pairs_per_condition}),
         "ask": AskPairs(prompt="plain", pairs_per_construction=None),
         "benchmarks": {"others": benchmark},
     }
@@ -130,9 +130,9 @@ def outcomes(tmp_path_factory):
         for model in SERIES:
             for inside, name in (("", "toy"), ("benchmarks/others", "benchmarks/others")):
                 pairs = read_table(Path("data/make_pairs") / f"{name}.parquet")
-                write_scores(pairs, Path("data/score_pairs/training") / model / inside, model)
-        done["score"] = run_script("score_pairs", "blind")
-        run_script("score_pairs", "clm")
+                write_scores(pairs, Path("data/measure_pairs/training") / model / inside, model)
+        done["score"] = run_script("measure_pairs", "baseline")
+        run_script("measure_pairs", "clm")
         done["ask"] = run_script("ask_pairs", "always-a")
         for inside in ("", "benchmarks/others"):  # "knows" replies with the right letter
             always, knows = (Path("data/ask_pairs") / llm / inside for llm in LLMS)
@@ -143,7 +143,7 @@ def outcomes(tmp_path_factory):
 
 
 def members() -> list[str]:
-    return list(models_in(Path())["blind"].members)
+    return list(models_in(Path())["baseline"].members)
 
 
 def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
@@ -155,11 +155,11 @@ def test_pairs_and_benchmarks_are_made_and_counted(outcomes):
 
 def test_every_member_of_a_panel_is_measured_as_one_item(outcomes):
     assert {name.split(".")[0] for name in outcomes["score"].counts} == set(members())
-    assert {read_model_facts(Path("data/score_pairs/blind") / slug).kind for slug in members()} == {"blind"}
+    assert {read_model_facts(Path("data/measure_pairs/baseline") / slug).kind for slug in members()} == {"baseline"}
 
 
 def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_itself_does(outcomes):
-    folders = [Path("data/score_pairs") / name for name in ("clm", "blind/alone")]
+    folders = [Path("data/measure_pairs") / name for name in ("clm", "baseline/alone")]
     whole, alone = (read_pair_answers(folder).set_index("text")["log_probs"] for folder in folders)
     for context, end in read_table(Path("data/make_pairs/toy.parquet"))[["context", "good"]].to_numpy()[::7]:
         scores = whole[end.lstrip()]
@@ -168,15 +168,15 @@ def test_a_model_that_is_shown_the_continuation_alone_scores_it_as_the_model_its
 
 def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked(outcomes, monkeypatch):
     del outcomes
-    monkeypatch.setattr("cxprobe.lm.scoring.answer", lambda *_: pytest.fail("the model was asked"))
+    monkeypatch.setattr("cxprobe.models.scoring.answer", lambda *_: pytest.fail("the model was asked"))
     with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: "):
-        run_script("score_pairs", "bare")
+        run_script("measure_pairs", "bare")
     path = Path("data/make_pairs/toy.parquet")
     before, table = path.read_bytes(), read_table(path)
     write_table(table.assign(good=table["context"] + table["good"], context=""), path)
-    judge = JudgePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
-    with pytest.raises(DataError, match=r"pairs.judge.score: given_context needs a context, and no pair has one"):
-        run_script("evaluate_pairs", judge=judge)
+    judge = EvaluatePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
+    with pytest.raises(DataError, match=r"pairs.evaluate.score: given_context needs a context, and no pair has one"):
+        run_script("evaluate_pairs", evaluate=judge)
     path.write_bytes(before)
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from conftest import ROOT, change_params
 from cxprobe.cli import app
 from cxprobe.files.tables import read_table
-from cxprobe.lm.params import members_of
+from cxprobe.models.params import members_of
 from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_names, preset_text
 from cxprobe.run.results import write_results
@@ -18,12 +18,12 @@ from cxprobe.run.stage import Outcome, Stage
 
 PRESETS = preset_names(ROOT / "presets")
 OF_PAPERS = {"weissweiler2022", "scivetti2025", "oba2026"}  # checked by tests/docs/test_papers.py
-# Line -> its measuring steps, each with the part of its section that names what is measured.
+# Task -> its measuring steps, each with the part of its section that names what is measured.
 MEASURING = {
     "recognition": {"measure": "models"},
-    "scenarios": {"score": "models"},
-    "pairs": {"score": "models", "ask": "llms", "probe": "probed"},
-    "prompts": {"score": "models", "ask": "llms"},
+    "scenarios": {"measure": "models"},
+    "pairs": {"measure": "models", "ask": "llms", "probe": "probe_models"},
+    "prompts": {"measure": "models", "ask": "llms"},
     "interventions": {"measure": "models"},
 }
 
@@ -74,7 +74,7 @@ def test_a_preset_runs_from_end_to_end_with_tiny_models(preset, tmp_path):
                 run(params, line, step, item)
         evaluated = run(params, line, "evaluate")
         members = members_of(params.models, section.models, params.llms, getattr(section, "llms", []))
-        # One blind model is about the project's own templates, which imported items do not have.
+        # One baseline is about the project's own templates, which imported items do not have.
         assert {member.slug for member in members} - evaluated.headline.keys() <= {"hypothesis-by-template"}
         rates = read_table(tmp_path / "data" / f"evaluate_{line}" / "rates.parquet")
         assert rates.loc[rates["measure"] == "accuracy", "value"].between(0, 1).all()
@@ -84,7 +84,7 @@ def run(params: Params, line: str, step: str, item: str = "") -> Outcome:
     """Run a stage's work in this process and write its results."""
     name = f"{step}_{line}"
     stage = Stage(name, item, params)
-    outcome = runpy.run_path(str(ROOT / "pipelines" / line / f"{step}.py"))[name](stage)
+    outcome = runpy.run_path(str(ROOT / "pipelines" / step / f"{line}.py"))[name](stage)
     assert outcome is not None
     assert not outcome.faults, (name, item, outcome.faults)
     write_results(stage, outcome)

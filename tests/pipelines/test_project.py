@@ -21,7 +21,7 @@ WORDS = ("real", "pseudo")
 RULES = ("first-mentioned", "shorter")  # baselines
 
 
-def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_blind_one_for_all(finished_project):
+def test_every_model_has_a_run_for_each_construction_of_a_line_and_a_baseline_one_for_all(finished_project):
     expected = {
         "recognition": {(model, "toy", "generated") for model in ("one", "one-random", "word-ngrams", "positions")},
         "scenarios": {("mlm", "toy", "own"), *((model, "all", "own") for model in ("mlm", "last-rule", "copier"))},
@@ -55,7 +55,7 @@ def test_the_runs_of_an_experiment_can_be_compared(finished_project, experiment)
         assert [file for file in client.list_artifacts(one.info.run_id) if file.path.endswith(".csv")]
         assert len(one.data.tags["mlflow.source.git.commit"]) == 40
         assert one.data.tags["git.dirty"] == "false"
-        label = {"none": " (blind)", "random": " (random weights)", "trained": ""}[one.data.params["model_weights"]]
+        label = {"none": " (baseline)", "random": " (random weights)", "trained": ""}[one.data.params["model_weights"]]
         assert one.info.run_name.startswith(f"{one.data.params['model']}{label} ·")
     if experiment == "recognition":
         assert "random" in states
@@ -80,7 +80,7 @@ def test_the_stages_run_in_any_shell_where_the_project_has_an_environment(projec
     bin.mkdir(parents=True)
     (bin / "python").write_text('#!/bin/sh\necho "the environment of the project"\n')
     (bin / "python").chmod(0o755)
-    command = ["sh", "pipelines/run", "code/list"]
+    command = ["sh", "pipelines/run", "list_code"]
     own = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=True)
     assert own.stdout == "the environment of the project\n"
     shutil.rmtree(project / ".venv")
@@ -93,25 +93,25 @@ def test_a_measuring_stage_that_is_killed_fails_and_runs_again(project):
     # One text a batch, so that the signal comes in the middle.
     change(project, lambda params: params["pairs"]["score"].update(token_budget=1))
     shutil.rmtree(project / "data/.scratch")
-    command = ["dvc", "repro", "score_pairs@mlm"]
-    holder = project / "data/.scratch/locks/score_pairs/mlm.json"
+    command = ["dvc", "repro", "measure_pairs@mlm"]
+    holder = project / "data/.scratch/locks/measure_pairs/mlm.json"
     with subprocess.Popen(command, cwd=project, env=project_environment(project), stdout=subprocess.DEVNULL) as dvc:
         wait_until(holder.exists, as_long_as=lambda: dvc.poll() is None)
         os.kill(read_json(holder)["process"], signal.SIGTERM)
         assert dvc.wait() != 0
-    assert not (project / "results/score_pairs/mlm").exists()
+    assert not (project / "results/measure_pairs/mlm").exists()
     run(project, *command)
-    assert len(read_table(project / "data/score_pairs/mlm/tokens.parquet"))
+    assert len(read_table(project / "data/measure_pairs/mlm/tokens.parquet"))
 
 
 def test_parameters_that_come_back_are_judged_again_and_both_runs_are_tracked(project):
     for score in ("sum", "per_token"):
-        change(project, lambda params, score=score: params["pairs"]["judge"].update(score=score))
+        change(project, lambda params, score=score: params["pairs"]["evaluate"].update(score=score))
         done = run(project, "dvc", "repro", "evaluate_pairs")
     # DVC remembers no run of a stage with a file in git that is no metric, as metrics.json is.
     assert stages_that_ran(done.stdout) == ["evaluate_pairs"]
     query = "params.model = 'mlm' and params.construction = 'toy'"
     run(project, "cxprobe", "sync")
     found = runs(project, "pairs", query)
-    assert {one.data.params["pairs.judge.score"] for one in found} == {"sum", "per_token"}
+    assert {one.data.params["pairs.evaluate.score"] for one in found} == {"sum", "per_token"}
     assert Path(project / "results/evaluate_pairs/metrics.json").exists()

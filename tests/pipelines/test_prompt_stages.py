@@ -12,16 +12,16 @@ from conftest import ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError, ParamsError, PromptError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table, write_table
-from cxprobe.lm.language_models import write_model_facts
-from cxprobe.lm.params import Classifier, ModelSpec, Panel, Rule
-from cxprobe.lm.texts import token_scores_of
-from cxprobe.prompts.evaluate import UNDRAWN
-from cxprobe.prompts.params import AskedOf, PromptsStage
-from cxprobe.prompts.report import PUBLISHED, prompt_figures, read_published_results
-from cxprobe.report.judging import line_members
-from cxprobe.report.params import Everything
+from cxprobe.models.language_models import write_model_facts
+from cxprobe.models.params import BaselineSet, Classifier, ModelSpec, Rule
+from cxprobe.models.texts import token_scores_of
+from cxprobe.results.members import task_members
+from cxprobe.results.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.prompts.evaluate import UNDRAWN
+from cxprobe.tasks.prompts.params import AskedOf, PromptsStage
+from cxprobe.tasks.prompts.report import PUBLISHED, prompt_figures, read_published_results
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
 7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
@@ -47,8 +47,8 @@ MAKE = {
     "premises": None,
     "option_orders": "paper",
 }
-PANEL = Panel(
-    kind="blind",
+PANEL = BaselineSet(
+    kind="baselines",
     members={
         "hypothesis-only": Classifier(kind="hypothesis_only", folds_by="premise", folds=2),
         "first-referent": Rule(kind="first_referent"),
@@ -58,7 +58,7 @@ PANEL = Panel(
 
 def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets: list[str] | None = None) -> Outcome:
     """Run a stage's work in the current folder, with the toy construction, a model and a panel."""
-    spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / "prompts" / f"{step}.py")
+    spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / step / "prompts.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     return getattr(script, f"{step}_prompts")(Stage(f"{step}_prompts", item, params_of_prompts(dtype, sets)))
@@ -99,7 +99,7 @@ def outcomes(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         outcomes = {"make": run_stage_of_prompts("make")}
-        outcomes |= {item: run_stage_of_prompts("score", item) for item in ("m", "panel")}
+        outcomes |= {item: run_stage_of_prompts("measure", item) for item in ("m", "panel")}
         questions = read_table(folder / "data/make_prompts/toy/questions.parquet").query(
             "shots == 0"
         )  # what it is asked
@@ -121,7 +121,7 @@ def test_every_set_is_counted(folder, outcomes):
 
 
 def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):
-    tokens = read_table(folder / "data/score_prompts/m/tokens.parquet")
+    tokens = read_table(folder / "data/measure_prompts/m/tokens.parquet")
     texts = {scores.text: scores for scores in token_scores_of(tokens)}
 
     def total(text: str, answer: str) -> float:
@@ -168,15 +168,15 @@ def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folde
     assert set(tables["comparisons"]["first"]) == {"m", "mock"}
     assert set(tables["tables/baselines"]["model"]) == set(PANEL.members)
     params = params_of_prompts()
-    members = line_members(params)
+    members = task_members(params)
     published = read_published_results(PUBLISHED, lambda path: path)
     rates = read_table(folder / "data/evaluate_prompts/rates.parquet")
-    figures = prompt_figures(rates, members, params.prompts.judge.score, published)
+    figures = prompt_figures(rates, members, params.prompts.evaluate.score, published)
     assert set(figures) == {"inference_beside_published", "best_by_construction", "tests_by_prompt"}
     for name, figure in figures.items():
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert "m, pmi" in labels
-        assert name == "tests_by_prompt" or "best blind" in labels
+        assert name == "tests_by_prompt" or "best baseline" in labels
         assert not any("mock" in label for label in labels)
     panels = {axes.get_title() for axes in figures["tests_by_prompt"].axes}
     assert {panel.partition(", ")[2] for panel in panels} == {"official", "reasoning"}
@@ -191,12 +191,12 @@ def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monk
 def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcomes, tmp_path, monkeypatch):
     for name in ("constructions", "data"):
         shutil.copytree(folder / name, tmp_path / name)
-    shutil.rmtree(tmp_path / "data/score_prompts/m")
+    shutil.rmtree(tmp_path / "data/measure_prompts/m")
     save_lm(tmp_path / "model", "gpt2")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=r"of \d+ questions are too long for the model, which takes 64 tokens"):
-        run_stage_of_prompts("score", "m")
-    assert not (tmp_path / "data/score_prompts/m").exists()
+        run_stage_of_prompts("measure", "m")
+    assert not (tmp_path / "data/measure_prompts/m").exists()
     shutil.rmtree(tmp_path / "model")
     save_tiny_clm(tmp_path / "model")
-    assert 0 < run_stage_of_prompts("score", "m", "bfloat16").counts["difference_from_float32"] < 0.045
+    assert 0 < run_stage_of_prompts("measure", "m", "bfloat16").counts["difference_from_float32"] < 0.045

@@ -13,14 +13,14 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from conftest import ROOT, save_tiny_mlm, write_toy_construction
 from cxprobe.errors import ConstructionError, ModelError
 from cxprobe.files.tables import read_table
-from cxprobe.lm.language_models import read_model_facts
-from cxprobe.lm.params import ModelSpec, Panel, Rule
+from cxprobe.models.language_models import read_model_facts
+from cxprobe.models.params import BaselineSet, ModelSpec, Rule
 from cxprobe.project.params import load_params
-from cxprobe.report.params import Everything
+from cxprobe.results.params import Everything
 from cxprobe.run.stage import Outcome, Stage
 
-BLIND = ("fixed-word", "last-rule", "copier")
-PANEL = Panel(kind="blind", members={name: Rule(kind=name.replace("-", "_")) for name in BLIND})
+BASELINES = ("fixed-word", "last-rule", "copier")
+SET = BaselineSet(kind="baselines", members={name: Rule(kind=name.replace("-", "_")) for name in BASELINES})
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float32") -> Outcome:
-    """Run a stage's work in the current folder, with the toy construction, a model of this name and blind ones."""
-    spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / "scenarios" / f"{step}.py")
+    """Run a stage's work in the current folder, with the toy construction, a model of this name and baselines."""
+    spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / step / "scenarios.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
@@ -43,7 +43,7 @@ def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float
     section = section.model_copy(
         update={"models": dict.fromkeys(("mlm", "panel"), Everything()), "constructions": ["toy"], "make": make}
     )
-    models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "panel": PANEL}
+    models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "panel": SET}
     stage = f"{step}_scenarios"
     changed = params.model_copy(update={"models": models, "scenarios": section})
     return getattr(script, stage)(Stage(stage, item, changed.params_of("scenarios")))
@@ -51,11 +51,11 @@ def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float
 
 def score(name: str = "models/mlm", dtype: str = "float32") -> Outcome:
     run("make")
-    return run("score", "mlm", name, dtype)
+    return run("measure", "mlm", name, dtype)
 
 
 def scores_of(folder, inside: str = "mlm") -> pd.DataFrame:
-    return read_table(folder / "data/score_scenarios" / inside / "scores.parquet")
+    return read_table(folder / "data/measure_scenarios" / inside / "scores.parquet")
 
 
 def change_scenarios(folder, change) -> None:
@@ -85,7 +85,7 @@ def test_the_probabilities_are_those_of_one_text_at_a_time_for_every_text_that_w
 def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(folder):
     change_scenarios(folder, lambda content: content["words"]["adjectives"]["rows"].append(["hungry", "calm"]))
     outcome = score()
-    dropped = read_table(folder / "data/score_scenarios/mlm/dropped.parquet")
+    dropped = read_table(folder / "data/measure_scenarios/mlm/dropped.parquet")
     reported = {"word": "hungry", "reason": "not one token", "items": 24, "construction": "toy"}
     assert dropped.to_dict("records") == [reported]
     scores = scores_of(folder)
@@ -99,7 +99,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_computed(folder):
     save_lm(folder / "models" / "causal", "gpt2")
     with pytest.raises(ModelError, match="fills no masks; take a masked one"):
         score("models/causal")
-    assert not (folder / "data/score_scenarios").exists()
+    assert not (folder / "data/measure_scenarios").exists()
     change_scenarios(folder, lambda content: content["tests"]["S1"].update(text="the {ADJ1} {NOUN1} is {ADJ2}"))
     with pytest.raises(ConstructionError, match=r"toy/scenarios\.yaml: tests\.S1\.text: .* has 0 masks"):
         score()
@@ -113,7 +113,7 @@ def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder)
 
     change_scenarios(folder, add_another_text)
     score()
-    run("score", "panel")
+    run("measure", "panel")
     table = run("evaluate").tables["rates"]
     of_rule = table.query("facet == 'scenario' and model == 'last-rule' and construction == 'toy'")
     accuracy = of_rule[of_rule["measure"] == "accuracy"].set_index("level")
@@ -126,19 +126,19 @@ def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder)
     assert set(accuracies["scenario"]) == {"S1", "S3"}
 
 
-def test_blind_models_stand_beside_a_real_one_from_the_answers_to_the_report(folder):
+def test_baseline_models_stand_beside_a_real_one_from_the_answers_to_the_report(folder):
     score()
-    assert run("score", "panel").counts["copier.items"] == 48
-    for name in BLIND:
-        facts = read_model_facts(folder / "data/score_scenarios/panel" / name)
-        assert (facts.name, facts.kind, facts.state) == (name.replace("-", " "), "blind", "none")
+    assert run("measure", "panel").counts["copier.items"] == 48
+    for name in BASELINES:
+        facts = read_model_facts(folder / "data/measure_scenarios/panel" / name)
+        assert (facts.name, facts.kind, facts.state) == (name.replace("-", " "), "baseline", "none")
         assert set(scores_of(folder, f"panel/{name}")) == set(scores_of(folder))
     outcome = run("evaluate")
-    assert set(outcome.headline) == {"mlm", *BLIND}
+    assert set(outcome.headline) == {"mlm", *BASELINES}
     fixed = outcome.headline["fixed-word"]["toy"]
     assert (fixed["accuracy"], fixed["n"]) == (0.5, 48)
     assert {(run.model, run.construction) for run in outcome.runs} == {
-        (name, construction) for name in ("mlm", *BLIND) for construction in ("toy", "all")
+        (name, construction) for name in ("mlm", *BASELINES) for construction in ("toy", "all")
     }
     for one in outcome.runs:
         drawn = {"accuracy", "flips"} if one.construction == "all" else set()
@@ -148,5 +148,5 @@ def test_blind_models_stand_beside_a_real_one_from_the_answers_to_the_report(fol
     assert outcome.runs[0].metrics["accuracy"] == pytest.approx(accuracy)
     comparisons = outcome.tables["comparisons"]
     assert set(comparisons["first"]) == {"mlm"}
-    assert set(comparisons["second"]) <= set(BLIND)
-    assert set(outcome.tables["tables/baselines"]["model"]) == set(BLIND)
+    assert set(comparisons["second"]) <= set(BASELINES)
+    assert set(outcome.tables["tables/baselines"]["model"]) == set(BASELINES)

@@ -165,9 +165,11 @@ def test_every_stage_declares_the_parameters_and_the_files_that_it_reads(project
 def test_a_parameter_and_a_file_that_are_not_declared_are_found(project, monkeypatch):
     monkeypatch.chdir(project)
     stages = {name: how for name, *how in stages_of(project)}
-    declared, depends = stages["score_pairs@mlm"]
+    declared, depends = stages["measure_pairs@mlm"]
     assert [
-        *faults_of("score_pairs@mlm", [one for one in declared if one != "pairs.judge.scores"], depends, monkeypatch)
+        *faults_of(
+            "measure_pairs@mlm", [one for one in declared if one != "pairs.evaluate.scores"], depends, monkeypatch
+        )
     ]
     declared, depends = stages["make_recognition"]
     less = [path for path in depends if not path.startswith("data/list_files")]

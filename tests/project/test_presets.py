@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import ParamsError
-from cxprobe.lm.folders import PACKAGED
+from cxprobe.models.folders import PACKAGED
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_names, preset_text
 
@@ -20,7 +20,7 @@ seed: 1                      # of every draw
 # ---- pairs
 pairs:
   models: []                 # which
-  make: {per_cell: 2, pseudowords: null}
+  make: {pairs_per_condition: 2, pseudowords: null}
   score:
     token_budget: 7
     schemes: [pll]           # of masked models
@@ -50,7 +50,7 @@ def test_a_preset_changes_what_it_names_and_keeps_the_rest_with_its_comments(pre
         "seed": 1,
         "pairs": {
             "models": ["one"],
-            "make": {"per_cell": 2, "pseudowords": None},
+            "make": {"pairs_per_condition": 2, "pseudowords": None},
             "score": {"token_budget": 7, "schemes": ["pll_word_l2r"]},
         },
         "models": {"one": {"name": "models/one"}, "one-random": {"name": "models/one", "seed": 1}},

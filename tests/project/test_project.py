@@ -45,7 +45,7 @@ def test_other_code_of_the_same_version_is_another_one_and_what_is_compiled_or_c
     shutil.copytree(source, package / "constructions", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(version, "_PACKAGE", package)
     first = installed_version()
-    for folder in ("carried", "constructions/__pycache__"):
+    for folder in ("bundled", "constructions/__pycache__"):
         (package / folder).mkdir()
         (package / folder / "more").write_text("more")
     assert installed_version() == first

@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
-from cxprobe.lm.params import empty_names
+from cxprobe.models.params import empty_names
 from cxprobe.project.params import Params, load_params, schema_text
 
 CC = "comparative-correlative"
@@ -36,7 +36,7 @@ def shots(*sources: str) -> dict:
 def test_a_line_of_work_may_be_empty(tmp_path):
     def change(params):
         for line in ("recognition", "scenarios", "pairs", "prompts", "interventions"):
-            for key in ("models", "llms", "probed", "constructions"):
+            for key in ("models", "llms", "probe_models", "constructions"):
                 if key in params[line]:
                     params[line][key] = type(params[line][key])()
         params["pairs"]["probe"] = None
@@ -55,7 +55,7 @@ def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
     def name(params):
         add(params)
         params["pairs"]["models"] = {"later": {}, "curve": {}}
-        params["pairs"]["probed"] = {}
+        params["pairs"]["probe_models"] = {}
 
     assert empty_names(load_changed(tmp_path, add).models, ["later", "mini-clm"]) == ["models.later.name"]
     assert [fault.partition(" names ")[0] for fault in sorted(faults_of(tmp_path, name))] == [
@@ -70,11 +70,11 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
         params["prompts"]["constructions"].append("let-alnoe")
         params["mining"]["constructions"]["let-alone"] = "documentatoin"
         params["recognition"]["probe"]["c"] = params["recognition"]["probe"].pop("C")
-        params["pairs"]["judge"]["scheme"] = "pll_word_l2r"
+        params["pairs"]["evaluate"]["scheme"] = "pll_word_l2r"
 
     assert sorted(fault.partition(" (allowed")[0] for fault in faults_of(tmp_path, spoil)) == [
         "mining.constructions.let-alone: 'documentatoin' is not in corpora; did you mean 'documentation'?",
-        "pairs.judge.scheme: 'pll_word_l2r' is not in pairs.score.schemes, which has pll; add it there, or take "
+        "pairs.evaluate.scheme: 'pll_word_l2r' is not in pairs.score.schemes, which has pll; add it there, or take "
         "another",
         "prompts.constructions[3]: 'let-alnoe' is not in constructions/; did you mean 'let-alone'?",
         "recognition.probe.C: missing; nothing is assumed in its place, so give it a value",
@@ -119,7 +119,7 @@ def put(values: dict[str, object]):
         ({"corpora/documentation": unpinned() | {"folder": "texts"}}, "mining.watched: must name documentation, since"),
         ({"models/bad.slug": MINILM}, "models.bad.slug: 'bad.slug' is not allowed"),
         ({"models/shorter": MINILM}, "the name is taken by models.shorter"),
-        ({"pairs/models": {"blind-scenarios": {}}}, "copier cannot be asked here; pairs asks unigrams"),
+        ({"pairs/models": {"baselines-scenarios": {}}}, "copier cannot be asked here; pairs asks unigrams"),
         ({"prompts/make/chain_of_thought": [True, True]}, "chain_of_thought: True is listed"),
         (
             {"prompts/make/shots": [shots("templatic", "challenge"), shots("challenge", "templatic")]},
@@ -130,11 +130,16 @@ def put(values: dict[str, object]):
             "'mini-clm' is a model in pairs.models too, and tables",
         ),
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
-        ({"pairs/probe": None}, "pairs.probe: is null, and pairs.probed names models"),
-        ({"pairs/probed": {"minilm": {}}}, "pairs.probed: pairs.models does not have minilm; take out here what is"),
-        ({"pairs/judge/score": "pmi", "pairs/judge/scores": ["sum"]}, "score: 'pmi' is not in pairs.judge"),
-        ({"prompts/judge/scores": ["sum"]}, "'pmi' is not in"),
+        ({"pairs/probe": None}, "pairs.probe: is null, and pairs.probe_models names models"),
+        (
+            {"pairs/probe_models": {"minilm": {}}},
+            "pairs.probe_models: pairs.models does not have minilm; take out here what is",
+        ),
+        ({"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]}, "score: 'pmi' is not in pairs.evaluate"),
+        ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
         ({"compute/precision/items": 0}, "compute.precision.items: 0 is not allowed"),
+        ({"pairs/judge": {}}, "pairs.judge: is called evaluate now; rename it"),
+        ({"report/tested/twins": True}, "report.tested.twins: is called random_weights now; rename it"),
         (
             {"report/tested/models": [["mini-mlm", "tiny-clm-step-002511"], ["mini-mlm", "mini-clmm"]]},
             "report.tested.models[1]: 'mini-clmm' is not in models or llms; did you mean 'mini-clm'",

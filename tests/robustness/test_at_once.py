@@ -20,10 +20,10 @@ def test_of_eight_runs_of_one_item_at_once_one_works_and_the_others_are_told(tmp
 def run_at_once(folder: Path, number: int) -> list[Ended]:
     folder.mkdir()
     write_toy_project(folder)
-    started = [StageProcess(folder, TOY, "tiny-1", TOY_STAGE="score_pairs") for _ in range(number)]
+    started = [StageProcess(folder, TOY, "tiny-1", TOY_STAGE="measure_pairs") for _ in range(number)]
     return [one.wait() for one in started]
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    files = [path for output in ("data/score_pairs", "results") for path in (folder / output).rglob("*")]
+    files = [path for output in ("data/measure_pairs", "results") for path in (folder / output).rglob("*")]
     return {path.relative_to(folder): path.read_bytes() for path in files if path.is_file()}

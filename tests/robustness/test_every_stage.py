@@ -22,7 +22,7 @@ pytest_plugins = ["small_disks"]
 pytestmark = pytest.mark.slow
 
 MANY = int(os.environ.get("CXPROBE_KILLS", "6")) // 3  # with each signal
-SCRIPTS = sorted((ROOT / "pipelines").glob("*/*.py"))
+SCRIPTS = sorted((ROOT / "pipelines").rglob("*.py"))
 PAGE = 4096  # bytes; a disk in memory gives whole pages to files
 
 
@@ -55,7 +55,7 @@ def ask_for_everything(params: dict) -> None:
     params["recognition"]["tune"] = search
 
 
-NAMES = [f"{script.parent.name}/{script.stem}" for script in SCRIPTS]
+NAMES = [script.relative_to(ROOT / "pipelines").with_suffix("").as_posix() for script in SCRIPTS]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,13 +14,13 @@ from stage_process import Kill
 from toy_stages import TOY, write_toy_project
 
 # Kills with each signal, which `make test` has time for.
-QUICK = {"score_pairs": 4, "evaluate_pairs": 2, "report": 2}
+QUICK = {"measure_pairs": 4, "evaluate_pairs": 2, "report": 2}
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_killed_stage_leaves_nothing_half_done_and_the_next_run_makes_it_whole(tmp_path, empty_store, name):
     write_toy_project(tmp_path, empty_store)
-    item = ["tiny-1"] if name == "score_pairs" else []
+    item = ["tiny-1"] if name == "measure_pairs" else []
     outputs = [Path(folder, name, *item) for folder in ("data", "results")]
     stage = Attacked(tmp_path, TOY, item, outputs, {"TOY_STAGE": name})
     (tmp_path / "input.txt").write_text("older")
@@ -33,7 +33,7 @@ def test_a_killed_stage_leaves_nothing_half_done_and_the_next_run_makes_it_whole
 @pytest.mark.pipeline
 def test_a_mining_that_is_killed_while_it_removes_its_finished_shards_mines_them_again(project):
     outputs = [Path(top, "mine_sentences", "toys") for top in ("data", "results")]
-    stage = Attacked(project, project / "pipelines" / "corpora" / "mine.py", ["toys"], outputs, {})
+    stage = Attacked(project, project / "pipelines" / "mine_sentences.py", ["toys"], outputs, {})
     whole = stage.run_whole()
     kept, left = project / "data/.scratch/mine_sentences", set()
     for change in range(whole.changes, 0, -3):

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.pipeline]
 
 PATHS = os.pathsep.join(str(ROOT / path) for path in ("src", "tests", "tests/support"))
 NUMBER = int(os.environ.get("CXPROBE_KILLS_OF_DVC", "3"))  # of each kind
-STAGES = {"score_pairs": "tiny-1", "evaluate_pairs": "", "report": ""}
+STAGES = {"measure_pairs": "tiny-1", "evaluate_pairs": "", "report": ""}
 CONTENT = ("data", "results", "dvc.lock")
 # How a `dvc repro` ends: the signal, and whether its stage gets it too.
 ENDS = {
@@ -142,7 +142,7 @@ def test_a_killed_repro_is_made_whole_by_the_next(project, finished, tmp_path, e
 
 def test_a_stage_that_outlives_its_dvc_keeps_the_next_one_off(project, finished, tmp_path):
     dvc = start(project, tmp_path / "first.log", seconds=2.5)
-    holder = project / "data/.scratch/locks/score_pairs/tiny-1.json"
+    holder = project / "data/.scratch/locks/measure_pairs/tiny-1.json"
     wait_until(holder.is_file, as_long_as=lambda: dvc.poll() is None)
     os.kill(dvc.pid, signal.SIGKILL)
     dvc.wait()

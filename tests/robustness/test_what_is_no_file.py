@@ -58,7 +58,7 @@ def test_a_stage_that_needs_labels_refuses_what_is_no_file_before_any_work(proje
     change_params(
         project, project / "params.yaml", lambda params: params["recognition"].update(constructions={"toy": ["mined"]})
     )
-    script = runpy.run_path(str(ROOT / "pipelines" / "recognition" / "make.py"))
+    script = runpy.run_path(str(ROOT / "pipelines" / "make" / "recognition.py"))
     with pytest.raises(CxprobeError) as raised:
         script["make_recognition"](Stage("make_recognition", "", load_params()))
     assert str(raised.value).startswith(str(path))

@@ -12,14 +12,15 @@ from stage_process import StageProcess
 from toy_stages import TOY, write_toy_project
 
 from conftest import ROOT
-from cxprobe.lines import LINES
 from cxprobe.run.code import WITHOUT_EFFECT, reached_files
+from cxprobe.tasks.registry import TASKS
 
-SCRIPTS = sorted((ROOT / "pipelines").glob("*/*.py"))
+PIPELINES = ROOT / "pipelines"
+SCRIPTS = sorted(PIPELINES.rglob("*.py"))
 DECISIVE = (
-    *(f"lm/{name}" for name in ("masked", "causal", "logits", "embedding", "candidates")),
-    *("probing", "stats", "run/results", "pairs/params"),
-    *(f"{line}/evaluate" for line in LINES),
+    *(f"models/{name}" for name in ("masked", "causal", "logits", "embedding", "candidates")),
+    *("probing", "stats", "run/results", "tasks/pairs/params"),
+    *(f"tasks/{task}/evaluate" for task in TASKS),
 )
 # Writes the code of all scripts of a copy: as it is, in another layout with other docstrings, and with one constant
 # changed in each of some modules. Prints change -> script -> its list.
@@ -65,7 +66,7 @@ def lists(tmp_path_factory) -> dict[str, dict[str, str]]:
     """Change of the code -> script -> the list of its modules."""
     folder = tmp_path_factory.mktemp("copy")
     for name in ("src", "pipelines"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "carried"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "bundled"))
     environment = os.environ | {"PYTHONPATH": str(folder / "src")}
     command = [sys.executable, "-c", LISTING, *DECISIVE]
     done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
@@ -73,7 +74,7 @@ def lists(tmp_path_factory) -> dict[str, dict[str, str]]:
 
 
 def test_comments_docstrings_and_layout_change_nothing(lists):
-    assert set(lists[""]) == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS}
+    assert set(lists[""]) == {script.relative_to(PIPELINES).with_suffix("").as_posix() for script in SCRIPTS}
     assert lists["docstrings"] == lists[""]
 
 
@@ -82,17 +83,17 @@ def test_a_constant_changes_the_scripts_that_reach_its_module_and_no_other(lists
     name = f"cxprobe.{module.replace('/', '.')}"
     changed = {script for script, text in lists[module].items() if text != lists[""][script]}
     assert changed == {script for script, text in lists[""].items() if f"  {name}\n" in text}
-    line = module.partition("/")[0]
-    if line in LINES:
-        assert f"{line}/evaluate" in changed
-        assert {script.partition("/")[0] for script in changed} <= {line, "report"}
+    if module.startswith("tasks/"):
+        task = module.split("/")[1]
+        assert f"evaluate/{task}" in changed
+        assert {script.rpartition("/")[2] for script in changed} <= {task, "report"}
     assert changed
 
 
 @pytest.mark.pipeline
 def test_modules_without_effect_change_no_output(tmp_path, empty_store):
     source = tmp_path / "src" / "cxprobe"
-    shutil.copytree(ROOT / "src" / "cxprobe", source, ignore=shutil.ignore_patterns("__pycache__", "carried"))
+    shutil.copytree(ROOT / "src" / "cxprobe", source, ignore=shutil.ignore_patterns("__pycache__", "bundled"))
     for module in WITHOUT_EFFECT:
         path = source.parent / f"{module.replace('.', '/')}.py"
         tree = ast.parse(path.read_text())
@@ -111,23 +112,21 @@ def test_modules_without_effect_change_no_output(tmp_path, empty_store):
     assert outputs[0] == outputs[1] != {}
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_script_reaches_its_own_line_of_work_and_no_other(script):
-    lines = {*LINES}
-    reached = {name.split(".")[1] for name in reached_files(script) if name.startswith("cxprobe.")}
-    if script.parent.name in lines:
-        assert reached & lines <= {script.parent.name}
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.relative_to(PIPELINES).with_suffix("").as_posix())
+def test_a_script_reaches_its_own_task_and_no_other(script):
+    reached = {name.split(".")[2] for name in reached_files(script, PIPELINES) if name.startswith("cxprobe.tasks.")}
+    if script.stem in TASKS:
+        assert reached == {script.stem}
 
 
 def test_imports_inside_of_functions_count_and_those_for_type_checkers_do_not(tmp_path):
-    script = tmp_path / "pairs" / "new.py"
-    script.parent.mkdir()
+    script = tmp_path / "new.py"
     script.write_text(
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from cxprobe.probing import fit\n"
         "def work():\n    from cxprobe import seeding\n"
     )
-    assert set(reached_files(script)) == {"pairs/new.py", "cxprobe", "cxprobe.errors", "cxprobe.seeding"}
+    assert set(reached_files(script, tmp_path)) == {"new.py", "cxprobe", "cxprobe.errors", "cxprobe.seeding"}
 
 
 def test_pages_depend_on_their_templates():
-    assert any(name.endswith("index.html") for name in reached_files(ROOT / "pipelines" / "report" / "site.py"))
+    assert any(name.endswith("index.html") for name in reached_files(PIPELINES / "report.py", PIPELINES))

@@ -10,7 +10,7 @@ from conftest import ROOT, change_params, commit, init_dvc, run, shrink, write_t
 SCRIPT = """\
 from toy_stages import evaluate_pairs
 
-from cxprobe.pairs.params import PairsStage
+from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.run.running import run_stage
 
 if __name__ == "__main__":
@@ -20,7 +20,7 @@ DVC_YAML = """\
 stages:
   evaluate_pairs:
     cmd: python evaluate_pairs.py
-    params: [pairs.judge]
+    params: [pairs.evaluate]
     deps: [input.txt, evaluate_pairs.py]
     outs:
       - data/evaluate_pairs
@@ -57,14 +57,14 @@ def names_and_settings(project) -> set[tuple[str, str]]:
     runs = client.search_runs([client.get_experiment_by_name("pairs").experiment_id])
     runs = [run for run in runs if "model" in run.data.params]  # the others are trials
     assert all(client.list_artifacts(run.info.run_id) for run in runs)
-    return {(run.info.run_name, run.data.params["pairs.judge.score"]) for run in runs}
+    return {(run.info.run_name, run.data.params["pairs.evaluate.score"]) for run in runs}
 
 
 @pytest.mark.pipeline
 def test_an_experiment_in_a_temporary_workspace_ends_in_runs_of_the_project(project):
     dvc(project, "repro", "--quiet")
-    dvc(project, "exp", "run", "--quiet", "--temp", "--name", "weak", "-S", "pairs.judge.score=sum")
-    names = ("mlm · toy", "mlm · all", "shorter (blind) · all")
+    dvc(project, "exp", "run", "--quiet", "--temp", "--name", "weak", "-S", "pairs.evaluate.score=sum")
+    names = ("mlm · toy", "mlm · all", "shorter (baseline) · all")
     assert names_and_settings(project) == {
         *((name, "per_token") for name in names),
         *((f"{name} · weak", "sum") for name in names),

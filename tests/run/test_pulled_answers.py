@@ -11,12 +11,12 @@ from cxprobe.files.writing import SCRATCH
 pytestmark = pytest.mark.slow
 
 MEASURED = [
-    ("pairs/score", "score_pairs", "clm"),
-    ("pairs/score", "score_pairs", "mlm"),
-    ("pairs/probe", "probe_pairs", "mlm"),
-    ("prompts/score", "score_prompts", "clm"),
-    ("scenarios/score", "score_scenarios", "mlm"),
-    ("recognition/measure", "measure_recognition", "one"),
+    ("measure/pairs", "measure_pairs", "clm"),
+    ("measure/pairs", "measure_pairs", "mlm"),
+    ("probe/pairs", "probe_pairs", "mlm"),
+    ("measure/prompts", "measure_prompts", "clm"),
+    ("measure/scenarios", "measure_scenarios", "mlm"),
+    ("measure/recognition", "measure_recognition", "one"),
 ]
 WITHOUT_WEIGHTS = """
 import runpy, sys, transformers
@@ -44,6 +44,6 @@ def test_what_was_pulled_needs_no_weights_and_what_is_new_is_all_that_is_left(tm
         assert run(clone, "dvc", "diff", "--targets", f"data/{stage}/{model}").stdout == ""
     shutil.rmtree(clone / SCRATCH)
     more = {"meaning": 6, "form": 4, "control": 1}
-    change_params(clone, clone / "params.yaml", lambda params: params["pairs"]["make"].update(per_cell=more))
+    change_params(clone, clone / "params.yaml", lambda params: params["pairs"]["make"].update(pairs_per_condition=more))
     run(clone, "dvc", "repro", "make_pairs")
-    run(clone, "dvc", "repro", "score_pairs@clm")
+    run(clone, "dvc", "repro", "measure_pairs@clm")

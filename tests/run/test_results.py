@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_stages import evaluate_pairs, report, score_pairs
+from toy_stages import evaluate_pairs, measure_pairs, report
 from typer.testing import CliRunner
 
 from cxprobe.cli import app
@@ -21,7 +21,7 @@ MD5 = "5d41402abc4b2a76b9719d911017c592"
 
 
 def stage(name: str) -> Stage:
-    return Stage(name, "mlm" if name.startswith("score") else "", load_params())
+    return Stage(name, "mlm" if name.startswith("measure") else "", load_params())
 
 
 def written(work, name=None):
@@ -51,18 +51,18 @@ def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
         "model_parameters": "1234",
         "construction": "toy",
         "source": "own",
-        **stage("evaluate_pairs").settings("pairs.judge"),
+        **stage("evaluate_pairs").settings("pairs.evaluate"),
     }
 
 
 def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(workspace):
     records = written(evaluate_pairs)
     assert [record.params["model_weights"] for record in records] == ["none", "trained", "trained"]
-    assert records[0].name == "shorter (blind) · all"
+    assert records[0].name == "shorter (baseline) · all"
     assert len({tuple(record.params) for record in records}) == 1
 
 
-@pytest.mark.parametrize("work", [score_pairs, evaluate_pairs, report])
+@pytest.mark.parametrize("work", [measure_pairs, evaluate_pairs, report])
 def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(workspace, work):
     records = written(work)
     first = contents("results")
@@ -70,7 +70,7 @@ def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(wo
     (folder / "runs" / "old").mkdir(parents=True)
     (folder / "runs" / "old" / "record.json").write_text("{}")
     (folder / ".gitignore").write_text("/runs\n")
-    if work is score_pairs:
+    if work is measure_pairs:
         (folder / "mlm" / "old.csv").write_text("")
         (folder / "runs" / "old" / "record.json").unlink()
     assert written(work) == records
@@ -117,11 +117,11 @@ def test_a_sync_names_a_damaged_record_and_writes_the_others(workspace):
 
 
 def test_results_that_cannot_all_be_written_leave_the_old_ones_as_they_were(workspace, file_limit):
-    for work in (score_pairs, evaluate_pairs, report):
+    for work in (measure_pairs, evaluate_pairs, report):
         written(work)
     before = contents("results")
     file_limit(4_000)  # smaller than a figure
-    for work in (score_pairs, evaluate_pairs, report):
+    for work in (measure_pairs, evaluate_pairs, report):
         with pytest.raises(DiskFullError, match=r"\.png: the disk is full"):
             written(work)
     assert contents("results") == before

@@ -14,15 +14,15 @@ import psutil
 import pytest
 from mlflow import MlflowClient
 from servers import wait_until
-from toy_stages import evaluate_pairs, report, score_pairs
+from toy_stages import evaluate_pairs, measure_pairs, report
 
 from cxprobe.files.writing import this_machine, write_json
-from cxprobe.lines import all_experiments
-from cxprobe.pairs.params import PairsStage
 from cxprobe.run.results import read_records
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.run.tracking import sync, tracking_uri
+from cxprobe.tasks.pairs.params import PairsStage
+from cxprobe.tasks.registry import all_experiments
 
 pytestmark = pytest.mark.pipeline
 
@@ -53,27 +53,27 @@ def test_a_judging_stage_ends_in_its_runs_once(workspace):
     for _ in range(2):
         run_judging()
         outer = [run for run in runs() if "mlflow.parentRunId" not in run.data.tags]
-        assert len(outer) == 3  # the blind model "shorter" has a run on all constructions alone
+        assert len(outer) == 3  # the baseline "shorter" has a run on all constructions alone
     assert sync(read_records()[0], all_experiments()) == 0
 
 
 def test_the_item_is_what_dvc_says_and_else_the_argument(workspace, monkeypatch):
     items = []
 
-    def score_pairs(stage: Stage) -> Outcome:
+    def measure_pairs(stage: Stage) -> Outcome:
         items.append(stage.item)
         return Outcome()
 
-    for dvc_stage in ("", "score_pairs@clm", "another_stage@clm"):
+    for dvc_stage in ("", "measure_pairs@clm", "another_stage@clm"):
         monkeypatch.setenv("DVC_STAGE", dvc_stage)
-        run_stage(score_pairs, PairsStage, "models")
+        run_stage(measure_pairs, PairsStage, "models")
     assert items == ["mlm", "clm", "mlm"]
 
 
 @pytest.mark.parametrize(
     ("argument", "work", "items", "message"),
     [
-        ("mlmm", score_pairs, "models", "score_pairs: 'mlmm' is not in models of params.yaml; did you mean 'mlm'?"),
+        ("mlmm", measure_pairs, "models", "measure_pairs: 'mlmm' is not in models of params.yaml; did you mean 'mlm'?"),
         ("mlm", report, None, "mlm: this stage runs once, so leave the argument out"),
     ],
 )
@@ -93,25 +93,25 @@ def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are
 ):
     def judge_half(stage: Stage) -> Outcome:
         whole = evaluate_pairs(stage)
-        return Outcome(headline=whole.headline, runs=whole.runs, faults={"clm": "data/score_pairs/clm is damaged"})
+        return Outcome(headline=whole.headline, runs=whole.runs, faults={"clm": "data/measure_pairs/clm is damaged"})
 
     judge_half.__name__ = "evaluate_pairs"
     monkeypatch.setattr(sys, "argv", ["stage.py"])
     assert ended(judge_half, None) == 2
-    assert "the others were:\nclm: data/score_pairs/clm is damaged" in capsys.readouterr().err
+    assert "the others were:\nclm: data/measure_pairs/clm is damaged" in capsys.readouterr().err
     assert len(read_records()[0]) == 3
     assert {run.data.params["model"] for run in runs() if "model" in run.data.params} == {"mlm", "shorter"}
 
 
 def test_a_signal_ends_the_work_with_its_exit_code(workspace):
-    def score_pairs(stage: Stage) -> Outcome:
+    def measure_pairs(stage: Stage) -> Outcome:
         os.kill(os.getpid(), signal.SIGTERM)
         signal.pause()
         pytest.fail("the signal must end the work")
 
     before = signal.getsignal(signal.SIGINT)
     try:
-        assert ended(score_pairs) == 128 + signal.SIGTERM
+        assert ended(measure_pairs) == 128 + signal.SIGTERM
     finally:
         signal.signal(signal.SIGINT, before)
     assert not (workspace / "results").exists()
@@ -121,7 +121,7 @@ def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, m
     handler = logging.StreamHandler()  # as of a library that was imported before the stage began
     monkeypatch.setenv("SOME_API_KEY", "sk-a-key-that-is-secret")
 
-    def score_pairs(stage: Stage) -> Outcome:
+    def measure_pairs(stage: Stage) -> Outcome:
         print("asking with sk-a-key-that-is-secret")  # noqa: T201
         print("asking with sk-a-key-that-is-secret", file=sys.stderr)  # noqa: T201
         logging.getLogger("of a library").addHandler(handler)
@@ -129,7 +129,7 @@ def test_keys_of_the_environment_are_in_nothing_that_a_stage_prints(workspace, m
         raise KeyError("sk-a-key-that-is-secret")
 
     with pytest.raises(KeyError) as raised:
-        run_stage(score_pairs, PairsStage, "models")
+        run_stage(measure_pairs, PairsStage, "models")
     traceback.print_exception(raised.value)
     printed = capsys.readouterr()
     assert printed.out == "asking with [key]\n"
@@ -153,8 +153,8 @@ def test_a_full_disk_is_a_fault_that_names_the_file_and_leaves_no_results(worksp
     def fail(stage: Stage) -> None:  # as a library does
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for work, message in ((fill, "data/score_pairs/mlm/scores.json: the disk is full"), (fail, "the disk is full (")):
-        work.__name__ = "score_pairs"
+    for work, message in ((fill, "data/measure_pairs/mlm/scores.json: the disk is full"), (fail, "the disk is full (")):
+        work.__name__ = "measure_pairs"
         assert ended(work) == 2
         printed = capsys.readouterr().err
         assert message in printed
@@ -178,7 +178,7 @@ def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, s
 
 
 def hold(with_child: bool) -> None:
-    def score_pairs(stage: Stage) -> Outcome:
+    def measure_pairs(stage: Stage) -> Outcome:
         if with_child and os.fork() == 0:
             Path("child").write_text(str(os.getpid()))
         else:
@@ -186,7 +186,7 @@ def hold(with_child: bool) -> None:
         signal.pause()  # until it is killed
         return Outcome()
 
-    run_stage(score_pairs, PairsStage, "models")
+    run_stage(measure_pairs, PairsStage, "models")
 
 
 @pytest.fixture
@@ -215,14 +215,14 @@ def holder(workspace) -> Iterator[Callable]:
 
 def test_a_second_process_is_told_who_works_on_the_item_and_other_items_are_free(holder, monkeypatch, capsys):
     process = holder()
-    assert ended(score_pairs) == 2
+    assert ended(measure_pairs) == 2
     printed = capsys.readouterr().err
     assert f"another process works on mlm: process {process.pid} on {platform.node()}, since 20" in printed
     monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
-    run_stage(score_pairs, PairsStage, "models")
-    Path("data/.scratch/locks/score_pairs/mlm.json").write_text("{")
+    run_stage(measure_pairs, PairsStage, "models")
+    Path("data/.scratch/locks/measure_pairs/mlm.json").write_text("{")
     monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
-    assert ended(score_pairs) == 2
+    assert ended(measure_pairs) == 2
     assert "works on mlm: it has just begun or just ended; wait" in capsys.readouterr().err
 
 
@@ -233,14 +233,14 @@ def test_a_process_that_was_killed_is_not_in_the_way(holder, with_child):
     process.join()
     if with_child:
         assert psutil.pid_exists(int(Path("child").read_text()))
-    run_stage(score_pairs, PairsStage, "models")
-    assert Path("results/score_pairs/mlm/counts.csv").is_file()
+    run_stage(measure_pairs, PairsStage, "models")
+    assert Path("results/measure_pairs/mlm/counts.csv").is_file()
 
 
-@pytest.mark.parametrize("folder", ["data/score_pairs", "data/.scratch/answers/tiny", "results/score_pairs"])
+@pytest.mark.parametrize("folder", ["data/measure_pairs", "data/.scratch/answers/tiny", "results/measure_pairs"])
 def test_half_files_of_processes_that_were_killed_are_removed_when_a_stage_begins(workspace, folder):
     path = Path(folder, f"numbers.csv.{this_machine()}-{2**22 + 1}.partial")  # no process has this number
     path.parent.mkdir(parents=True)
     path.write_text("half")
-    run_stage(score_pairs, PairsStage, "models")
+    run_stage(measure_pairs, PairsStage, "models")
     assert not path.exists()

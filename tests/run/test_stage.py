@@ -12,15 +12,15 @@ pytest_plugins = ["toy_stages"]
 
 @pytest.fixture
 def stage(workspace) -> Stage:
-    return Stage("score_pairs", "mlm", load_params())
+    return Stage("measure_pairs", "mlm", load_params())
 
 
 def test_settings_are_the_seed_and_what_is_named(stage):
-    assert stage.settings("pairs.judge") == {
+    assert stage.settings("pairs.evaluate") == {
         "seed": "2022",
-        "pairs.judge.scheme": "pll",
-        "pairs.judge.score": "per_token",
-        "pairs.judge.scores": '["per_token", "sum", "per_character", "given_context", "pmi"]',
+        "pairs.evaluate.scheme": "pll",
+        "pairs.evaluate.score": "per_token",
+        "pairs.evaluate.scores": '["per_token", "sum", "per_character", "given_context", "pmi"]',
     }
 
 

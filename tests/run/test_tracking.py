@@ -7,10 +7,10 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from cxprobe.files.writing import read_json, this_machine, this_process
-from cxprobe.lines import all_experiments
 from cxprobe.run import tracking
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
 from cxprobe.run.tracking import PROCESS_TAG, TrackingError, add_runs, experiment_id, sync, tracking_uri
+from cxprobe.tasks.registry import all_experiments
 
 pytestmark = pytest.mark.pipeline
 

@@ -11,16 +11,16 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.files.tables import write_table
-from cxprobe.pairs.evaluate import FACETS, KEPT, HowToJudge, pair_responses
-from cxprobe.pairs.sources import with_units, without_gaps
 from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_text
-from cxprobe.report.schema import write_responses
+from cxprobe.results.schema import write_responses
 from cxprobe.run.stage import Stage
+from cxprobe.tasks.pairs.evaluate import FACETS, KEPT, EvaluationConfig, pair_responses
+from cxprobe.tasks.pairs.sources import with_units, without_gaps
 
 MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"
 PAIRS = (MEANING, FORM, UNBALANCED)
-RULE = "shorter"  # the only blind model
+RULE = "shorter"  # the only baseline
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def write_small_project(folder: Path) -> None:
     """Write params.yaml, constructions and prompts; the working directory must be the folder for what follows."""
     for name in ("constructions", "prompts", "lexicon"):
         shutil.copytree(ROOT / name, folder / name)
-    content = YAML(typ="safe").load(preset_text("carried", ROOT / "presets"))
+    content = YAML(typ="safe").load(preset_text("bundled", ROOT / "presets"))
     content["mining"]["constructions"] = {"comparative-correlative": "documentation"}
     content["recognition"] |= {
         "models": {"minilm": {}},
@@ -56,30 +56,30 @@ def write_small_project(folder: Path) -> None:
     }
     content["scenarios"] |= {"models": {"mini-mlm": {}}, "constructions": [MEANING]}
     content["scenarios"]["make"]["share"] = 0.01
-    content["pairs"] |= {"models": {"by-rule": {}}, "llms": {}, "probed": {}, "constructions": list(PAIRS)}
-    content["pairs"]["make"]["per_cell"] = {"meaning": 1, "form": 3, "control": 1}
+    content["pairs"] |= {"models": {"by-rule": {}}, "llms": {}, "probe_models": {}, "constructions": list(PAIRS)}
+    content["pairs"]["make"]["pairs_per_condition"] = {"meaning": 1, "form": 3, "control": 1}
     content["pairs"]["probe"] = None
     content["prompts"] |= {"llms": {"mock": {}}, "models": {"mini-clm": {}}, "constructions": [MEANING]}
     content["prompts"]["make"]["premises"] = 1
     content["report"]["tested"]["models"] = []
     content["models"] = {name: content["models"][name] for name in ("minilm", "mini-mlm", "mini-clm")}
-    content["models"]["by-rule"] = {"kind": "blind", "members": {RULE: {"kind": "shorter"}}}
+    content["models"]["by-rule"] = {"kind": "baselines", "members": {RULE: {"kind": "shorter"}}}
     with (folder / "params.yaml").open("w") as file:
         YAML(typ="safe").dump(content, file)
 
 
 def make_small_data() -> Params:
-    """Make the data of the project in the working directory, and what its blind model answers to pairs."""
+    """Make the data of the project in the working directory, and what its baseline answers to pairs."""
     params = load_params()
     for line in ("pairs", "prompts", "scenarios"):
         name = f"make_{line}"
-        runpy.run_path(str(ROOT / "pipelines" / line / "make.py"))[name](Stage(name, "", params))
+        runpy.run_path(str(ROOT / "pipelines" / "make" / f"{line}.py"))[name](Stage(name, "", params))
     make_sentences()
     paths = {name: Path("data/make_pairs") / f"{name}.parquet" for name in PAIRS}
     pairs = pd.concat([pd.read_parquet(path).assign(balanced=name != UNBALANCED) for name, path in paths.items()])
     judged = without_gaps(pairs).assign(model=RULE, scheme="rule", score="preference", margin=0.0, accuracy=0.5)
     decided = judged.drop(columns=["context", "good", "bad"]).assign(deciding=True)
-    responses = pair_responses(with_units(decided), HowToJudge.of(params.pairs)).assign(task="pairs", model=RULE)
+    responses = pair_responses(with_units(decided), EvaluationConfig.of(params.pairs)).assign(task="pairs", model=RULE)
     facets = dict.fromkeys([*(name for facet in FACETS for name in facet.columns), *KEPT])
     write_responses(responses, [*facets], Path("data/evaluate_pairs/responses.parquet"))
     return params

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from cxprobe.people.labels import PersonLabel, write_labels
-from cxprobe.people.mined import group_sentences
-from cxprobe.people.sessions import Session
+from cxprobe.labels.labels import PersonLabel, write_labels
+from cxprobe.labels.mined import group_sentences
+from cxprobe.labels.sessions import Session
 
 BEGINNINGS = ("", "now ", "we say that ", "so now ", "we say that now ")
 TAGS = "DT JJ NN NN , DT JJ NN NN ."

@@ -17,14 +17,14 @@ import torch
 from scored import ALONE, measured
 from tiny_lms import NOUNS, sentences_that_begin_alike
 
-from cxprobe.lm.embedding import embed_texts, load_encoder
-from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.scoring import load_language_model, measure_texts
-from cxprobe.lm.store import AnswerStore
-from cxprobe.lm.texts import HowToScore
+from cxprobe.models.embedding import embed_texts, load_encoder
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.scoring import load_language_model, measure_texts
+from cxprobe.models.store import AnswerStore
+from cxprobe.models.texts import ScoringConfig
 from cxprobe.run.processes import start_processes
 from cxprobe.run.signals import end_on_signals
-from cxprobe.scenarios.measure import fill_masks
+from cxprobe.tasks.scenarios.measure import fill_masks
 
 TEXTS = dict.fromkeys([*sentences_that_begin_alike(), "the old cat sings today"], 0)
 
@@ -51,7 +51,7 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
     wrote = []
     for name in ("masked", "causal"):
         portions = [dict(list(TEXTS.items())[:20]), dict(list(TEXTS.items())[20:])]
-        how = HowToScore(["pll", "pll_word_l2r"], 96)
+        how = ScoringConfig(["pll", "pll_word_l2r"], 96)
         wrote.append(measure_texts(model_of(name, load_language_model), portions, how, Path("out", name)))
     masks = pd.DataFrame(
         {"text": [f"the {noun} is [MASK] today." for noun in NOUNS], "first": "old", "second": "young"}

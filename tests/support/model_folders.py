@@ -8,7 +8,7 @@ from safetensors.torch import load_file, save_file
 from tiny_lms import save_lm
 
 from cxprobe.errors import ModelError
-from cxprobe.lm.params import ModelSpec
+from cxprobe.models.params import ModelSpec
 
 
 def save_sound(folder: Path, kind: str) -> Path:

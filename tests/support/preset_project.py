@@ -11,7 +11,7 @@ from reasoning_tables import PLAIN
 from tiny_lms import save_lm, tokenizer_of
 
 from conftest import ROOT
-from cxprobe.lines import LINES
+from cxprobe.tasks.registry import TASKS
 
 READ = ("corpora", "lexicon", "models", "prompts", "published")  # of the project, and not changed
 RELATIONS = ("entailment", "neutral", "contradiction")
@@ -32,7 +32,7 @@ KINDS = {
 
 def leave_out_constructions(monkeypatch):
     """Let `cxprobe check` leave out the files of constructions: they take most of its time, and no preset has any."""
-    for line in LINES.values():
+    for line in TASKS.values():
         monkeypatch.setattr(type(line), "check_construction", lambda *_: None)
 
 
@@ -96,7 +96,7 @@ def cut_down(params: dict[str, Any]) -> None:
     controls["folds"] = controls["folds"] and 2
     params["scenarios"]["make"]["share"] = 0.002
     pairs["make"] = {
-        "per_cell": {"meaning": 1, "form": 2, "control": 1},
+        "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
         "pseudowords": "random",
         "format": "paper",
         "examples": 0,
@@ -143,8 +143,8 @@ def save_tiny_models(params: dict[str, Any]) -> None:
 def _checkpoints(params: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for entry in params["models"].values():
         inside = entry.get("checkpoints", {}).values()
-        blind = [one["checkpoint"] for one in entry.get("members", {}).values() if "checkpoint" in one]
-        yield from [*inside, *blind] if "kind" in entry else [entry]
+        baseline = [one["checkpoint"] for one in entry.get("members", {}).values() if "checkpoint" in one]
+        yield from [*inside, *baseline] if "kind" in entry else [entry]
 
 
 def _of_the_hub(params: dict[str, Any]) -> list[dict[str, Any]]:

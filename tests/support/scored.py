@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from cxprobe.lm.answering import answer
-from cxprobe.lm.masked import PllQuestions
-from cxprobe.lm.measuring import MeasuredModel
-from cxprobe.lm.texts import HowToScore, encode_inputs
+from cxprobe.models.answering import answer
+from cxprobe.models.masked import PllQuestions
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.texts import ScoringConfig, encode_inputs
 from cxprobe.run import processes as of_stage
 from cxprobe.run.params import Compute, Precision
 
@@ -19,7 +19,7 @@ def pll_token_scores(model, texts, *, scheme, token_budget, starts=None):
 
 
 def causal_token_scores(model, texts, *, bos, token_budget):
-    how, model = HowToScore(["causal"], token_budget), replace(model, bos=bos)
+    how, model = ScoringConfig(["causal"], token_budget), replace(model, bos=bos)
     return answer(lambda: model.questions([texts], how), lambda: model)
 
 

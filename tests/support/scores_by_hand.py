@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cxprobe.lm.texts import TokenScores
+from cxprobe.models.texts import TokenScores
 
 
 def total(scores: TokenScores) -> float:

@@ -6,8 +6,8 @@ from conftest import PAIRS, PEOPLE, ROOT
 from cxprobe.constructions.people import People, load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml, validate
-from cxprobe.pairs.frames import PairsFile, load_pairs
-from cxprobe.pairs.params import FORM
+from cxprobe.tasks.pairs.frames import PairsFile, load_pairs
+from cxprobe.tasks.pairs.params import FORM
 
 
 def write_toy(folder: Path, text: str = PAIRS, people: str = PEOPLE) -> tuple[PairsFile, People]:

@@ -13,15 +13,15 @@ import toy_stages
 
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import SCRATCH, replacing, write_bytes, write_json
-from cxprobe.lm.store import AnswerStore
-from cxprobe.pairs.params import PairsStage
+from cxprobe.models.store import AnswerStore
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.pairs.params import PairsStage
 
 BATCHES = 6
 
 
-def score_pairs(stage: Stage) -> Outcome:
+def measure_pairs(stage: Stage) -> Outcome:
     """A stage that measures: a store of answers, from which a killed run goes on, and all kinds of files."""
     text = stage.use(Path("input.txt")).read_text()
     with AnswerStore(SCRATCH / "answers" / "tiny", seconds=0) as answers:
@@ -40,7 +40,7 @@ def score_pairs(stage: Stage) -> Outcome:
 
 
 if __name__ == "__main__":
-    if os.environ["TOY_STAGE"] == "score_pairs":
-        run_stage(score_pairs, PairsStage, "models")
+    if os.environ["TOY_STAGE"] == "measure_pairs":
+        run_stage(measure_pairs, PairsStage, "models")
     else:
         run_stage(getattr(toy_stages, os.environ["TOY_STAGE"]), PairsStage)

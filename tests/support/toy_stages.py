@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
 from cxprobe.run.record import ModelFacts, Trial
-from cxprobe.run.stage import JudgedRun, Outcome, Stage
+from cxprobe.run.stage import EvaluatedRun, Outcome, Stage
 
 TOY = Path(__file__).with_name("toy_stage.py")  # runs one of them
 FACTS = ModelFacts(name="models/mlm", kind="masked", parameters=1234, weights="sha256 abc")
-BLIND = ModelFacts(name="the shorter one", kind="blind", parameters=None, weights="", state="none")
+BASELINES = ModelFacts(name="the shorter one", kind="baseline", parameters=None, weights="", state="none")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def figure() -> Figure:
     return drawn
 
 
-def score_pairs(stage: Stage) -> Outcome:
+def measure_pairs(stage: Stage) -> Outcome:
     """A stage that measures."""
     stage.use(Path("input.txt"))
     return Outcome(
@@ -60,8 +60,8 @@ def score_pairs(stage: Stage) -> Outcome:
     )
 
 
-def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **more) -> JudgedRun:
-    run = JudgedRun(
+def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **more) -> EvaluatedRun:
+    run = EvaluatedRun(
         model=model,
         facts=FACTS,
         construction=construction,
@@ -70,7 +70,7 @@ def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **mo
         items=4,
         metrics={"accuracy": 2 / 3, "low": 0.5, "high": 0.75, "n": 4},
         series={"by_shots.challenge": [(0, 0.5), (5, 2 / 3)]},
-        settings=stage.settings("pairs.judge"),
+        settings=stage.settings("pairs.evaluate"),
         tables={"accuracy_by_order": pd.DataFrame({"order": ["original"], "accuracy": [2 / 3]})},
         figures={"accuracy": figure()},
         trials=[
@@ -82,10 +82,10 @@ def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **mo
 
 
 def evaluate_pairs(stage: Stage) -> Outcome:
-    """A stage that judges a trained model and a blind one on two constructions, and fails on a third model."""
+    """A stage that judges a trained model and a baseline on two constructions, and fails on a third model."""
     runs = [
         judged_run(stage, construction, model, facts=facts)
-        for model, facts in (("mlm", FACTS), ("shorter", BLIND))
+        for model, facts in (("mlm", FACTS), ("shorter", BASELINES))
         for construction in ("toy", "all")
     ]
     return Outcome(headline={"mlm": {"accuracy": 2 / 3, "n": 4}}, runs=runs)

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from cxprobe.constructions.people import load_people
-from cxprobe.interventions.make import draw_base_and_source
-from cxprobe.interventions.sentences import load_labelled
-from cxprobe.pairs.frames import PAPER_FORMAT, load_pairs
-from cxprobe.pairs.make import build_pairs
-from cxprobe.pairs.params import FORM
 from cxprobe.project.params import load_params
-from cxprobe.prompts.make import build_choices, build_questions, item_table, load_material
-from cxprobe.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
-from cxprobe.scenarios.make import enumerate_items, fill_texts
-from cxprobe.scenarios.rules import load_scenarios
+from cxprobe.tasks.interventions.make import draw_base_and_source
+from cxprobe.tasks.interventions.sentences import load_labelled
+from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs
+from cxprobe.tasks.pairs.make import build_pairs
+from cxprobe.tasks.pairs.params import FORM
+from cxprobe.tasks.prompts.make import build_choices, build_questions, item_table, load_material
+from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
+from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
+from cxprobe.tasks.scenarios.rules import load_scenarios
 
 KNOWN = Path(__file__).with_name("rendered.tsv")
 ROOT = Path(__file__).parents[2]
@@ -40,10 +40,17 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
     names = [*folders_with("pairs.yaml"), *(name + FORM for name in folders_with("form_pairs.yaml"))]
     contents = {name: load_pairs(name, people) for name in names}
     for name, content in contents.items():
-        per_cell = params.pairs.make.per_cell.model_copy(update={content.tests: len(content.frames)})
+        pairs_per_condition = params.pairs.make.pairs_per_condition.model_copy(
+            update={content.tests: len(content.frames)}
+        )
         for format_ in (PAPER_FORMAT, *content.formats):
             examples = 0 if format_ == PAPER_FORMAT else 2
-            changed = {"per_cell": per_cell, "pseudowords": "random", "format": format_, "examples": examples}
+            changed = {
+                "pairs_per_condition": pairs_per_condition,
+                "pseudowords": "random",
+                "format": format_,
+                "examples": examples,
+            }
             settings = params.pairs.make.model_copy(update=changed)
             table = build_pairs(name, contents, people, settings, params.seed).pairs
             texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]

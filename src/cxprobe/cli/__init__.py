@@ -29,7 +29,7 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.project.folder import require_project
 from cxprobe.run.signals import end_on_signals
-from cxprobe.secrets import blot
+from cxprobe.secrets import redact
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -68,7 +68,7 @@ _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
 _ANYWHERE = (files.score, files.compare, init.init)
 
 
-def _mendable(command: Callable[..., None]) -> Callable[..., None]:
+def _user_message(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that prints a fault which the user can mend, and exits with 2."""
 
     @wraps(command)
@@ -78,12 +78,12 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
                 require_project(Path())
             command(*args, **options)
         except (CxprobeError, ImportError, OSError) as fault:
-            from cxprobe.files.writing import mendable
+            from cxprobe.files.writing import user_message
 
-            message = mendable(fault)
+            message = user_message(fault)
             if message is None:
                 raise
-            print("\n".join(one_line(line) for line in blot(message).split("\n")), file=sys.stderr)
+            print("\n".join(one_line(line) for line in redact(message).split("\n")), file=sys.stderr)
             raise SystemExit(2) from None
 
     return run
@@ -91,7 +91,7 @@ def _mendable(command: Callable[..., None]) -> Callable[..., None]:
 
 for _panel, _commands in _COMMANDS.items():
     for _command in _commands:
-        app.command(_command.__name__.strip("_"), rich_help_panel=_panel)(_mendable(_command))
+        app.command(_command.__name__.strip("_"), rich_help_panel=_panel)(_user_message(_command))
 
 
 __all__ = ["app"]

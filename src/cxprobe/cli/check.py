@@ -1,4 +1,4 @@
-"""The command ``cxprobe check``: faults of files, what is left to do, and what blind models get."""
+"""The command ``cxprobe check``: faults of files, what is left to do, and what baselines get."""
 
 import sys
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
     from cxprobe.project.params import Params
-    from cxprobe.report.line import Demand
+    from cxprobe.results.task import Demand
 
 
 class _NotNeeded(MetaPathFinder):
@@ -35,9 +35,9 @@ def check(
     cxn: Annotated[list[str] | None, typer.Option(help="What Cxn= calls the construction; several times.")] = None,
     tags: Annotated[bool, typer.Option("--tags", help="The last column has tags, as B-DITRAN, not Cxn=.")] = False,
     gold: Annotated[bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees.")] = False,
-    blind: Annotated[
+    baselines: Annotated[
         str,
-        typer.Option(help="A construction: only print what blind models get on its items, before any run."),
+        typer.Option(help="A construction: only print what baselines get on its items, before any run."),
     ] = "",
 ) -> None:
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.
@@ -57,13 +57,13 @@ def check(
         for line in pattern_on_treebanks(pattern, treebank, cxn, load_params().mining, tags=tags, gold=gold):
             print(line)
         return
-    if blind:
-        _print_blind_rates(blind)
+    if baselines:
+        _print_baseline_rates(baselines)
         return
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
     try:
-        from cxprobe.lm.params import empty_names
+        from cxprobe.models.params import empty_names
         from cxprobe.project.checks import find_faults
         from cxprobe.project.params import load_params
 
@@ -77,7 +77,7 @@ def check(
     print("params.yaml and the files of constructions/, lexicon/ and prompts/ have no fault")
     params = load_params()
     for key in empty_names(params.models, params.models):
-        print(f"params.yaml: {key}: is empty; write it before a line names this model")
+        print(f"params.yaml: {key}: is empty; write it before a task names this model")
     for note in faults.notes:
         print(note)
     _write_what_follows()
@@ -88,8 +88,8 @@ def _write_what_follows() -> None:
     """Write the schema of params.yaml, and the page of constructions, where they are not what the files say."""
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.files.writing import write_bytes
+    from cxprobe.project.constructions import make_page
     from cxprobe.project.params import SCHEMA_FILE, schema_text
-    from cxprobe.site.constructions import make_page
 
     for path, text in ((SCHEMA_FILE, schema_text()), (CONSTRUCTIONS_FOLDER / "README.md", make_page())):
         if not path.is_file() or path.read_bytes() != text.encode():
@@ -99,16 +99,16 @@ def _write_what_follows() -> None:
 
 def print_what_is_left(params: "Params") -> None:
     """Print what each stage has left to ask of each model, counted from the items that the making stages have made."""
-    from cxprobe.lines import LINES
-    from cxprobe.lm.asking import CHARACTERS_PER_TOKEN
+    from cxprobe.models.asking import CHARACTERS_PER_TOKEN
+    from cxprobe.tasks.registry import TASKS
 
     rows: dict[str, Demand] = {}
     before = ["list_code", "list_files"]
-    for name, line in LINES.items():
+    for name, task in TASKS.items():
         if params.params_of(name).nothing_to_do:
             continue
         try:
-            rows |= {f"{row.stage}@{row.model}": row for row in line.demand(params)}
+            rows |= {f"{row.stage}@{row.model}": row for row in task.demand(params)}
             before.append(f"make_{name}")
         except (DataError, FileNotFoundError):
             print(f"{name} is not counted: `dvc repro make_{name}` makes its items")
@@ -143,22 +143,22 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
         raise DataError(f"DVC cannot read the project: {fault}") from fault
 
 
-def _print_blind_rates(construction: str) -> None:
-    """Print the rates of the blind models of params.yaml on a construction's items, best first."""
+def _print_baseline_rates(construction: str) -> None:
+    """Print the rates of the baselines of params.yaml on a construction's items, best first."""
     import pandas as pd
 
-    from cxprobe.lines import LINES
     from cxprobe.project.folder import require_construction
     from cxprobe.project.params import load_params
-    from cxprobe.report.words import in_full
+    from cxprobe.results.words import in_full
     from cxprobe.stats import Estimate
+    from cxprobe.tasks.registry import TASKS
 
     require_construction(construction)
     params = load_params()
-    of_lines = [line.blind_rates(construction, params) for line in LINES.values()]
-    rates = pd.concat([pd.DataFrame({"items": []}), *of_lines])
+    of_tasks = [task.baseline_rates(construction, params) for task in TASKS.values()]
+    rates = pd.concat([pd.DataFrame({"items": []}), *of_tasks])
     if rates.empty:
-        print(f"{construction} has neither pairs nor items of prompts, so there is nothing to ask blind models about")
+        print(f"{construction} has neither pairs nor items of prompts, so there is nothing to ask baselines about")
     for items, table in rates.groupby("items", sort=False):
         print(f"{items}:")
         for row in table.sort_values("accuracy", ascending=False, kind="stable").to_dict("records"):

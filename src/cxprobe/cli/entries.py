@@ -10,10 +10,10 @@ from ruamel.yaml import YAML
 from cxprobe.cli.project import require_name
 from cxprobe.errors import ModelError, ParamsError, ProjectError
 from cxprobe.files.schema import read_yaml
-from cxprobe.lm.folders import OF_THE_HUB, digest_of, is_gguf, path_of
-from cxprobe.lm.params import ModelSpec
-from cxprobe.lm.terms import Dtype
-from cxprobe.project.carried import carried_files
+from cxprobe.models.folders import OF_THE_HUB, digest_of, is_gguf, path_of
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.terms import Dtype
+from cxprobe.project.bundled import bundled_files
 from cxprobe.run.params import PARAMS_FILE
 
 _CHAT_MARKER = "<|im_start|>"  # a bos_token that is one, of a tokenizer without a chat template
@@ -36,7 +36,7 @@ def describe_model(slug: str, name: str, revision: str | None, dtype: Dtype) -> 
         ModelError: The folder has files that cannot be read.
     """
     spec = ModelSpec(name=name, revision=revision, sha256=None, dtype=dtype)
-    folder = carried_folder(name)
+    folder = bundled_folder(name)
     if not (folder or name.startswith("package:") or (name and Path(name).exists())):
         of_the_hub = OF_THE_HUB if is_gguf(name) else _HUB_NAME
         if not of_the_hub.fullmatch(name) or name.startswith("models/"):
@@ -66,10 +66,10 @@ def with_document_start(slug: str, spec: ModelSpec) -> tuple[ModelSpec, str]:
         slug: Its name in the project.
         spec: The entry, see `describe_model`.
     """
-    from cxprobe.lm.causal import ids_by_itself
-    from cxprobe.lm.loading import is_masked, open_source
+    from cxprobe.models.causal import ids_by_itself
+    from cxprobe.models.loading import is_masked, open_source
 
-    folder = carried_folder(spec.name)
+    folder = bundled_folder(spec.name)
     try:
         source = open_source(slug, spec.model_copy(update={"name": str(folder)}) if folder else spec)
     except ModelError as fault:
@@ -90,9 +90,9 @@ def with_document_start(slug: str, spec: ModelSpec) -> tuple[ModelSpec, str]:
     return spec, "its tokenizer puts nothing before a text, and has no token that begins a document"
 
 
-def carried_folder(name: str) -> Path | None:
+def bundled_folder(name: str) -> Path | None:
     """Return the folder of a model that cxprobe carries and the project does not have; None for any other name."""
-    folder = carried_files() / name
+    folder = bundled_files() / name
     is_carried = re.fullmatch(r"models(/[\w.-]+)+", name) and (folder / "config.json").is_file()
     return folder if is_carried and not Path(name).exists() else None
 
@@ -106,7 +106,9 @@ def require_free(slug: str) -> None:
     """
     require_name("model", slug)
     models = read_yaml(PARAMS_FILE, ParamsError).get("models") or {}
-    owners = {name: f"models.{panel}.members" for panel, one in models.items() for name in one.get("members", ())}
+    owners = {
+        name: f"models.{name_of_set}.members" for name_of_set, one in models.items() for name in one.get("members", ())
+    }
     owners |= dict.fromkeys(models, "models")
     if slug in owners:
         raise ProjectError(f"{PARAMS_FILE}: the name '{slug}' is taken, in {owners[slug]}; take another")

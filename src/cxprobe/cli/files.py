@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cxprobe.errors import DataError
-from cxprobe.lm.terms import Dtype, SchemeName
+from cxprobe.models.terms import Dtype, SchemeName
 
 if TYPE_CHECKING:
     from cxprobe.stats import Estimate

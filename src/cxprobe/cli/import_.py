@@ -17,10 +17,10 @@ def import_(
 
     `prompts.make.wording: verbatim` asks by them. git ignores the file: the words are the authors'.
     """
-    from cxprobe.lines import LINES
+    from cxprobe.tasks.registry import TASKS
 
     del kind
-    for line in LINES.values():
-        for path, names in line.import_prompts(files).items():
+    for task in TASKS.values():
+        for path, names in task.import_prompts(files).items():
             print(f"{path} has {', '.join(names)}")
     print("Next: set prompts.make.wording to verbatim, name these prompts in prompts.make, and run `cxprobe check`")

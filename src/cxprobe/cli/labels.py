@@ -15,9 +15,9 @@ from cxprobe.project.folder import require_construction
 
 if TYPE_CHECKING:
     from cxprobe.corpora.params import Mining
-    from cxprobe.people.labels import PersonLabel
-    from cxprobe.people.mined import MinedSentence
-    from cxprobe.people.sessions import Places
+    from cxprobe.labels.labels import PersonLabel
+    from cxprobe.labels.mined import MinedSentence
+    from cxprobe.labels.sessions import Places
 
 Who = Annotated[str, typer.Option(help="Your name in the file; by default the one that git knows.")]
 Export = Annotated[Path | None, typer.Option(help="Write a table to fill in, separated by tabs.")]
@@ -31,13 +31,13 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     """
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
     from cxprobe.files.tables import read_table
-    from cxprobe.lines import LINES
-    from cxprobe.people import labels as people
-    from cxprobe.people.estimates import alpha_of_labels, estimate_yield
-    from cxprobe.people.mined import LABEL_COLUMNS, disputes, group_sentences, label_rows
-    from cxprobe.people.sessions import Session, label_here
-    from cxprobe.people.tables import changing, write_judgements
+    from cxprobe.labels import labels as people
+    from cxprobe.labels.estimates import alpha_of_labels, estimate_yield
+    from cxprobe.labels.mined import LABEL_COLUMNS, disputes, group_sentences, label_rows
+    from cxprobe.labels.sessions import Session, label_here
+    from cxprobe.labels.tables import changing, write_judgements
     from cxprobe.project.params import load_params
+    from cxprobe.tasks.registry import TASKS
 
     require_construction(construction)
     person, today = _person(who), datetime.now().astimezone().date().isoformat()
@@ -51,7 +51,7 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
 
     def told(labels: "Sequence[PersonLabel]") -> str:
         """Return in words how far labels suffice for a probe, and what they tell of the pattern."""
-        lines = [text for line in LINES.values() for text in line.labels_missing(construction, params, mined, labels)]
+        lines = [text for task in TASKS.values() for text in task.labels_missing(construction, params, mined, labels)]
         if known := estimate_yield(groups, labels):
             rate, (expected, least, most) = known
             lines += [
@@ -102,17 +102,17 @@ def _places_in(construction: str, mining: "Mining") -> "Places":
 
 
 def rate(construction: ConstructionName, who: Who = "", export: Export = None, import_: Import = None) -> None:
-    """Judge the items of a construction in a spreadsheet; print how often people are right, and how far they agree."""
+    """Judge items in a spreadsheet; print how often people are right, and how far they agree."""
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-    from cxprobe.lines import LINES
-    from cxprobe.people import ratings as people
-    from cxprobe.people.estimates import human_agreement, load_ratings
-    from cxprobe.people.tables import changing, write_judgements
+    from cxprobe.labels import ratings as people
+    from cxprobe.labels.estimates import human_agreement, load_ratings
+    from cxprobe.labels.tables import changing, write_judgements
     from cxprobe.project.params import load_params
+    from cxprobe.tasks.registry import TASKS
 
     require_construction(construction)
     seed, path = load_params().seed, CONSTRUCTIONS_FOLDER / construction / people.RATINGS_FILE
-    items = [item for line in LINES.values() for item in line.rated_items(construction, seed)]
+    items = [item for task in TASKS.values() for item in task.rated_items(construction, seed)]
     if export:
         rows = people.rating_rows(items, people.read_ratings(path), _person(who), seed)
         write_judgements(people.RATING_COLUMNS, rows, export)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from cxprobe.errors import ProjectError
-from cxprobe.lm.terms import Dtype
+from cxprobe.models.terms import Dtype
 
 
 def new(
@@ -41,7 +41,7 @@ def new(
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
         print(f"{folder}/ has {', '.join(files)}")
         print(
-            "Next: replace the content, delete the files of lines of work that you do not need, run `cxprobe check`, "
+            "Next: replace the content, delete the files of tasks that you do not need, run `cxprobe check`, "
             f"and\nadd '{slug}' in params.yaml, as to pairs.constructions; `dvc repro` runs what is new"
         )
         return
@@ -50,15 +50,15 @@ def new(
     import shutil
     from textwrap import indent
 
-    from cxprobe.cli.entries import carried_folder, describe_model, entry_of, require_free, with_document_start
+    from cxprobe.cli.entries import bundled_folder, describe_model, entry_of, require_free, with_document_start
     from cxprobe.run.params import PARAMS_FILE
 
     require_free(slug)
     entry = entry_of(slug, *with_document_start(slug, describe_model(slug, name, revision, dtype or "float32")))
-    if carried := carried_folder(name):
-        shutil.copytree(carried, name, ignore=shutil.ignore_patterns("__pycache__"))
+    if bundled := bundled_folder(name):
+        shutil.copytree(bundled, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")
     print(
-        f"Then add `{slug}: {{}}` to the models of a line of work, as to pairs.models, and run `cxprobe check`; "
+        f"Then add `{slug}: {{}}` to the models of a task, as to pairs.models, and run `cxprobe check`; "
         "`dvc repro` then runs only what is new"
     )

@@ -13,7 +13,7 @@ from cxprobe.errors import ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.writing import write_bytes
-from cxprobe.project.carried import carried_files, carried_paths
+from cxprobe.project.bundled import bundled_files, bundled_paths
 from cxprobe.project.folder import VERSION_FILE, installed_version
 from cxprobe.project.presets import preset_text
 
@@ -73,7 +73,7 @@ def add_construction(name: str) -> Path:
 def create_project(folder: Path, preset: str) -> None:
     """Make a project in which ``dvc repro`` works without the source of cxprobe.
 
-    It has the files of `CARRIED`, of the models only those that the preset names, params.yaml as the preset has it, and
+    It has the files of `BUNDLED`, of the models only those that the preset names, params.yaml as the preset has it, and
     a dvc.yaml whose stages depend on the installed version, not on the source. Git and DVC are initialised where
     the folder is in no repository yet; nothing is committed.
 
@@ -84,7 +84,7 @@ def create_project(folder: Path, preset: str) -> None:
     Raises:
         ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.
     """
-    source = carried_files()
+    source = bundled_files()
     params = preset_text(preset, source / "presets")
     if folder.exists() and not folder.is_dir():
         raise ProjectError(f"{folder} is a file; name a folder")
@@ -127,8 +127,8 @@ def upgrade_project(folder: Path) -> None:
             f"{folder}: commit {', '.join(_OWNED)} first (`git add --all && git commit`), since they are replaced, and "
             f"git is to show by what; git says:\n{said}"
         )
-    source = carried_files()
-    for path in carried_paths(source):
+    source = bundled_files()
+    for path in bundled_paths(source):
         if any(path.is_relative_to(owned) for owned in _OWNED):
             write_bytes((source / path).read_bytes(), folder / path)
     _write_pipeline(folder)
@@ -137,7 +137,7 @@ def upgrade_project(folder: Path) -> None:
 def _copy_carried(source: Path, folder: Path) -> None:
     """Copy what a project needs; of the models those that its params.yaml names, with the cards and licences above."""
     models = [Path(name) for name in re.findall(r": (models/[\w./-]+)", read_text(folder / _PARAMS, ProjectError))]
-    for path in carried_paths(source):
+    for path in bundled_paths(source):
         is_about = path.name.startswith(("README", "LICENSE"))
         is_wanted = path.parts[0] != "models" or any(
             path.is_relative_to(model) or (is_about and model.is_relative_to(path.parent)) for model in models
@@ -160,7 +160,7 @@ def _keep_installed(file: Path) -> None:
 
 
 def _write_pipeline(folder: Path) -> None:
-    text = (carried_files() / _PIPELINE).read_text(encoding="utf-8")
+    text = (bundled_files() / _PIPELINE).read_text(encoding="utf-8")
     write_bytes((_HEAD + text.replace("src/cxprobe]", f"{VERSION_FILE}]")).encode(), folder / _PIPELINE)
     write_bytes(f"{installed_version()}\n".encode(), folder / VERSION_FILE)
 

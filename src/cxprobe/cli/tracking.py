@@ -15,9 +15,9 @@ def sync() -> None:
 
 def _sync() -> list[str]:
     """Write every run that MLflow lacks, and return what is wrong with records."""
-    from cxprobe.lines import all_experiments
     from cxprobe.run import tracking
     from cxprobe.run.results import read_records
+    from cxprobe.tasks.registry import all_experiments
 
     records, faults = read_records()
     added = tracking.sync(records, all_experiments())

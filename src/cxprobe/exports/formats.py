@@ -25,18 +25,18 @@ from cxprobe.corpora.conllu import annotated_sentence, conllu_text
 from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
-from cxprobe.lines import LINES
-from cxprobe.people.labels import LABELS_FILE, in_force, judgements_on, read_labels
-from cxprobe.people.ratings import RATINGS_FILE, read_ratings
+from cxprobe.labels.labels import LABELS_FILE, in_force, judgements_on, read_labels
+from cxprobe.labels.ratings import RATINGS_FILE, read_ratings
 from cxprobe.project.folder import require_construction
 from cxprobe.project.params import Params
-from cxprobe.report.answers import cluster_lists, read_made_table
-from cxprobe.report.judging import line_members
-from cxprobe.report.line import Line
-from cxprobe.report.schema import DRAW, RESPONSES, evaluated
+from cxprobe.results.answers import cluster_lists, read_made_table
+from cxprobe.results.members import task_members
+from cxprobe.results.schema import DRAW, RESPONSES, evaluated
+from cxprobe.results.task import Task
 from cxprobe.run.provenance import begin
 from cxprobe.stats import CLUSTER
 from cxprobe.tagging import load_tagger
+from cxprobe.tasks.registry import TASKS
 
 _HERE = Path(__file__).parent
 _SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
@@ -72,12 +72,12 @@ def export_hub(params: Params) -> Exported:
     """
     if find_spec("datasets") is None:
         raise DataError("datasets is not installed, which this export needs; pip install 'cxprobe[exports]'")
-    lines, left_out = _made_lines(params)
+    tasks, left_out = _made_tasks(params)
     configurations: dict[str, dict[str, Any]] = {}
     files: dict[str, bytes] = {}
-    for line in lines:
-        for name, table in line.dataset(params).items():
-            about = read_yaml(line.folder / "dataset.yaml", DataError)[name]
+    for task in tasks:
+        for name, table in task.dataset(params).items():
+            about = read_yaml(task.folder / "dataset.yaml", DataError)[name]
             if table.empty:
                 continue
             names = {
@@ -143,7 +143,7 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
         tags=["linguistics", "construction-grammar", "probing", "minimal-pairs"],
         configs=configs,
     )
-    settings = {line: params.params_of(line).of_line.make.model_dump(mode="json") for line in LINES}
+    settings = {task: params.params_of(task).of_task.make.model_dump(mode="json") for task in TASKS}
     ratings = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{RATINGS_FILE}"))
     context = begin()
     text = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined).render(
@@ -152,7 +152,7 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
         commit=context.commit,
         changed=context.dirty,
         seed=params.seed,
-        settings="".join(f"{line}.make: {json.dumps(make)}\n" for line, make in settings.items()),
+        settings="".join(f"{task}.make: {json.dumps(make)}\n" for task, make in settings.items()),
         rated=[path.parent.name for path in ratings if read_ratings(path)],
         left_out=left_out,
     )
@@ -194,10 +194,10 @@ def export_harness(params: Params) -> Exported:
     Raises:
         DataError: Nothing has been made yet, or a file of what has been made is missing.
     """
-    lines, left_out = _made_lines(params)
+    made, left_out = _made_tasks(params)
     tasks: list[HarnessTask] = []
-    for line in lines:
-        pairs, choices = line.pairs(params), line.choices(params)
+    for of_task in made:
+        pairs, choices = of_task.pairs(params), of_task.choices(params)
         tasks += [] if pairs is None else pair_tasks(pairs)
         tasks += [] if choices is None else choice_tasks(choices.choices, choices.answers)
     if not tasks:
@@ -231,7 +231,7 @@ def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
     task, and in no other.
 
     Args:
-        pairs: One row a pair, of one construction or several, as `cxprobe.report.line.Line.pairs` returns them.
+        pairs: One row a pair, of one construction or several, as `cxprobe.results.task.Task.pairs` returns them.
     """
     alone = pairs["variant"].where(pairs["one_answer"] != "", "")
     parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
@@ -303,7 +303,7 @@ def export_responses(params: Params) -> Exported:
     return Exported({"": content.encode()}, said)
 
 
-def responses_of(params: Params, lines: Sequence[str] = tuple(LINES)) -> pd.DataFrame:
+def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.DataFrame:
     """Read the responses of all models.
 
     Returns:
@@ -313,10 +313,10 @@ def responses_of(params: Params, lines: Sequence[str] = tuple(LINES)) -> pd.Data
         DataError: A file is missing, or there is no response at all.
     """
     tables = []
-    for name in lines:
-        of_line = params.params_of(name)
-        members = line_members(of_line)
-        if not members or of_line.nothing_to_do:
+    for name in tasks:
+        of_task = params.params_of(name)
+        members = task_members(of_task)
+        if not members or of_task.nothing_to_do:
             continue
         table = read_made_table(evaluated(name) / "responses.parquet")
         states = {member.slug: member.state for member in members}
@@ -389,19 +389,19 @@ def camel_case(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split("[-_ ]", name))
 
 
-def _made_lines(params: Params) -> tuple[list[Line], list[str]]:
-    """Return the lines of work whose data are there, and what is left out of data and tasks, a sentence each."""
-    lines, left_out = [], []
-    for name, line in LINES.items():
+def _made_tasks(params: Params) -> tuple[list[Task], list[str]]:
+    """Return the tasks whose data are there, and what is left out of data and tasks, a sentence each."""
+    tasks, left_out = [], []
+    for name, task in TASKS.items():
         made = DATA / f"make_{name}"
-        if not params.params_of(name).of_line.constructions:
+        if not params.params_of(name).of_task.constructions:
             left_out.append(f"{name}: {name}.constructions of params.yaml names none.")
         elif not made.is_dir():
             left_out.append(f"{name}: {made} is missing, since `dvc repro make_{name}` has not run.")
         else:
-            lines.append(line)
-            left_out += line.left_out(params)
-    return lines, left_out
+            tasks.append(task)
+            left_out += task.left_out(params)
+    return tasks, left_out
 
 
 def _said(left_out: Sequence[str]) -> list[str]:

@@ -52,7 +52,7 @@ def computing_code(*modules: str) -> str:
     """Return one digest of modules and of all modules of their own packages that they import.
 
     Args:
-        modules: Names of modules, such as "cxprobe.lm.masked".
+        modules: Names of modules, such as "cxprobe.models.masked".
     """
     files: dict[str, Path] = {}
     for module in modules:

@@ -119,7 +119,7 @@ def full_disk(fault: BaseException) -> str | None:
     return f"the disk is full ({said[-1]}); {advice}"
 
 
-def mendable(fault: Exception) -> str | None:
+def user_message(fault: Exception) -> str | None:
     """Return what to say of an error that the user can mend; None of another.
 
     These are the faults that cxprobe reports, packages of extras that are not installed, full disks, and files and

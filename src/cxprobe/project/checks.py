@@ -1,6 +1,6 @@
 """All faults of the files that people write: params.yaml, and what is in constructions/, lexicon/ and prompts/.
 
-Each line of work knows what is wrong with its own files; here they are all asked, and compared with params.yaml.
+Each task knows what is wrong with its own files; here they are all asked, and compared with params.yaml.
 """
 
 import re
@@ -15,13 +15,13 @@ from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.corpora.pattern import Pattern, load_pattern
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import read_json
-from cxprobe.lines import LINES
-from cxprobe.lm.folders import pin_faults
-from cxprobe.people.labels import read_labels
-from cxprobe.people.ratings import read_ratings
+from cxprobe.labels.labels import read_labels
+from cxprobe.labels.ratings import read_ratings
+from cxprobe.models.folders import pin_faults
 from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
 from cxprobe.run.params import PARAMS_FILE
+from cxprobe.tasks.registry import TASKS
 
 
 def find_faults() -> FoundFaults:
@@ -42,12 +42,12 @@ def find_faults() -> FoundFaults:
             faults.lines += [f"{folder / 'pattern.yaml'}: {fault}" for fault in _unknown_labels(pattern, params)]
         for path, read in ((folder / "labels.tsv", read_labels), (folder / "ratings.tsv", read_ratings)):
             faults.read(path, partial(read, path))
-        for line in LINES.values():
-            line.check_construction(folder, faults)
-    for line in LINES.values():
+        for task in TASKS.values():
+            task.check_construction(folder, faults)
+    for task in TASKS.values():
         if params is not None:
-            line.check_params(params, faults)
-        line.check_shared_files(params, faults)
+            task.check_params(params, faults)
+        task.check_shared_files(params, faults)
     if params is not None:
         for name in params.mining.constructions:
             faults.require("mining.constructions", name, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")

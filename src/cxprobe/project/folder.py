@@ -7,7 +7,7 @@ from pathlib import Path
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import ConstructionError, ProjectError
 from cxprobe.files.reading import read_text
-from cxprobe.project.carried import carried_files
+from cxprobe.project.bundled import bundled_files
 
 
 def is_project(folder: Path) -> bool:
@@ -31,9 +31,9 @@ def require_project(folder: Path) -> None:
     )
 
 
-def carried_models() -> list[str]:
+def bundled_models() -> list[str]:
     """Return the names of the models that cxprobe carries, sorted."""
-    return sorted(config.parent.name for config in (carried_files() / "models").glob("*/config.json"))
+    return sorted(config.parent.name for config in (bundled_files() / "models").glob("*/config.json"))
 
 
 def require_construction(name: str) -> None:
@@ -63,7 +63,7 @@ def installed_version() -> str:
     hashed = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*")):
         name = path.relative_to(_PACKAGE)
-        if path.is_file() and name.parts[0] != "carried" and "__pycache__" not in name.parts:
+        if path.is_file() and name.parts[0] != "bundled" and "__pycache__" not in name.parts:
             hashed.update(f"{name.as_posix()}\0".encode() + path.read_bytes() + b"\0")
     return f"cxprobe {version('cxprobe')}, code {hashed.hexdigest()[:12]}"
 

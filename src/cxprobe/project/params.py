@@ -1,4 +1,4 @@
-"""params.yaml as a whole: what all lines of work share, and one section for each line (`cxprobe.lines`).
+"""params.yaml as a whole: what all tasks share, and one section for each task (`cxprobe.tasks.registry`).
 
 `load_params` reads the file and reports all its faults at once: keys and values that are not allowed, unknown names,
 and values that do not go together. ``params.schema.json`` is the same model for editors (`cxprobe check` writes it).
@@ -17,16 +17,16 @@ from cxprobe.constructions.names import construction_names
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.errors import ParamsError
 from cxprobe.files.schema import Slug, faults_of, read_yaml
-from cxprobe.lines import LINES
-from cxprobe.report.params import LineParams, ReportParams
+from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.run.mining import CorporaParams
 from cxprobe.run.params import PARAMS_FILE, StageParams
+from cxprobe.tasks.registry import TASKS
 
 SCHEMA_FILE = Path("params.schema.json")
 
 
 class Params(ReportParams):
-    """All parameters of a project; each line of work adds its section, which `section` returns by its type."""
+    """All parameters of a project; each task adds its section, which `section` returns by its type."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -35,17 +35,17 @@ class Params(ReportParams):
     corpora: dict[Slug, Corpus]
     """Slug -> a corpus that mining.constructions may name."""
 
-    def params_of(self, line: str) -> LineParams:
-        """Return what the stages of a line read."""
-        return LINES[line].params.model_construct(None, **vars(self))
+    def params_of(self, task: str) -> TaskParams:
+        """Return what the stages of a task read."""
+        return TASKS[task].params.model_construct(None, **vars(self))
 
 
 @cache
 def whole_params() -> type[Params]:
-    """Return the class of all parameters, with a field for the section of each line."""
+    """Return the class of all parameters, with a field for the section of each task."""
     sections: dict[str, Any] = {}
-    for name, line in LINES.items():
-        field = line.params.model_fields[name]
+    for name, task in TASKS.items():
+        field = task.params.model_fields[name]
         sections[name] = (field.annotation, Field(description=field.description))
     return create_model("Params", __base__=Params, __doc__=Params.__doc__, **sections)
 
@@ -55,10 +55,10 @@ def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FO
 
     Args:
         path: The file.
-        constructions: The folder ``constructions`` whose sub-folders the lines may name.
+        constructions: The folder ``constructions`` whose sub-folders the tasks may name.
 
     Raises:
-        ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
+        ParamsError: One task for every fault of the file, each with its key, value and what is allowed.
     """
     content = read_yaml(path, ParamsError)
     known = construction_names(constructions.parent)
@@ -74,7 +74,7 @@ def schema_text() -> str:
 
 def _faults_between_sections(content: Mapping[str, Any], constructions: Collection[str]) -> Iterator[str]:
     """Yield what is wrong between sections that are right in themselves; where one has faults, these come first."""
-    parts: list[type[StageParams]] = [CorporaParams, ReportParams, *(line.params for line in LINES.values())]
+    parts: list[type[StageParams]] = [CorporaParams, ReportParams, *(task.params for task in TASKS.values())]
     for part in parts:
         try:
             params = part.model_validate(content)

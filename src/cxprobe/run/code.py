@@ -17,34 +17,35 @@ def write_code(pipelines: Path, folder: Path) -> int:
     """Write the code of every script below a folder, and return how many scripts there are.
 
     Args:
-        pipelines: The folder of scripts, as ``pipelines/<line>/<step>.py``.
-        folder: Where to write ``<line>/<step>.txt``: a line for each file that the script reaches, with the digest of
+        pipelines: The folder of scripts, as ``pipelines/<step>/<task>.py``.
+        folder: Where to write ``<step>/<task>.txt``: a line for each file that the script reaches, with the digest of
             what it does.
     """
     remove_left_behind(folder)
-    scripts = sorted(pipelines.glob("*/*.py"))
+    scripts = sorted(pipelines.rglob("*.py"))
     for script in scripts:
         lines = ""
-        for name, path in sorted(reached_files(script).items()):
+        for name, path in sorted(reached_files(script, pipelines).items()):
             of_file = code_digest(path) if path.suffix == ".py" else digest(path)
             lines += f"{of_file}  {name}\n"
-        write_bytes(lines.encode(), folder / script.parent.name / f"{script.stem}.txt")
+        write_bytes(lines.encode(), folder / script.relative_to(pipelines).with_suffix(".txt"))
     return len(scripts)
 
 
-def reached_files(script: Path) -> dict[str, Path]:
+def reached_files(script: Path, pipelines: Path) -> dict[str, Path]:
     """Return the files that decide on what a script computes.
 
     A package's module that draws pages has its ``templates`` beside it.
 
     Args:
-        script: A script of pipelines/.
+        script: A script.
+        pipelines: The folder of scripts.
 
     Returns:
-        Name ("pairs/score.py", "cxprobe.pairs.evaluate", or a path in the package) -> file.
+        Name ("measure/pairs.py", "cxprobe.tasks.pairs.evaluate", or a path in the package) -> file.
     """
     modules = reached_modules(script, without=WITHOUT_EFFECT)
     package = Path(__file__).parents[1]
     templates = {path for file in modules.values() for path in (file.parent / "templates").rglob("*.*")}
     named = {template.relative_to(package).as_posix(): template for template in templates}
-    return {f"{script.parent.name}/{script.name}": script} | modules | named
+    return {script.relative_to(pipelines).as_posix(): script} | modules | named

@@ -1,4 +1,4 @@
-"""The experiments of MLflow (``experiments.yaml`` of each line of work) and their descriptions."""
+"""The experiments of MLflow (``experiments.yaml`` of each task) and their descriptions."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,7 @@
-"""The sections of params.yaml that a stage reads: the seed, the hardware, and those of its line of work.
+"""The sections of params.yaml that a stage reads: the seed, the hardware, and those of its task.
 
 A package derives a class with its own sections from `StageParams`. The script of a stage passes this class to
-`cxprobe.run.running.run_stage`. So a fault in the section of another line stops no stage, and no shared module needs to
+`cxprobe.run.running.run_stage`. So a fault in the section of another task stops no stage, and no shared module needs to
 know all sections.
 """
 
@@ -58,10 +58,10 @@ class StageParams(Closed):
     seed: NonNegativeInt
     """The seed of all random draws."""
     compute: Compute
-    """The hardware for all lines of work."""
+    """The hardware for all tasks."""
 
     def section(self, kind: type[Section]) -> Section:
-        """Return the section of a type, such as `cxprobe.pairs.params.PairsParams`.
+        """Return the section of a type, such as `cxprobe.tasks.pairs.params.PairsParams`.
 
         Raises:
             TypeError: There is none.

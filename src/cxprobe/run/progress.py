@@ -40,7 +40,7 @@ def progress(total: int, unit: str, what: str, *, kept: str = "") -> Iterator[Pr
     Args:
         total: The number of units.
         unit: What is counted, in the plural, such as "texts".
-        what: Names the work, such as "score_pairs mini-mlm".
+        what: Names the work, such as "measure_pairs mini-mlm".
         kept: What an interrupted run leaves for the next one, such as "the scores of these texts are in data/...".
     """
     with tqdm(

@@ -54,7 +54,7 @@ def earlier_files(folder: Path) -> Iterator[Path]:
     DVC removes the outputs of a stage before it runs; they are still in its cache, under the names in dvc.lock.
 
     Args:
-        folder: As a stage writes to it, such as data/score_pairs/mini-mlm.
+        folder: As a stage writes to it, such as data/measure_pairs/mini-mlm.
 
     Yields:
         A folder with links to its files, or to none where the cache does not have all of them whole; it is gone when

@@ -11,7 +11,7 @@ STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names the stage which
 Number = int | float  # a whole number that is read back stays one, since the digest is about how numbers are written
 
 
-ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "blind"]
+ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "baseline"]
 WeightsState = Literal["trained", "random", "none"]
 
 
@@ -22,10 +22,10 @@ class ModelFacts:
     Attributes:
         name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
         kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), "series"
-            (several models that differ in one quantity), or "blind" (cannot know the construction).
+            (several models that differ in one quantity), or "baseline" (cannot know the construction).
         parameters: The number of its weights; None where it is not known.
         weights: Which weights exactly: a commit on the hub, or a SHA-256.
-        state: "random" for a twin of a trained model, "none" for a blind model.
+        state: "random" for a random-weights control of a trained model, "none" for a baseline.
         precision: In what it computes, such as "float32", "bfloat16", "float32, load ..." or "Q4_1, de-quantised to
             float32"; "" where that is not known, or means nothing.
         attention: How transformers computes attention, such as "sdpa"; "" where that is not known, or means nothing.
@@ -41,8 +41,8 @@ class ModelFacts:
 
 
 def label_of(slug: str, state: WeightsState) -> str:
-    """Return a model's name for people, which says if it is blind or if its weights are not the trained ones."""
-    added = {"trained": "", "none": " (blind)"}
+    """Return a model's name for people, which says if it is baseline or if its weights are not the trained ones."""
+    added = {"trained": "", "none": " (baseline)"}
     return slug + added.get(state, f" ({state} weights)")
 
 
@@ -93,7 +93,7 @@ class RunRecord:
         series: Name -> (step, number) pairs; the step is a layer, a number of shots, or the tokens of a training.
         dataset: The data that the metrics are about; None if no single file or folder holds it.
         inputs: Path of each file or folder that the stage read -> MD5, as DVC computes it.
-        weights: Which weights exactly; see `cxprobe.lm.params.ModelFacts`.
+        weights: Which weights exactly; see `cxprobe.models.params.ModelFacts`.
         folder: The folder of the run's artifacts, relative to the project.
         artifacts: Paths of tables and figures, relative to ``folder``.
         trials: What a search has tried.

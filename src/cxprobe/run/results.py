@@ -95,7 +95,7 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
     of_all = {(run.experiment, run.model, run.source) for run in outcome.runs if run.construction == "all"}
     for run in sorted(outcome.runs, key=lambda run: (run.facts.kind != "series", _STATES.index(run.facts.state))):
         key = (run.experiment, run.model, run.source)
-        if run.facts.kind == "blind" and run.construction != "all" and key in of_all:
+        if run.facts.kind == "baseline" and run.construction != "all" and key in of_all:
             continue  # half of all runs; models' runs have the best one's rate, and the report has all of them
         folder = stage.results / "runs" / (run.experiment or "") / run.model / run.construction / run.source
         if folder in records:
@@ -103,7 +103,7 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
         new = waiting / folder.relative_to(stage.results)
         source = [] if run.source == ONE_SOURCE else [run.source]
         record = RunRecord(
-            experiment=run.experiment or stage.line,
+            experiment=run.experiment or stage.task,
             name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),
             stage=stage.name,
             params={

@@ -25,10 +25,10 @@ from cxprobe.files.writing import (
     DATA,
     RESULTS,
     SCRATCH,
-    mendable,
     project_folder,
     read_json,
     remove_left_behind,
+    user_message,
     write_bytes,
     write_json,
 )
@@ -38,7 +38,7 @@ from cxprobe.run.provenance import begin, milliseconds
 from cxprobe.run.results import write_results
 from cxprobe.run.signals import end_on_signals, ending_as_killed
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.secrets import blot_output
+from cxprobe.secrets import redact_output
 
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do not support locks
 
@@ -46,7 +46,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do n
 def run_stage(
     work: Callable[[Stage[SomeParams]], Outcome | None], sections: type[SomeParams], items: str | None = None
 ) -> None:
-    """Run a stage's work as the main program: ``python pipelines/<line>/<step>.py [ITEM]``.
+    """Run a stage's work as the main program: ``python pipelines/<step>/<task>.py [ITEM]``.
 
     DVC passes the item in the environment variable ``DVC_STAGE``, so that no name from params.yaml is in a command line
     of a shell.
@@ -61,7 +61,7 @@ def run_stage(
         items: The section whose keys are the items of the stage; None for a stage that runs once.
     """
     name = work.__name__
-    blot_output()
+    redact_output()
     end_on_signals()
     try:
         params = read_params(sections)
@@ -76,7 +76,7 @@ def run_stage(
                 _work_and_record(work, stage)
         gc.freeze()  # so that Python ends at once, without a garbage collection over everything imported
     except Exception as fault:
-        message = mendable(fault)
+        message = user_message(fault)
         if message is None:
             raise
         print(f"{name}: {message}", file=sys.stderr)

@@ -27,7 +27,7 @@ class Stage(Generic[P]):
     """What a stage's work is handed.
 
     Attributes:
-        name: The name in dvc.yaml, such as "score_pairs": also that of its folders in data/ and results/.
+        name: The name in dvc.yaml, such as "measure_pairs": also that of its folders in data/ and results/.
         item: What it runs for, such as the slug of a model; "" for a stage that runs once.
         params: The sections of params.yaml that its script names.
         inputs: Path of what was read -> its MD5; filled by `use`.
@@ -39,8 +39,8 @@ class Stage(Generic[P]):
     inputs: dict[str, str] = field(default_factory=dict)
 
     @property
-    def line(self) -> str:
-        """The line of work: the last word of the name."""
+    def task(self) -> str:
+        """The task: the last word of the name."""
         return self.name.rpartition("_")[2]
 
     @property
@@ -96,7 +96,7 @@ class Stage(Generic[P]):
 
 
 @dataclass(frozen=True)
-class JudgedRun:
+class EvaluatedRun:
     """One model on one construction: a run of MLflow that people compare with others.
 
     Runs of one experiment have the same names of metrics, settings, tables and figures, as far as they apply.
@@ -115,7 +115,7 @@ class JudgedRun:
         figures: Path below the run's folder, without suffix -> a figure, written as .png.
         trials: What a search over hyperparameters has tried: child runs.
         tags: Tag of MLflow -> its value, such as the verdict.
-        experiment: The MLflow experiment; "" for that of the stage's line of work.
+        experiment: The MLflow experiment; "" for that of the stage's task.
 
     Raises:
         ValueError: There are more than 50 metrics.
@@ -165,7 +165,7 @@ class Outcome:
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
     headline: Mapping[str, Any] = field(default_factory=dict)
-    runs: Sequence[JudgedRun] = ()
+    runs: Sequence[EvaluatedRun] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -30,7 +30,7 @@ from cxprobe.run.experiments import Experiments
 from cxprobe.run.progress import progress
 from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord, Trial
 from cxprobe.run.signals import uninterrupted
-from cxprobe.secrets import blot
+from cxprobe.secrets import redact
 
 RECORD_TAG = "cxprobe.record"  # SHA-256 of the run's record; if the run is FINISHED too, it is complete
 PROCESS_TAG = "cxprobe.process"  # which process writes the run, to find the runs of those that have died
@@ -69,7 +69,7 @@ def add_runs(records: Sequence[RunRecord], context: RunContext, experiments: Exp
             _add_missing(open_store(), known, experiments)
     except Exception as error:  # every kind of store has errors of its own, and none of them may stop the work
         warning = f"MLflow at {tracking_uri()} does not work ({full_disk(error) or error})"
-        print(blot(f"{warning}: the results are written; `cxprobe sync` writes the runs later"), file=sys.stderr)
+        print(redact(f"{warning}: the results are written; `cxprobe sync` writes the runs later"), file=sys.stderr)
 
 
 def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
@@ -95,7 +95,7 @@ def sync(records: Sequence[RunRecord], experiments: Experiments) -> int:
         )
         fault = full_disk(error) or error
         raise TrackingError(
-            blot(f"the tracking store at {tracking_uri()} cannot be written ({fault}); {remedy}")
+            redact(f"the tracking store at {tracking_uri()} cannot be written ({fault}); {remedy}")
         ) from error
     if ended:
         print(f"runs that were still RUNNING though their processes have ended, and are now KILLED: {ended}")
@@ -190,7 +190,7 @@ def _add_missing(
 
     # A server is waited for, so several runs are under way; a local file takes one at a time.
     with (
-        progress(len(missing), "runs", f"MLflow at {blot(tracking_uri())}", kept="these runs are written") as shown,
+        progress(len(missing), "runs", f"MLflow at {redact(tracking_uri())}", kept="these runs are written") as shown,
         ThreadPoolExecutor(1 if _is_local() else _AT_A_TIME) as pool,
     ):
         list(pool.map(write, missing))  # after a fault it cancels the others

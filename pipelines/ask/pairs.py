@@ -1,0 +1,45 @@
+"""ask_pairs: minimal pairs, both texts of each shown to an instructed model in either order -> its raw replies."""
+
+from typing import cast
+
+import pandas as pd
+
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import SCRATCH, project_folder
+from cxprobe.models.asking import demand, questions_of, replies_to
+from cxprobe.models.language_models import write_model_facts
+from cxprobe.models.prompts import PROMPTS_FOLDER
+from cxprobe.run.record import ModelFacts
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.tasks.pairs.params import AskPairs, PairsStage
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, folder_of, made_files, read_made
+
+
+def ask_pairs(stage: Stage[PairsStage]) -> Outcome:
+    section, llm = stage.params.pairs, stage.params.llms[stage.item]
+    stage.use(PROMPTS_FOLDER / "preferences.yaml")
+    prompts, scratch = load_preference_prompts(), project_folder() / SCRATCH / stage.name / stage.item
+    how = cast(AskPairs, section.ask)  # not null where models are asked
+    counts: dict[str, float] = {"pairs": 0, "requests": 0, "failed": 0}
+    tables = {}
+    for source, files in made_files(section).items():
+        pairs = read_made([stage.use(path) for path in files])
+        by = ["construction", "words"] if source == OWN_PAIRS else section.benchmarks[source].by
+        drawn = draw_pairs(pairs, by, how.pairs_per_construction, stage.params.seed)
+        tables[source] = preference_questions(drawn, how.prompt, prompts)
+        counts["pairs"] += len(drawn)
+    print(f"{stage.item}: {demand(questions_of(pd.concat(tables.values())), llm)}", flush=True)
+    for source, table in tables.items():
+        replies = replies_to(questions_of(table), llm, scratch, f"{stage.name} {stage.item} {source}")
+        folder = stage.data / folder_of(source)
+        write_table(table.merge(replies, on="id", validate="one_to_one"), folder / "replies.parquet")
+        write_model_facts(ModelFacts(llm.name, "instructed", None, ""), folder)
+        counts["requests"] += len(replies)
+        counts["failed"] += int(replies["failed"].sum())
+    return Outcome(counts=counts)
+
+
+if __name__ == "__main__":
+    run_stage(ask_pairs, PairsStage, "llms")

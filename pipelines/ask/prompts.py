@@ -1,0 +1,36 @@
+"""ask_prompts: the questions about all constructions, put to an instructed model -> its raw replies."""
+
+import pandas as pd
+
+from cxprobe.errors import PromptError
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA, SCRATCH, project_folder
+from cxprobe.models.asking import demand, questions_of, replies_to
+from cxprobe.models.language_models import write_model_facts
+from cxprobe.run.record import ModelFacts
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.prompts.make import questions_for
+from cxprobe.tasks.prompts.params import PromptsStage
+
+
+def ask_prompts(stage: Stage[PromptsStage]) -> Outcome:
+    slug, llm = stage.item, stage.params.llms[stage.item]
+    paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
+    made = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
+    table = questions_for(made, slug, stage.params.prompts)
+    if table.empty:
+        raise PromptError(
+            f"prompts.llms.{slug}: no question is left for this model; change its sets or prompts.constructions"
+        )
+    questions = questions_of(table)
+    print(f"{slug}: {demand(questions, llm)}", flush=True)
+    scratch = project_folder() / SCRATCH / stage.name / slug
+    replies = replies_to(questions, llm, scratch, f"{stage.name} {slug}")
+    write_table(replies.assign(construction=table["construction"]), stage.data / "replies.parquet")
+    write_model_facts(ModelFacts(llm.name, "instructed", None, ""), stage.data)
+    return Outcome(counts={"requests": len(replies), "failed": int(replies["failed"].sum())})
+
+
+if __name__ == "__main__":
+    run_stage(ask_prompts, PromptsStage, "llms")

@@ -1,0 +1,54 @@
+"""make_pairs: every construction's pairs.yaml, and benchmarks of others in their own formats -> minimal pairs."""
+
+from collections import Counter
+
+import pandas as pd
+
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
+from cxprobe.run.running import run_stage
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
+from cxprobe.tasks.pairs.benchmarks import read_benchmark
+from cxprobe.tasks.pairs.described import described_tables, question_table
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
+from cxprobe.tasks.pairs.make import build_pairs, made_tables, pair_table
+from cxprobe.tasks.pairs.params import PairsStage
+from cxprobe.tasks.pairs.sources import folder_of
+
+
+def make_pairs(stage: Stage[PairsStage]) -> Outcome:
+    section, seed = stage.params.pairs, stage.params.seed
+    people = load_people(stage.use(PEOPLE_FILE))
+    contents = {}
+    for name in section.constructions:  # all of them are read before the first is used
+        stage.use(pairs_file(name))
+        contents[name] = load_pairs(name, people)
+    counts = Counter[str](constructions=len(contents))
+    built = {name: build_pairs(name, contents, people, section.make, seed) for name in contents}
+    for name, of_construction in built.items():
+        write_table(of_construction.pairs, stage.data / f"{name}.parquet")
+        counts.update(of_construction.counts)
+    tables = made_tables(built)
+    if built:
+        own = pd.concat([of_construction.pairs for of_construction in built.values()], ignore_index=True)
+        own = own[own["words"] == "real"]
+        tables |= described_tables(with_balance(own), ["construction", "variant"])
+        tables |= {"questions": question_table(own), "unbalanced": unbalanced_cells(own)}
+    for name, benchmark in section.benchmarks.items():
+        pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
+        table = pair_table(pairs)
+        write_table(table, stage.data / folder_of(name).with_suffix(".parquet"))
+        described = described_tables(with_balance(table, benchmark.by), benchmark.by)
+        tables |= {f"{folder_of(name)}/{stem}": of_pairs for stem, of_pairs in described.items()}
+        counts |= {
+            f"{name}.pairs": len(pairs),
+            f"{name}.items": len({pair.item for pair in pairs}),
+            f"{name}.identical": sum(pair.good == pair.bad for pair in pairs),  # they tie under any model
+        }
+    return Outcome(counts=counts, tables=tables)
+
+
+if __name__ == "__main__":
+    run_stage(make_pairs, PairsStage)

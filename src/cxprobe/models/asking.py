@@ -1,0 +1,223 @@
+"""Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
+
+import errno
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cxprobe.errors import ModelError
+from cxprobe.files.writing import full_disk
+from cxprobe.models.checkpoints import Source
+from cxprobe.models.folders import PACKAGED, path_of
+from cxprobe.models.params import Llm
+from cxprobe.run.progress import progress
+from cxprobe.secrets import redact, redact_all, redact_error
+
+MOCK = "mockllm/model"  # inspect's model for tests: no request leaves the machine
+_LOCAL = "hf/"  # inspect's provider of models that transformers runs on this machine
+TRIED = 3  # questions that are put before the others; a single one may be refused because of its content
+NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one that is cut by max_tokens is a reply
+CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
+
+
+def demand(questions: Mapping[str, str], llm: Llm) -> str:
+    """Return, before the first request, how much it takes at most to put questions, id -> prompt, to a model."""
+    characters = sum(map(len, questions.values()))
+    return (
+        f"{len(questions):,} requests at most, about {characters // CHARACTERS_PER_TOKEN:,} input tokens and at most "
+        f"{len(questions) * llm.max_tokens:,} output tokens; questions that an earlier run has put are not asked again"
+    )
+
+
+def open_llm(llm: Llm) -> Any:
+    """Return inspect's handle of a model, without sending a request.
+
+    Raises:
+        ModelError: inspect_ai is not installed, it does not know the model, or there is no API key.
+    """
+    if find_spec("inspect_ai") is None:
+        raise ModelError(f"{llm.name}: inspect_ai is not installed; pip install 'cxprobe[prompting]'")
+    from inspect_ai._util.error import PrerequisiteError  # it has no public name
+    from inspect_ai.model import GenerateConfig, ModelInfo, ModelOutput, ModelUsage, get_model, set_model_info
+    from rich.text import Text
+
+    config = GenerateConfig(
+        temperature=0.0,
+        max_tokens=llm.max_tokens,
+        max_connections=llm.connections,
+        max_retries=llm.retries,
+        timeout=llm.timeout,
+    )
+    arguments: dict[str, Any] = dict(llm.arguments)
+    if llm.name == MOCK:
+        said = str(arguments.pop("reply", ""))
+
+        def say(*_: Any) -> ModelOutput:
+            output = ModelOutput.from_content(MOCK, said)
+            output.usage = ModelUsage()  # inspect would fetch a tokenizer to count
+            return output
+
+        arguments["custom_outputs"] = say
+    if llm.name.startswith(_LOCAL):
+        arguments.setdefault("do_sample", False)  # inspect's provider would draw, whatever the temperature is
+        if spec := PACKAGED.get(llm.name.removeprefix(_LOCAL)):
+            from cxprobe.models.gguf import dequantised  # which brings torch
+
+            arguments["model_path"] = dequantised(Source(llm.name, spec, path_of(llm.name, spec.name))).path
+            set_model_info(llm.name, ModelInfo())  # or inspect would look for the name on the hub
+    try:
+        model = get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
+    except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
+        reason = " ".join(Text.from_markup(str(getattr(fault, "message", fault))).plain.split())
+        raise ModelError(
+            f"{llm.name}: {reason} (a name is <provider>/<model>; install its package and set its key)"
+        ) from None
+    model.api.generate = _checked(model.api.generate)
+    return model
+
+
+def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a provider's ``generate`` without keys of the environment in what it returns, that fails without a reply.
+
+    Servers repeat keys that they refuse, and some whole requests; and inspect would pass on the text of an error as a
+    reply. Inspect caches replies and logs errors, and would never ask again, so this is before it sees them.
+    """
+
+    async def asked(*arguments: Any, **options: Any) -> Any:
+        try:
+            result = await generate(*arguments, **options)
+        except Exception as error:
+            redact_error(error)
+            raise
+        output = result[0] if isinstance(result, tuple) else result
+        if isinstance(output, Exception):
+            redact_error(output)
+            return result
+        clean = type(output).model_validate(redact_all(output.model_dump()))
+        if not clean.choices:
+            raise RuntimeError(f"no choices in the provider's answer; {clean.error or 'no reason was given'}")
+        if clean.error is not None or clean.stop_reason in NO_REPLY:
+            raise RuntimeError(f"{clean.stop_reason}: {clean.error or clean.completion}")
+        if clean.message.tool_calls or not clean.completion.strip():
+            what = "a call of a tool" if clean.message.tool_calls else "no text"
+            raise RuntimeError(f"the reply is {what}, and no answer in words")
+        return (clean, *result[1:]) if isinstance(result, tuple) else clean
+
+    return asked
+
+
+def questions_of(table: pd.DataFrame) -> dict[str, str]:
+    """Return the questions of a table with the columns id and question: id -> the whole prompt."""
+    return dict(zip(table["id"].astype(str), table["question"].astype(str), strict=True))
+
+
+def replies_to(questions: Mapping[str, str], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
+    """Put questions to a model, say how far it has come, and return a reply, or a failure, for each, in their order.
+
+    Replies are kept in ``scratch`` at once: a run that was interrupted goes on from there and asks nothing again that
+    was answered; what failed is asked again. A few questions are put first: a server that answers none of them does
+    not know the model or the key, or is down, and is not asked the rest.
+
+    Args:
+        questions: Id -> the whole prompt.
+        llm: The model.
+        scratch: A folder of this model's.
+        what: The text of the progress bar: the stage, the model and what it is asked about.
+
+    Returns:
+        One row a question: id; reply, "" if there is none; failed, whether there is none: the request failed after all
+        retries, the provider refused it as too long or filtered the reply, or the reply has no text or calls a tool;
+        and error, why, or "".
+
+    Raises:
+        ModelError: See `open_llm`; or none of the first questions was answered, the run broke down, or a question has
+            neither a reply nor an error.
+        OSError: The disk of ``scratch`` is full.
+    """
+    model = open_llm(llm)
+    first, others = dict(islice(questions.items(), TRIED)), dict(islice(questions.items(), TRIED, None))
+    with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
+        replies = _put(first, llm, model, scratch, shown.update)
+        if replies["failed"].all():
+            reason = replies["error"].iloc[0].strip().splitlines()[-1]  # the lines before it are the whole request
+            raise ModelError(
+                f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; "
+                "look at the model's name, its base_url, its key and its server, and run the stage again"
+            )
+        rest = [_put(others, llm, model, scratch, shown.update)] if others else []
+    return pd.concat([replies, *rest], ignore_index=True)
+
+
+def _put(
+    questions: Mapping[str, str], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
+) -> pd.DataFrame:
+    """Put some questions, at least one; return what `replies_to` does."""
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
+    from inspect_ai.dataset import MemoryDataset, Sample
+
+    here = str(scratch.absolute())
+    # The only way to tell inspect. On a full disk its traces would print tracebacks, so there are none.
+    trace = scratch.absolute() / "trace.log"
+    os.environ |= {"INSPECT_CACHE_DIR": here, "INSPECT_TRACE_FILE": str(trace), "INSPECT_TRACE_LEVEL": "critical"}
+    os.environ["XDG_DATA_HOME"] = here  # on Linux, of what else inspect writes
+    scratch.mkdir(parents=True, exist_ok=True)
+    task = Task(
+        dataset=MemoryDataset([Sample(input=text, id=id_) for id_, text in questions.items()]),
+        solver=_solver(llm, progress),
+    )
+    try:
+        log = evaluate(
+            task,
+            model=model,
+            score=False,
+            fail_on_error=False,
+            max_samples=llm.connections,
+            display="none",
+            log_level="error",
+            log_model_api=False,  # whole requests and answers, in which keys can be
+            log_realtime=False,  # a database beside the log, whose errors on a full disk have several names
+            log_dir=f"{here}/logs",
+        )[0]
+    finally:
+        trace.unlink(missing_ok=True)  # or inspect would compress it when Python ends
+    samples = {str(sample.id): sample for sample in log.samples or []}
+    lost = questions.keys() - samples.keys()
+    if log.status != "success" or lost:
+        reason = log.error.message if log.error else f"no reply to {len(lost)} questions"
+        if full_disk(RuntimeError(reason)):  # inspect passes on the text of an error alone
+            raise OSError(errno.ENOSPC, reason, str(scratch))
+        raise ModelError(f"{llm.name}: {reason}; the replies so far are kept, so run the stage again")
+    rows = []
+    for id_ in questions:
+        error = samples[id_].error
+        reply = "" if error else samples[id_].output.completion
+        rows.append((id_, reply, error is not None, redact(error.message) if error else ""))
+    return pd.DataFrame(rows, columns=["id", "reply", "failed", "error"])
+
+
+def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:
+    """Return inspect's solver that puts one question, unless the reply is in the cache, and counts it."""
+    from inspect_ai.model import CachePolicy
+    from inspect_ai.solver import generate, solver
+
+    arguments = json.dumps(llm.arguments, sort_keys=True)  # inspect's own key of the cache leaves them out
+    put = generate("none", cache=CachePolicy(expiry=None, scopes={"arguments": arguments}))
+
+    @solver  # type: ignore[untyped-decorator]
+    def counted() -> Any:
+        async def solve(state: Any, generate_reply: Any) -> Any:
+            try:
+                return await put(state, generate_reply)
+            finally:
+                progress(1)
+
+        return solve
+
+    return counted()

@@ -1,0 +1,309 @@
+"""What a causal model is asked: how probable each token is given those before it.
+
+Texts are tokenised whole. Those that begin alike share a row, in which what they begin with is read once: a mask says
+which tokens each token sees. Padding is on the right, where a causal model cannot see it.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from inspect import signature
+from itertools import chain, pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from cxprobe.errors import DataError
+from cxprobe.files.schema import suggest
+from cxprobe.models.language_models import LoadedModel
+from cxprobe.models.loading import fields_of_model, load_model
+from cxprobe.models.logits import head_at, log_probabilities
+from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.models.terms import Bos
+from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, check_length, encode
+from cxprobe.run.record import ModelKind
+
+if TYPE_CHECKING:
+    from cxprobe.models.checkpoints import Source
+
+Ids = NDArray[np.int32]
+_ROW = 256  # tokens of texts that share a row
+_ATTENTION = {"full_attention", "sliding_attention"}  # kinds of layers that see what a mask says
+
+
+@dataclass(frozen=True)
+class CausalLM(LoadedModel):
+    """A model that reads from left to right, with the head that it was trained with.
+
+    Attributes:
+        bos: What it reads before a text, see `cxprobe.models.params.ModelSpec`.
+    """
+
+    kind: ClassVar[ModelKind] = "causal"
+
+    bos: Bos = field(default="as_tokenizer", kw_only=True)
+
+    @property
+    def decisive(self) -> tuple[object, ...]:
+        """What decides on its answers beside its weights: what it reads before a text too."""
+        return (*super().decisive, self.bos)
+
+    @property
+    def reads_trees(self) -> bool:
+        """Whether it can be told which tokens each token sees and where it stands, so that texts can share a row."""
+        config = self.model.config
+        return (
+            "position_ids" in signature(self.model.forward).parameters
+            and not self.model._is_stateful  # a recurrent state goes on from the token at the left
+            and not getattr(config, "alibi", False)  # distances in the row
+            and {*(getattr(config, "layer_types", None) or ())} <= _ATTENTION
+            and self.model._supports_attention_backend
+        )
+
+    def questions(self, portions: Sequence[Texts], how: ScoringConfig) -> Iterator["CausalQuestions"]:
+        """Yield what the model is asked to score the tokens of texts, a portion at a time."""
+        for texts in portions:
+            yield CausalQuestions(self, list(texts), how.token_budget)
+
+    @cached_property
+    def ids_before(self) -> list[int]:
+        """The ids that stand before every text.
+
+        Raises:
+            DataError: ``bos`` is "add", and the tokenizer has no such token; or it is no token of the vocabulary.
+        """
+        if self.bos == "none":
+            return []
+        if self.bos == "as_tokenizer":
+            return ids_by_itself(self.tokenizer)
+        if self.bos == "add":
+            if self.tokenizer.bos_token_id is None:
+                raise DataError(
+                    f"{self.name}: bos is 'add', but the model's tokenizer has no such token; name a bos_token in its "
+                    "tokenizer_config.json, or take 'as_tokenizer', 'none' or a token by its text, such as "
+                    "<|endoftext|>"
+                )
+            return [self.tokenizer.bos_token_id]
+        vocabulary = self.tokenizer.get_vocab()
+        # A plain word would be a misspelt policy more often than a token that begins a document.
+        if self.bos.isidentifier() or self.bos not in vocabulary:
+            allowed = ["as_tokenizer", "add", "none", "one token of its vocabulary, such as <|endoftext|>"]
+            raise DataError(f"{self.name}: bos is {self.bos!r}{suggest(self.bos, allowed)}")
+        return [vocabulary[self.bos]]
+
+    def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return text -> first token where a text has nothing before it, so that this token has no score."""
+        if self.ids_before:
+            return {}
+        encoded = encode(self.tokenizer, texts, special_tokens=False)
+        return {text.text: int(text.ids[0]) for text in encoded if len(text.ids)}
+
+
+def load_causal_lm(source: "Source", device: str) -> CausalLM:
+    """Load a model that reads from left to right.
+
+    Args:
+        source: What `cxprobe.models.loading.open_source` returned.
+        device: Where it runs; see `cxprobe.models.embedding.load_encoder`.
+
+    Raises:
+        ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model.
+        DataError: See `CausalLM.ids_before`.
+    """
+    weights = load_model(source, transformers.AutoModelForCausalLM, device)
+    model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos)
+    _ = model.ids_before  # a wrong bos is refused before any work
+    return model
+
+
+def ids_by_itself(tokenizer: Any) -> list[int]:
+    """Return the ids that a tokenizer puts before a text by itself."""
+    trial = tokenizer("a", return_special_tokens_mask=True)
+    before: list[int] = trial["input_ids"][: trial["special_tokens_mask"].index(0)]
+    return before
+
+
+class CausalQuestions:
+    """The questions about the tokens of texts, one a text.
+
+    Attributes:
+        texts: The texts.
+        text_of: The key of each distinct text with what stands before it -> the text.
+    """
+
+    def __init__(self, model: CausalLM, texts: Sequence[str], token_budget: int) -> None:
+        """Ask about all texts.
+
+        Args:
+            model: The model; its weights are not needed here.
+            texts: Whole texts, contexts included: those that begin alike are computed together. The first token of a
+                text has no score if the model reads nothing before it.
+            token_budget: The most tokens in a batch.
+
+        Raises:
+            DataError: A text has no token to score, is too long, or contains what stands before it.
+        """
+        self.texts = texts
+        self._model, self._token_budget = model, token_budget
+        before = model.ids_before
+        self._encoded = encode(model.tokenizer, texts, special_tokens=False)
+        self._ids: dict[bytes, Ids] = {}
+        self.text_of: dict[bytes, str] = {}
+        self._keys = []
+        for text in self._encoded:
+            if set(before) & set(text.ids.tolist()):
+                raise DataError(f"{text.text!r} contains a token that bos puts before it; remove it, or take bos: none")
+            ids = np.array([*before, *text.ids], dtype=np.int32)
+            if len(ids) < 2:
+                raise DataError(f"{text.text!r} is one token with nothing before it and has no score; take bos: add")
+            check_length(text.text, len(ids), model.max_tokens)
+            key = key_of(ids)
+            self._ids[key], self.text_of[key] = ids, text.text
+            self._keys.append(key)
+
+    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+        """Return some of the texts in batches; those that begin alike are together."""
+        sequences = [self._ids[key] for key in keys]
+        if self._shares:
+            rows = rows_of_texts(sequences, self._token_budget)
+        else:
+            rows = [SharedRow([number], len(ids) - 1) for number, ids in enumerate(sequences)]
+        batches = []
+        for numbers in token_budget_batches([row.places for row in rows], self._token_budget):
+            keys_of_rows = [[keys[text] for text in rows[number].texts] for number in numbers]
+            batches.append(Batch([*chain.from_iterable(keys_of_rows)], partial(self._compute, keys_of_rows)))
+        return batches
+
+    @property
+    def _shares(self) -> bool:
+        """Whether texts share rows: a mask of ours takes the place of one that ends at a window of attention."""
+        window = getattr(self._model.model.config, "sliding_window", None) or inf
+        return self._model.reads_trees and max(map(len, self._ids.values())) <= window
+
+    def _compute(
+        self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]
+    ) -> Iterator[Answers]:
+        """Yield the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
+        asked = [[key for key in row if key in wanted] for row in keys_of_rows]
+        trees = [Tree([self._ids[key] for key in row]) for row in asked if row]
+        lm = model.model.eval()
+        ids = [torch.tensor(tree.ids) for tree in trees]
+        input_ids = pad_sequence(ids, batch_first=True)  # (rows, widest)
+        real = pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in ids], batch_first=True)
+        options = seen_by_each(trees, input_ids.shape[1], lm.dtype) if self._shares else {}
+        options = {name: tensor.to(lm.device) for name, tensor in options.items()}
+        with torch.inference_mode(), head_at(lm, *real.nonzero(as_tuple=True)):
+            logits = lm(input_ids=input_ids.to(lm.device), use_cache=False, **options).logits[0]  # (n, vocabulary)
+        numbers = []
+        for of_row, tree in zip(logits.split([len(row) for row in ids]), trees, strict=True):
+            places, following = torch.tensor(tree.followed).T
+            followed = log_probabilities(of_row, places, following)
+            numbers += [followed[steps] for steps in tree.steps]
+        yield dict(zip(chain.from_iterable(asked), numbers, strict=True))
+
+    def read(self, answers: Answers) -> Iterator[TokenScores]:
+        """Yield the scores of each text."""
+        for text, key in zip(self._encoded, self._keys, strict=True):
+            # The first token has no score if no token precedes it.
+            numbers = [np.nan, *answers[key]]
+            log_probs = np.array(numbers[-len(text.ids) :], dtype=np.float64)
+            yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
+
+    def unread(self, records: Sequence[TokenScores]) -> Answers:
+        """Return the answers that gave the scores of each text, as `read` has yielded them."""
+        return {
+            key: record.log_probs[len(text.ids) + 1 - len(self._ids[key]) :]
+            for text, key, record in zip(self._encoded, self._keys, records, strict=True)
+        }
+
+
+class Tree:
+    """Texts in one row, in which those that begin alike share the tokens that they begin with.
+
+    Attributes:
+        ids: The id at each place of the row: each text's but its last, those that are shared once.
+        before: The place before each in its texts, which is further left; -1 for the first of a text.
+        depths: How many ids are before each in its texts.
+        followed: Place and the id that follows it in a text, each pair once.
+        steps: Of each text, the number in ``followed`` of each of its ids but the first.
+    """
+
+    def __init__(self, texts: Sequence[Ids]) -> None:
+        """Put texts of at least two ids into a row."""
+        places: dict[tuple[int, int], int] = {}  # place before and id -> place
+        followed: dict[tuple[int, int], int] = {}
+        self.steps = []
+        for text in texts:
+            place = -1
+            steps = []
+            for one, following in pairwise(text.tolist()):
+                place = places.setdefault((place, one), len(places))
+                steps.append(followed.setdefault((place, following), len(followed)))
+            self.steps.append(steps)
+        self.followed = [*followed]
+        self.ids = [one for _, one in places]
+        self.before = [place for place, _ in places]
+        self.depths: list[int] = []
+        for place in self.before:
+            self.depths.append(0 if place < 0 else self.depths[place] + 1)
+
+
+def seen_by_each(trees: Sequence[Tree], widest: int, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Return the positions and the attention mask of rows: each place sees those before it in its texts, and itself.
+
+    Args:
+        trees: The rows.
+        widest: Places of a row, padding on the right included.
+        dtype: The model's.
+
+    Returns:
+        position_ids, shape (rows, widest), and attention_mask, shape (rows, 1, widest, widest), to be added to scores.
+    """
+    seen = np.repeat(np.eye(widest, dtype=bool)[None], len(trees), axis=0)  # (rows, widest, widest)
+    positions = np.zeros((len(trees), widest), dtype=np.int64)
+    for row, tree in enumerate(trees):
+        positions[row, : len(tree.depths)] = tree.depths
+        for place, before in enumerate(tree.before):
+            if before >= 0:
+                seen[row, place] |= seen[row, before]
+    hidden = torch.zeros(seen.shape, dtype=dtype).masked_fill(torch.from_numpy(~seen), torch.finfo(dtype).min)
+    return {"position_ids": torch.from_numpy(positions), "attention_mask": hidden.unsqueeze(1)}
+
+
+class SharedRow(NamedTuple):
+    """Texts that share a row, and its places: the ids of its `Tree`."""
+
+    texts: list[int]
+    places: int
+
+
+def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[SharedRow]:
+    """Put texts into rows, each beside those that begin alike; a row's texts are positions in ``sequences``.
+
+    A row has at most `_ROW` places, since all of them are compared with one another; or as many as two texts, so that
+    long ones share too; and never more than the budget, if it has several texts.
+
+    Args:
+        sequences: Distinct texts' ids.
+        budget: The most tokens in a batch.
+    """
+    rows: list[SharedRow] = []
+    last = np.array([], dtype=np.int32)
+    in_order = sorted(range(len(sequences)), key=lambda number: sequences[number].tolist())
+    for number in in_order:
+        ids = sequences[number][:-1]
+        length = min(len(ids), len(last))
+        different = np.flatnonzero(ids[:length] != last[:length])
+        new = len(ids) - (int(different[0]) if len(different) else length)
+        if rows and rows[-1].places + new <= min(budget, max(_ROW, 2 * len(ids))):
+            rows[-1] = SharedRow([*rows[-1].texts, number], rows[-1].places + new)
+        else:
+            rows.append(SharedRow([number], len(ids)))
+        last = ids
+    return rows

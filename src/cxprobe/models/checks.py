@@ -1,0 +1,137 @@
+"""Whether a model's weights, configuration and tokenizer belong together, and whether it can read some texts."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import nan
+from typing import Any
+
+import torch
+
+from cxprobe.errors import ModelError
+from cxprobe.models.checkpoints import Source
+from cxprobe.models.language_models import LoadedModel
+
+# The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
+_MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
+# Share of tokens: far above what English with a few rare words gives, far below what another model's tokenizer gives.
+MOST_UNKNOWN = 0.2
+_TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
+
+
+def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
+    """Refuse a model that is not its checkpoint, as the loading report of transformers tells.
+
+    Weights of the checkpoint have other shapes than the model's, or are missing, so that transformers has drawn them at
+    random; or the checkpoint has weights of the body that the model does not, such as those of a further layer. What
+    stands beside the body is a head for another use. The pooler of sentence pairs may be missing or left out: no hidden
+    state and no score passes through it, and the checkpoints of RoBERTa and DeBERTa have none.
+
+    Args:
+        source: Where it comes from.
+        model: The model.
+        report: Of transformers; "mismatched_keys" has of each weight the name, the stored shape and the model's.
+    """
+    prefix = f"{model.base_model_prefix}."
+    body = dict(model.base_model.named_children())
+    shapes = [f"{name} is {list(stored)}, not {list(built)}" for name, stored, built in report["mismatched_keys"]]
+    missing = [name for name in report["missing_keys"] if not name.removeprefix(prefix).startswith("pooler.")]
+    unused = []
+    for name in report["unexpected_keys"]:
+        first = name.removeprefix(prefix).split(".")[0]
+        if first != "pooler" and (first in body or name.startswith(prefix)) and not _MASKS.search(name):
+            unused.append(name)
+    for faults, what in (
+        (shapes, "of the checkpoint have other shapes than config.json says"),
+        (missing, "are not in its checkpoint and would be random"),
+        (unused, "of its checkpoint are not used by the model that config.json describes"),
+    ):
+        if faults:
+            raise ModelError(
+                f"{source}: {len(faults)} weights {what}: {', '.join(sorted(faults)[:5])}; config.json and weights do "
+                "not belong together, so copy or download both again, or take another checkpoint"
+            )
+
+
+def check_trial(source: Source, model: Any) -> None:
+    """Refuse a model that does not read a plain sentence as a trained model does.
+
+    Its tokenizer gives ids beyond the embedding, or reads all words as one token, as that does which transformers makes
+    up where the files of one are missing; or what it answers is not finite, or the same at every token.
+    """
+    spec, tokenizer = source.spec, source.tokenizer
+    with source.refusing("the tokenizer"):
+        words = set(tokenizer(_TRIAL, add_special_tokens=False, verbose=False)["input_ids"])
+        read = tokenizer(_TRIAL, verbose=False)["input_ids"]
+    rows = model.get_input_embeddings().weight.shape[0]
+    if len(words) < 2 or max(read) >= rows:
+        raise ModelError(
+            f"{source}: its tokenizer reads {_TRIAL!r} as {len(words)} different tokens with ids of at most "
+            f"{max(read, default=0)}, and the embedding has {rows} rows; its files are missing, damaged or another "
+            "model's, so copy them beside the weights that they belong to"
+        )
+    ids = torch.tensor([read[: source.max_tokens]], device=model.device)
+    advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
+    with source.refusing(f"cannot read a plain sentence in {spec.dtype}", advice), torch.inference_mode():
+        answer = model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
+    fault = ""
+    if not answer.isfinite().all():
+        fault = "NaN or infinite"
+    elif (answer == answer[:, :1]).all():
+        fault = "the same at every token"
+    if fault:
+        raise ModelError(
+            f"{source}: what it answers to {_TRIAL!r} in {spec.dtype} is {fault}, so its weights are damaged or do not "
+            "fit the precision; take float32, or copy or download it again, or take another checkpoint"
+        )
+
+
+def longest_input(source: Source) -> int:
+    """Return the longest input, special tokens included; RoBERTa reserves positions up to its padding's id."""
+    config, tokenizer = source.config, source.tokenizer
+    with source.refusing("max_position_embeddings of config.json, model_max_length of tokenizer_config.json"):
+        positions = getattr(config, "max_position_embeddings", tokenizer.model_max_length)
+        reserved = config.pad_token_id + 1 if "roberta" in config.model_type else 0
+        longest = min(int(positions) - reserved, int(tokenizer.model_max_length))
+        special = tokenizer.num_special_tokens_to_add()
+    if longest <= special:
+        raise ModelError(
+            f"{source}: inputs of {longest} tokens leave no room beside {special} special ones; mend "
+            "max_position_embeddings of config.json or model_max_length of tokenizer_config.json"
+        )
+    return longest
+
+
+def check_known(model: LoadedModel, texts: Sequence[str], place: str) -> float:
+    """Refuse to measure texts of which a model's tokenizer does not know too much.
+
+    A byte-level tokenizer knows everything.
+
+    Args:
+        model: The model that is to read them.
+        texts: All texts of a stage, or a sample; one that is given twice counts twice.
+        place: What they are, for the message, such as "the sentences of a construction".
+
+    Returns:
+        The share of unknown tokens, 0 to 1, special ones not counted; NaN if there is no token.
+
+    Raises:
+        ModelError: The share is larger than `MOST_UNKNOWN`.
+    """
+    unknown_id = model.tokenizer.unk_token_id
+    tokens = unknown = 0
+    tokenise = partial(model.tokenizer, add_special_tokens=False, verbose=False)
+    for start in range(0, len(texts), 1000):
+        for ids in tokenise(list(texts[start : start + 1000]))["input_ids"]:
+            tokens += len(ids)
+            unknown += ids.count(unknown_id)
+    share = unknown / tokens if tokens else nan
+    if share > MOST_UNKNOWN:
+        words = list(dict.fromkeys(word for text in texts[:1000] for word in text.split()))
+        lost = [word for word, ids in zip(words, tokenise(words)["input_ids"], strict=True) if unknown_id in ids]
+        raise ModelError(
+            f"'{model.name}': {share:.1%} of the tokens of {place} are unknown to its tokenizer, such as "
+            f"{', '.join(map(repr, lost[:5]))}, and at most {MOST_UNKNOWN:.0%} may be; its tokenizer is another "
+            "model's, or it is a model of another language: take another checkpoint"
+        )
+    return share

@@ -1,0 +1,268 @@
+"""One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+import torch
+import transformers
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from cxprobe.errors import DataError
+from cxprobe.files.arrays import DenseVectors, read_features, write_features
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.models.answering import answer
+from cxprobe.models.language_models import LoadedModel, write_model_facts
+from cxprobe.models.loading import fields_of_model, load_model, open_source
+from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.models.texts import encode_inputs
+from cxprobe.run.record import ModelKind
+from cxprobe.segmentation import Span, Spans
+
+if TYPE_CHECKING:
+    from cxprobe.models.checkpoints import Source
+    from cxprobe.models.measuring import MeasuredModel
+    from cxprobe.models.params import ModelSpec
+
+R = TypeVar("R")
+_SPANS_FILE = "spans.parquet"
+_BLOCK = 1024  # texts whose vectors are in memory at once while they are written
+
+
+class LoadedEncoder(LoadedModel):
+    """A model whose hidden states are read."""
+
+    kind: ClassVar[ModelKind] = "encoder"
+
+
+def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> LoadedEncoder:
+    """Load a model to read hidden states from; code of a checkpoint is never run.
+
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: Where it comes from, its precision, whether it is a random-weights control, and how it is made to fit.
+        device: Where it runs, as PyTorch names it: cpu, cuda, cuda:1, mps; "meta" for a model without weights, which
+            has its tokenizer, its configuration and its fingerprint.
+        source: What `open_source` returned, if it was called before.
+
+    Raises:
+        ModelError: It is not on this machine and cannot be downloaded, or a file is damaged; its files differ from
+            ``sha256``; some weights are not in the checkpoint (transformers would initialise them at random), and it is
+            no random-weights control, or have other shapes there, or some of the body are not used; it is an
+            encoder-decoder; its tokenizer is not a fast one; or it does not read a plain sentence as a trained model
+            does.
+    """
+    source = source or open_source(slug, spec)
+    return LoadedEncoder(*fields_of_model(source, load_model(source, transformers.AutoModel, device)))
+
+
+def embed_texts(
+    model: "MeasuredModel[LoadedEncoder]",
+    portions: Mapping[str, Sequence[str]],
+    *,
+    spans: Mapping[str, Sequence[Span]] | None = None,
+    token_budget: int,
+    folder: Path,
+) -> dict[str, float] | None:
+    """Write each layer's mean vector of each text, for a stage; every vector is kept in the model's store at once.
+
+    Args:
+        model: The model.
+        portions: Name -> distinct texts, such as those of one source of sentences; batches are formed within a portion.
+        spans: Name of a portion -> of each of its texts the span whose tokens count; of other portions all count.
+        token_budget: The most tokens, padding included, in a batch.
+        folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
+            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts; and ``spans.parquet``,
+            columns start and end, if spans count.
+
+    Returns:
+        The numbers of sentences and of their tokens, special ones included; and see `MeasuredModel.check`. None if this
+        process writes no files.
+
+    Raises:
+        ModelError: See `MeasuredModel.check`.
+        DataError: See `tokenise`; or a number is not finite.
+    """
+    encoder = model.described
+    spans = spans or {}
+    tokens = {name: tokenise(encoder, texts, spans.get(name)) for name, texts in portions.items()}
+    sentences = list(chain.from_iterable(tokens.values()))
+    checked = model.check(
+        list(chain.from_iterable(portions.values())),
+        sentences,
+        lambda loaded, sample: pool_texts(loaded, sample, token_budget),
+    )
+
+    def write(name: str, blocks: Iterable[DenseVectors]) -> None:
+        write_features(blocks, list(portions[name]), folder / name)
+        if name in spans:
+            write_table(pd.DataFrame(spans[name], columns=Span._fields), folder / name / _SPANS_FILE)
+
+    def ask() -> Iterator[VectorQuestions[None]]:
+        return (VectorQuestions(part, token_budget, partial(write, name)) for name, part in tokens.items())
+
+    def recall(earlier: Path) -> Iterator[Answers]:
+        for ids in sorted(earlier.rglob("ids.parquet")):
+            features = read_features(ids.parent)
+            path = ids.with_name(_SPANS_FILE)
+            spans_of_texts: Spans = None
+            if path.is_file():
+                spans_of_texts = [Span(*row) for row in read_table(path).itertuples(index=False, name=None)]
+            questions = VectorQuestions(tokenise(encoder, features.ids, spans_of_texts), token_budget, list)
+            yield from questions.unread(np.asarray(features.vectors))
+
+    if model.answer(ask, len(sentences), folder, recall, "sentences") is None:
+        return None
+    write_model_facts(model.facts, folder)
+    return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
+
+
+class Tokens(NamedTuple):
+    """A tokenised sentence.
+
+    Attributes:
+        text: The sentence.
+        ids: The token ids, special tokens included.
+        counted: Which of them count in the mean.
+    """
+
+    text: str
+    ids: list[int]
+    counted: list[bool]
+
+
+def tokenise(encoder: LoadedEncoder, texts: Sequence[str], spans: Spans = None) -> list[Tokens]:
+    """Tokenise sentences, and mark the tokens that count in the mean.
+
+    Args:
+        encoder: The model whose tokenizer is used.
+        texts: The sentences.
+        spans: Of each sentence the characters whose tokens count, those that lie in it in part included; None for all.
+
+    Raises:
+        DataError: A sentence has no token, or is longer than the model's longest input (nothing is ever truncated), or
+            no token lies in its span.
+    """
+    tokens = []
+    for number, one in enumerate(encode_inputs(encoder, texts)):
+        inside = np.ones(len(one.spans), dtype=bool)
+        if spans is not None:
+            start, end = spans[number]
+            inside = np.maximum(one.spans[:, 0], start) < np.minimum(one.spans[:, 1], end)
+            if not inside.any():
+                raise DataError(f"{one.text!r} has no token in its characters {start} to {end}; mark a word of it")
+        counted = np.zeros(len(one.ids), dtype=bool)
+        counted[one.first : one.first + len(one.spans)] = inside
+        tokens.append(Tokens(one.text, one.ids.tolist(), counted.tolist()))
+    return tokens
+
+
+class VectorQuestions(Generic[R]):
+    """The questions about the vectors of sentences.
+
+    Attributes:
+        texts: The sentences.
+        text_of: The key of each distinct sentence, with what counts of it -> the sentence.
+    """
+
+    def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[DenseVectors]], R]) -> None:
+        """Ask about all sentences.
+
+        Args:
+            tokens: The sentences.
+            token_budget: The most tokens, padding included, in a batch.
+            use: What becomes of the vectors, which it is given in blocks of shape (layers, sentences, dimensions).
+        """
+        self.texts: Sequence[str] = [sentence.text for sentence in tokens]
+        self._token_budget, self._use = token_budget, use
+        self._keys = [key_of(np.array([*sentence.ids, *sentence.counted], dtype=np.int32)) for sentence in tokens]
+        self._tokens = dict(zip(self._keys, tokens, strict=True))
+        self.text_of = dict(zip(self._keys, self.texts, strict=True))
+
+    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+        """Return some of the sentences in batches."""
+        lengths = [len(self._tokens[key].ids) for key in keys]
+        return [
+            Batch([keys[position] for position in positions], self._compute)
+            for positions in token_budget_batches(lengths, self._token_budget)
+        ]
+
+    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Iterator[Answers]:
+        vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
+        yield {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
+
+    def read(self, answers: Answers) -> Iterator[R]:
+        """Hand on the vectors."""
+        blocks = (
+            np.stack([answers[key] for key in self._keys[start : start + _BLOCK]], axis=1).astype(np.float32)
+            for start in range(0, len(self._keys), _BLOCK)
+        )
+        yield self._use(blocks)
+
+    def unread(self, vectors: DenseVectors) -> Iterator[Answers]:
+        """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
+        for start in range(0, len(self._keys), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            block = np.ascontiguousarray(vectors[:, part])
+            yield {key: block[:, position] for position, key in enumerate(self._keys[part])}
+
+
+def pool_texts(
+    encoder: LoadedEncoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
+) -> DenseVectors:
+    """Return the vectors of sentences, shape (layers, sentences, dimensions), by a loaded model in this process."""
+
+    def join(blocks: Iterable[DenseVectors]) -> DenseVectors:
+        return np.concatenate(list(blocks), axis=1)
+
+    questions = VectorQuestions(tokens, token_budget, join)
+    [vectors] = answer(lambda: [questions], lambda: encoder, progress=progress)
+    return vectors
+
+
+def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> DenseVectors:
+    """Run a model on a batch of sentences, padded on the right, and pool each layer's hidden states.
+
+    Args:
+        encoder: The model.
+        sentences: The batch.
+
+    Returns:
+        Shape (layers, sentences, dimensions), float32. Layer 0 is the embeddings, the last the model's output.
+    """
+    device = encoder.model.device
+
+    def padded(rows: Sequence[Sequence[int]], value: int = 0) -> Tensor:
+        tensors = [torch.tensor(row) for row in rows]
+        return pad_sequence(tensors, batch_first=True, padding_value=value).to(device)  # (sentences, tokens)
+
+    # The attention mask always hides what fills short rows, so 0 stands in where the tokenizer defines no padding.
+    input_ids = padded([one.ids for one in sentences], encoder.tokenizer.pad_token_id or 0)
+    attended = padded([[1] * len(one.ids) for one in sentences])
+    counts = padded([one.counted for one in sentences])
+    mask = None if attended.all() else attended  # models are faster without one
+    with torch.inference_mode():
+        output = encoder.model(input_ids=input_ids, attention_mask=mask, output_hidden_states=True)
+        # Pooled one by one, so that the stack of all tokens' states is never built.
+        pooled = torch.stack([mean_over_tokens(layer, counts) for layer in output.hidden_states])
+    vectors: DenseVectors = pooled.cpu().numpy()
+    return vectors
+
+
+def mean_over_tokens(hidden: Tensor, counted: Tensor) -> Tensor:
+    """Average the vectors of the tokens that count.
+
+    Args:
+        hidden: Shape (batch, tokens, dimensions), any floating type.
+        counted: Shape (batch, tokens), True for the tokens in the mean; every row needs at least one.
+
+    Returns:
+        Shape (batch, dimensions), float32: the sum is taken in float32 whatever the precision of the model.
+    """
+    weights = counted.to(torch.float32) / counted.sum(dim=1, keepdim=True)  # (batch, tokens)
+    return torch.bmm(weights.unsqueeze(1), hidden.to(torch.float32)).squeeze(1)  # (batch, dimensions)

@@ -1,0 +1,284 @@
+"""Intervene in a model: write other vectors into the output of a block, and see what the model answers then.
+
+It works for every masked or causal model whose blocks stand in one list. A hook of PyTorch reads a block's output; the
+model then goes on from that output with some vectors exchanged, and what lies below does not run again. In a causal
+model what stands before the exchanged vectors stays as it is, and does not run again either.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from transformers import DynamicCache
+
+from cxprobe.errors import ModelError
+from cxprobe.models.causal import CausalLM
+from cxprobe.models.language_models import LoadedModel
+from cxprobe.models.logits import head_at
+from cxprobe.models.texts import check_length, encode
+
+AT_ANSWER = "answer"  # the region of a masked model's mask
+
+
+class Sentence(NamedTuple):
+    """A sentence up to its answer, the two answers, and the rest.
+
+    Attributes:
+        before: What stands before the answer, without the space between them.
+        ends: Of each region of it the character after its last.
+        answers: The two answers to compare, each a word or more.
+        after: What follows the answer, with the space before it if there is one.
+    """
+
+    before: str
+    ends: Sequence[int]
+    answers: tuple[str, str]
+    after: str
+
+
+class SentenceTokens(NamedTuple):
+    """A sentence as a model reads it.
+
+    Attributes:
+        ids: Shape (length,): what the model reads; a masked model reads a mask in the place of the answer.
+        regions: The position of the last token of each region; of a masked model the mask comes last.
+        at: The position whose output predicts the answer.
+        targets: The first token of each of the two answers.
+    """
+
+    ids: NDArray[np.int32]
+    regions: tuple[int, ...]
+    at: int
+    targets: tuple[int, int]
+
+
+def tokens_of_sentence(model: LoadedModel, sentence: Sentence) -> SentenceTokens | None:
+    """Return a sentence as a model reads it; None where one token does not tell its two answers apart.
+
+    Answers are tokenised inside their sentence. To a masked model each must be one known token there; to a causal model
+    their first tokens must differ. What stands around them must have the same tokens in both.
+
+    Raises:
+        DataError: The sentence is longer than the model's longest input.
+    """
+    is_causal, tokenizer = isinstance(model, CausalLM), model.tokenizer
+    start = len(sentence.before) + 1
+    targets: list[int] = []
+    contexts: set[bytes] = set()
+    for answer in sentence.answers:
+        text = f"{sentence.before} {answer}{sentence.after}"
+        [encoded] = encode(tokenizer, [text], special_tokens=not is_causal)
+        stops = encoded.spans[:, 1]
+        token = int(np.searchsorted(stops, start, side="right"))  # the first token of the answer
+        if not is_causal and (stops[token] != start + len(answer) or encoded.spans[token, 0] < start - 1):
+            return None
+        ids = encoded.ids.copy()
+        at = encoded.first + token
+        targets.append(int(ids[at]))
+        if isinstance(model, CausalLM):
+            before = model.ids_before
+            ids = np.array([*before, *ids[:at]], dtype=np.int32)
+            first, at = len(before), len(ids) - 1
+        else:
+            ids[at], first = tokenizer.mask_token_id, encoded.first
+        contexts.add(ids.tobytes())
+    if len(contexts) > 1 or len(set(targets)) < 2 or tokenizer.unk_token_id in targets:
+        return None
+    check_length(sentence.before, len(ids), model.max_tokens)
+    regions = [first + int(np.searchsorted(stops, end)) for end in sentence.ends]
+    if not is_causal:
+        regions.append(at)
+    return SentenceTokens(ids, tuple(regions), at, (targets[0], targets[1]))
+
+
+def blocks_of(model: LoadedModel) -> Any:
+    """Return the list of a model's blocks.
+
+    Raises:
+        ModelError: There is no list of as many modules as the model has layers.
+    """
+    layers = getattr(model.model.config, "num_hidden_layers", None)
+    for module in model.model.base_model.modules():
+        if isinstance(module, torch.nn.ModuleList) and len(module) == layers:
+            return module
+    raise ModelError(
+        f"'{model.name}': it has no torch.nn.ModuleList of its {layers} blocks to exchange vectors in; take another"
+    )
+
+
+class BlockOutput(NamedTuple):
+    """The output of one block for prompts, from which the rest of the model can go on.
+
+    Attributes:
+        block: The number of the block, from 0.
+        hidden: Shape (prompts, widest, dimensions), padded on the right.
+        others: How many further outputs the block has; None where it returns a tensor.
+        past: Of each block the keys and the values, shape (prompts, heads, widest, dimensions of a head). Up to this
+            block only their length counts, so that one dimension of a head is kept. None for a masked model, and for a
+            model without such a cache.
+    """
+
+    block: int
+    hidden: Tensor
+    others: int | None
+    past: list[tuple[Tensor, Tensor]] | None
+
+    def at(self, columns: Tensor) -> Tensor:
+        """Return the vectors at positions, shape (prompts, k) -> (prompts, k, dimensions), float32 and on the CPU."""
+        return self.hidden[torch.arange(len(columns)).unsqueeze(1), columns].float().cpu()
+
+
+class Edits(NamedTuple):
+    """What is written into a model: row i is about one prompt.
+
+    Attributes:
+        output: The output of a block for all prompts; blocks up to this one do not run again.
+        rows: Shape (n,): which of these prompts.
+        columns: Shape (n,): the position in each.
+        vectors: Shape (n, dimensions): what is written there. Gradients flow through them.
+    """
+
+    output: BlockOutput
+    rows: Tensor
+    columns: Tensor
+    vectors: Tensor
+
+
+def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int, token_budget: int) -> BlockOutput:
+    """Return what a block makes of prompts.
+
+    Args:
+        model: The model.
+        prompts: The prompts.
+        block: The number of the block, from 0.
+        token_budget: The most tokens in a batch, padding included.
+    """
+    outputs: list[Any] = []  # of the block, one a batch
+    caches: list[DynamicCache] = []
+
+    def keep(_module: Any, _args: Any, output: Any) -> None:
+        outputs.append(output)
+
+    hook = blocks_of(model)[block].register_forward_hook(keep)
+    try:
+        for some in _batches(prompts, token_budget):
+            cache = DynamicCache() if _has_past(model) else None
+            with torch.no_grad():
+                _logits(model, prompts[some], past=cache)
+            if cache is not None:
+                caches.append(cache)
+    finally:
+        hook.remove()
+    is_tuple = isinstance(outputs[0], tuple)
+    hidden = [output[0] if is_tuple else output for output in outputs]
+    others = len(outputs[0]) - 1 if is_tuple else None
+    widest = max(one.shape[1] for one in hidden)
+
+    def together(tensors: Sequence[Tensor]) -> Tensor:
+        return torch.cat([torch.nn.functional.pad(one, (0, 0, 0, widest - one.shape[-2])) for one in tensors])
+
+    past = []
+    for number, layers in enumerate(zip(*(cache.layers for cache in caches), strict=True)):
+        used = 1 if number <= block else None  # of these only their length counts
+        keys = together([layer.keys[..., :used] for layer in layers])
+        values = together([layer.values[..., :used] for layer in layers])
+        past.append((keys, values))
+    return BlockOutput(block, together(hidden), others, past or None)
+
+
+def _has_past(model: LoadedModel) -> bool:
+    """Return whether what a model makes of the beginning of a text can be kept."""
+    return isinstance(model, CausalLM) and not model.model._is_stateful
+
+
+@contextmanager
+def _going_on(blocks: Sequence[Any], edits: Edits, start: int, widest: int) -> Iterator[None]:
+    """Let a model go on from a block's output in which vectors were written: blocks up to this one only hand it on."""
+    output = edits.output
+    hidden = output.hidden[edits.rows, start:widest].clone()
+    hidden[torch.arange(len(hidden)), edits.columns - start] = edits.vectors.to(hidden)
+
+    def hand_on(*_args: Any, **_options: Any) -> Any:
+        return hidden if output.others is None else (hidden, *[None] * output.others)
+
+    skipped = blocks[: output.block + 1]
+    try:
+        for block in skipped:
+            block.forward = hand_on
+        yield
+    finally:
+        for block in skipped:
+            del block.forward
+
+
+def _logits(
+    model: LoadedModel, prompts: Sequence[SentenceTokens], edits: Edits | None = None, past: DynamicCache | None = None
+) -> Tensor:
+    """Return the logits of the answers, shape (prompts, vocabulary), float32; a cache that is given is filled."""
+    device = model.model.device
+    rows = [torch.from_numpy(prompt.ids).long() for prompt in prompts]
+    ids = pad_sequence(rows, batch_first=True, padding_value=model.tokenizer.pad_token_id or 0)  # (prompts, widest)
+    start = 0
+    if edits and edits.output.past:
+        start = int(edits.columns.min())
+        before = (edits.rows, slice(None), slice(start))
+        past = DynamicCache([(keys[before], values[before]) for keys, values in edits.output.past])
+    options: dict[str, Any] = {}
+    if not isinstance(model, CausalLM):  # a causal model cannot see what is padded on the right
+        real = [torch.ones(len(prompt.ids), dtype=torch.long) for prompt in prompts]
+        options["attention_mask"] = pad_sequence(real, batch_first=True).to(device)
+    elif _has_past(model):
+        options = {"use_cache": past is not None, "past_key_values": past}
+    changed = nullcontext() if edits is None else _going_on(blocks_of(model), edits, start, ids.shape[1])
+    at = torch.tensor([prompt.at for prompt in prompts]) - start
+    with changed, head_at(model.model, torch.arange(len(prompts)), at):
+        logits: Tensor = model.model(input_ids=ids[:, start:].to(device), **options).logits[0]  # (prompts, vocabulary)
+    return logits.to(torch.float32)
+
+
+def answers_after(
+    model: LoadedModel, prompts: Sequence[SentenceTokens], targets: Tensor, edits: Edits | None = None
+) -> Tensor:
+    """Return how probable tokens are as answers, with or without a vector written into each prompt, in one batch.
+
+    Args:
+        model: The model.
+        prompts: The prompts, n of them.
+        targets: Shape (n, k): the tokens.
+        edits: What is written; None for nothing.
+
+    Returns:
+        Shape (n, k): natural logarithms, normalised over the vocabulary, float32, on the CPU.
+    """
+    logits = _logits(model, prompts, edits)
+    return logits.log_softmax(dim=-1).gather(1, targets.to(logits.device)).cpu()
+
+
+def answers_in_batches(
+    model: LoadedModel,
+    prompts: Sequence[SentenceTokens],
+    targets: Tensor,
+    token_budget: int,
+    edits: Edits | None = None,
+) -> NDArray[np.float64]:
+    """Return what `answers_after` does, shape (n, k), for any number of prompts and without gradients."""
+    parts = []
+    for some in _batches(prompts, token_budget):
+        part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])
+        with torch.no_grad():
+            answers = answers_after(model, prompts[some], targets[some], part)
+        parts.append(answers)
+    numbers: NDArray[np.float64] = torch.cat(parts).double().numpy()
+    return numbers
+
+
+def _batches(prompts: Sequence[SentenceTokens], token_budget: int) -> Iterator[slice]:
+    """Yield the prompts of each batch, in their order."""
+    size = max(1, token_budget // max(len(prompt.ids) for prompt in prompts))
+    for start in range(0, len(prompts), size):
+        yield slice(start, start + size)

@@ -1,0 +1,180 @@
+"""Loading a model: found, read, checked, and given out complete, in eval mode and in a known dtype."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers.utils import cached_file
+from transformers.utils import logging as transformers_logging
+
+from cxprobe.errors import ModelError
+from cxprobe.models.checkpoints import Source
+from cxprobe.models.checks import check_report, check_trial, longest_input
+from cxprobe.models.folders import check_digest, is_gguf, loaded_files, path_of
+from cxprobe.models.gguf import dequantised
+from cxprobe.models.params import Load, ModelSpec
+
+
+class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
+    """DeBERTa v2 or v3; the loading report names the weights of v3's discriminator, which distinguish the two."""
+
+    _keys_to_ignore_on_load_unexpected = None
+
+
+def open_source(slug: str, spec: ModelSpec) -> Source:
+    """Find a model, compare its files with their digest, and read its configuration and tokenizer.
+
+    Arguments and errors are those of `cxprobe.models.embedding.load_encoder`.
+    """
+    transformers_logging.disable_progress_bar()
+    source = Source(slug, spec, path_of(f"models.{slug}", spec.name))
+    if is_gguf(source.path):
+        source = dequantised(source)
+    elif source.is_local:
+        with source.refusing("the folder"):
+            digest = check_digest(f"models.{slug}", Path(source.path), spec.sha256)
+        source = replace(source, origin=f"sha256 {digest}")
+    elif spec.sha256:
+        raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is neither a local folder nor a GGUF file")
+    with source.refusing("config.json"):
+        if not source.is_local:
+            # The files of a model are asked for one after the other. If a branch moved meanwhile, the weights would
+            # otherwise be of another commit than the configuration, and the fingerprint would name a third.
+            cached = Path(cached_file(source.path, "config.json", revision=spec.revision))
+            commit = cached.parent.name  # the cache has one folder a commit
+            spec = spec.model_copy(update={"revision": commit})
+            source = replace(source, spec=spec, origin=f"commit {commit}")
+        attention = {"attn_implementation": spec.load.attn_implementation} if spec.load else {}
+        options = source.loading_options | attention
+        config = transformers.AutoConfig.from_pretrained(source.path, return_dict=True, **options)
+        config.transformers_weights = None  # other names of weights, which `loaded_files` does not list
+    with source.refusing("the tokenizer"):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source.path, **source.loading_options)
+    if not tokenizer.is_fast:
+        raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
+    if config.is_encoder_decoder:
+        raise ModelError(f"{source} is an encoder with a decoder; probes take one or the other")
+    source = replace(source, config=config, tokenizer=tokenizer)
+    return replace(source, max_tokens=longest_input(source))
+
+
+def load_model(source: Source, model_class: Any, device: str) -> Any:
+    """Return a model in eval mode, with all its weights and no others, that can use its tokenizer.
+
+    Args:
+        source: Where it comes from.
+        model_class: The architecture with or without a head, of transformers.
+        device: Where it runs; see `cxprobe.models.embedding.load_encoder`.
+    """
+    spec = source.spec
+    if device == "meta":
+        with torch.device("meta"), source.refusing("the model that config.json describes"):
+            return _build(model_class, source.config, getattr(torch, spec.dtype))
+    model = _draw(source, model_class) if spec.weights == "random" else _read(source, model_class, device)
+    if not (spec.load and (spec.load.device_map or spec.load.quantization_config)):
+        with source.refusing(f"the device '{device}'", "try cpu"):
+            model = model.to(device)
+    here = torch.device(device)
+    if (model.device.type, model.device.index or 0) != (here.type, here.index or 0):
+        raise ModelError(
+            f"{source}: load.device_map puts it on {model.device}, and this process computes on {here}; let "
+            "compute.accelerator name what it runs on, with devices and num_nodes 1, or give more max_memory"
+        )
+    check_trial(source, model.eval())
+    return model
+
+
+def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
+    """Return the model that a configuration describes, with the weights that its architecture begins with."""
+    build = getattr(model_class, "from_config", None) or model_class._from_config
+    return build(config, dtype=dtype)
+
+
+def _read(source: Source, model_class: Any, device: str) -> Any:
+    """Return a model with the weights of its checkpoint."""
+    spec = source.spec
+    load = spec.load or Load()
+    if load.quantization_config and getattr(source.config, "quantization_config", None):
+        raise ModelError(f"{source} is a quantised checkpoint already; take its original, or leave out load")
+    whole = {"device_map": {"": device}} if load.quantization_config else {}  # as long as no other map is given
+    options = source.loading_options | whole | load.options
+    if source.is_local:
+        options["use_safetensors"] = any(file.suffix == ".safetensors" for file in loaded_files(Path(source.path)))
+    advice = f"look whether models.{source.slug}.load can be followed here: {load.options}" if spec.load else ""
+    with source.refusing("the weights", advice), _without_report():
+        model, report = model_class.from_pretrained(
+            source.path,
+            config=source.config,
+            dtype=getattr(torch, spec.dtype),
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are refused below, by name
+            **options,
+        )
+    is_v3 = any(key.startswith("mask_predictions.") for key in report["unexpected_keys"])
+    if model_class is DebertaV2Masked and is_v3:
+        raise ModelError(
+            f"{source} is DeBERTa v3: it was trained to detect replaced tokens (mask_predictions.* in its checkpoint) "
+            "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
+        )
+    check_report(source, model, report)
+    if load.device_map and any(key.startswith("pooler.") for key in report["missing_keys"]):
+        model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
+    return model
+
+
+def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
+    """Return the fields that every `LoadedModel` has, in their order."""
+    spec = source.spec
+    fingerprint = source.origin
+    if spec.load and spec.load.quantization_config:
+        method = str(spec.load.quantization_config["quant_method"])
+        with suppress(PackageNotFoundError):  # transformers has some methods itself
+            method = f"{method} {version(method)}"
+        fingerprint = f"quantised by {method}, of {fingerprint}"
+    if spec.weights == "random":
+        drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
+        fingerprint = f"random, seed {spec.seed}, of {fingerprint}, drawn by {drawn_by}"
+    precision = source.rounding + spec.precision
+    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
+
+
+def _draw(source: Source, model_class: Any) -> Any:
+    """Return a model whose weights are drawn by its architecture's own initialisation.
+
+    They are drawn on the CPU and in float32, whatever the device and the precision, by a generator that the seed alone
+    sets: every machine with the same versions draws the same ones, up to rounding. Tied weights are tied. An encoder
+    and a model with a head are drawn separately.
+    """
+    described = source.refusing("the model that config.json describes")
+    with described, torch.random.fork_rng(devices=[]), torch.device("cpu"):
+        torch.default_generator.manual_seed(
+            source.spec.seed or 0
+        )  # params see to it that a random-weights control has one
+        drawn = _build(model_class, source.config, torch.float32)
+        if source.spec.dtype == "float32":
+            return drawn
+        # Some tensors stay in float32 in some architectures (such as frequencies of positions).
+        model = _build(model_class, source.config, getattr(torch, source.spec.dtype))
+    model.load_state_dict(drawn.state_dict())
+    return model
+
+
+def is_masked(config: Any) -> bool:
+    """Return whether a model attends to both sides; a BERT that is configured as a decoder does not."""
+    return type(config) in transformers.MODEL_FOR_MASKED_LM_MAPPING and not getattr(config, "is_decoder", False)
+
+
+@contextmanager
+def _without_report() -> Iterator[None]:
+    """Let transformers print no report of what it loads: what matters in it is refused here."""
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)

@@ -1,0 +1,239 @@
+"""What a masked model is asked: how probable a token is at a mask. Each distinct masked text is computed once.
+
+A batch holds inputs of one length, so nothing is padded and no attention mask is needed; a masked copy that several
+texts share is computed once; the head is applied at the masks only.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError, ModelError
+from cxprobe.models.language_models import LoadedModel
+from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
+from cxprobe.models.logits import head_at, log_probabilities
+from cxprobe.models.store import Answers, Batch, key_of
+from cxprobe.models.terms import Scheme
+from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
+from cxprobe.run.record import ModelKind
+
+if TYPE_CHECKING:
+    from cxprobe.models.checkpoints import Source
+    from cxprobe.models.params import ModelSpec
+
+PORTION = 2048  # texts whose masked copies are in memory at once
+
+
+class MaskedLM(LoadedModel):
+    """A model that fills masks, with the head that it was trained with; its tokenizer has a mask token."""
+
+    kind: ClassVar[ModelKind] = "masked"
+
+    def questions(self, portions: Sequence[Texts], how: ScoringConfig) -> Iterator["PllQuestions"]:
+        """Yield what the model is asked to score the tokens of texts: of each portion all texts in each scheme."""
+        for texts in portions:
+            encoded = encode_inputs(self, list(texts))
+            starts = list(texts.values())
+            for scheme in how.schemes:
+                for first in range(0, len(texts), PORTION):
+                    part = slice(first, first + PORTION)
+                    yield PllQuestions(self, encoded[part], starts[part], scheme, how.token_budget)
+
+    def texts_without_first_score(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return text -> first token where the first token has no score: nowhere, since each token is masked."""
+        del texts
+        return {}
+
+
+def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Source | None" = None) -> MaskedLM:
+    """Load a model that fills masks, with its head; code of a checkpoint is never run.
+
+    DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. transformers does
+    not implement DeBERTa's enhanced mask decoder, which in training added the absolute positions between the encoder
+    and the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models. A random
+    random-weights control of DeBERTa has the authors' head.
+
+    Arguments are those of `cxprobe.models.embedding.load_encoder`.
+
+    Raises:
+        ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
+            it is DeBERTa v3, whose checkpoints hold a discriminator.
+    """
+    source = source or open_source(slug, spec)
+    if not is_masked(source.config):
+        raise ModelError(f"{source} is a {source.config.model_type} model and fills no masks; take a masked one")
+    if source.tokenizer.mask_token is None:
+        raise ModelError(f"{source} has a tokenizer without a mask token; add it to the checkpoint's tokenizer_config")
+    model_class: Any = transformers.AutoModelForMaskedLM
+    if source.config.model_type in ("deberta", "deberta-v2"):
+        source.config.legacy = False
+        if source.config.model_type == "deberta-v2":
+            model_class = DebertaV2Masked
+    return MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
+
+
+class MaskedToken(NamedTuple):
+    """A question: how probable a token is at a mask.
+
+    Attributes:
+        copy: The masked copy of a text, its ids as bytes.
+        at: The position of the mask.
+        target: The token.
+    """
+
+    copy: bytes
+    at: int
+    target: int
+
+
+class MaskedQuestions:
+    """Questions about tokens at the first mask of masked texts.
+
+    Attributes:
+        texts: What is asked about.
+        asked: The key of each question, in the order of asking.
+        text_of: The key of each distinct question, in the order of asking -> the text that it was first asked about.
+    """
+
+    def __init__(self, model: MaskedLM, texts: Sequence[str], token_budget: int) -> None:
+        """Begin without a question.
+
+        Args:
+            model: The model; its weights are not needed here.
+            texts: What is asked about.
+            token_budget: The most tokens in a batch.
+        """
+        self.texts = texts
+        self.asked: list[bytes] = []
+        self._mask_token = model.tokenizer.mask_token_id
+        self._token_budget = token_budget
+        self._questions: dict[bytes, MaskedToken] = {}
+        self.text_of: dict[bytes, str] = {}
+
+    def ask(self, text: str, ids: NDArray[np.int32], masked: NDArray[np.int64]) -> bytes:
+        """Ask how probable the token at the first of the masked positions is; return the masked copy."""
+        at = int(masked[0])
+        target = int(ids[at])
+        ids = ids.copy()
+        ids[masked] = self._mask_token
+        key = key_of(ids, np.array([at, target], dtype=np.int32))
+        self._questions[key] = MaskedToken(ids.tobytes(), at, target)
+        self.text_of.setdefault(key, text)
+        self.asked.append(key)
+        return self._questions[key].copy
+
+    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+        """Return some of the questions in batches; those about one masked copy are together."""
+        about: dict[bytes, list[bytes]] = {question.copy: [] for question in self._questions.values()}
+        for key in keys:
+            about[self._questions[key].copy].append(key)
+        copies = [copy for copy, of_copy in about.items() if of_copy]
+        lengths = [len(np.frombuffer(copy, dtype=np.int32)) for copy in copies]
+        batches = []
+        for positions in equal_length_batches(lengths, self._token_budget):
+            of_batch = [key for position in positions for key in about[copies[position]]]
+            batches.append(Batch(of_batch, self._compute))
+        return batches
+
+    def _compute(self, model: MaskedLM, wanted: Collection[bytes]) -> Iterator[Answers]:
+        """Yield the answers to questions about masked copies of one length."""
+        questions = [self._questions[key] for key in wanted]
+        rows: dict[tuple[bytes, int], int] = {}  # masked copy and its mask -> row
+        for question in questions:
+            rows.setdefault((question.copy, question.at), len(rows))
+        copies = np.stack([np.frombuffer(copy, dtype=np.int32) for copy, _ in rows])
+        input_ids = torch.from_numpy(copies).long()  # (rows, length)
+        masks = torch.tensor([at for _, at in rows])  # (rows,)
+        row_of = torch.tensor([rows[question.copy, question.at] for question in questions])  # (questions,)
+        targets = torch.tensor([question.target for question in questions])  # (questions,)
+        with torch.inference_mode(), head_at(model.model.eval(), torch.arange(len(rows)), masks):
+            logits = model.model(input_ids=input_ids.to(model.model.device)).logits[0]  # (copies, vocabulary)
+            numbers = log_probabilities(logits, row_of, targets)
+        yield {key: numbers[position : position + 1] for position, key in enumerate(wanted)}
+
+    def numbers(self, answers: Answers) -> NDArray[np.float64]:
+        """Return the answers in the order of asking, shape (questions,)."""
+        return np.array([answers[key][0] for key in self.asked], dtype=np.float64)
+
+    def answers(self, numbers: NDArray[np.float64]) -> Answers:
+        """Return the answers by their keys, given them in the order of asking."""
+        return {key: numbers[position : position + 1] for position, key in enumerate(self.asked)}
+
+
+def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Group inputs of one length, the longest first, so that no batch is larger than the budget.
+
+    Args:
+        lengths: Tokens of each input.
+        budget: The most tokens in a batch; a longer input makes a batch of its own.
+
+    Returns:
+        Positions in ``lengths``; each occurs exactly once.
+    """
+    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable").tolist()
+    batches = []
+    for length, group in groupby(order, key=lambda position: lengths[position]):
+        positions, rows = list(group), max(1, budget // length)
+        batches += [positions[start : start + rows] for start in range(0, len(positions), rows)]
+    return batches
+
+
+class PllQuestions(MaskedQuestions):
+    """The questions about the tokens of texts, each of which is masked.
+
+    Under "pll" only the token is masked (Salazar et al. 2020); under "pll_word_l2r" those after it in its own word
+    are masked too, so that the end of a word does not reveal its beginning (Kauf & Ivanova 2023). `encode` defines
+    words.
+    """
+
+    def __init__(
+        self, model: MaskedLM, encoded: Sequence[Encoded], starts: Sequence[int], scheme: Scheme, token_budget: int
+    ) -> None:
+        """Ask about all tokens.
+
+        Args:
+            model: The model.
+            encoded: Whole texts, from `encode_inputs`.
+            starts: The first character of each text whose tokens are scored.
+            scheme: What is masked.
+            token_budget: The most tokens in a batch.
+
+        Raises:
+            DataError: A text has no token to score, or contains the model's mask token.
+        """
+        super().__init__(model, [text.text for text in encoded], token_budget)
+        self._scheme, self._encoded = scheme, encoded
+        self._scored = []  # the tokens of each text that are scored
+        for text, start in zip(encoded, starts, strict=True):
+            if self._mask_token in text.ids:
+                raise DataError(f"{text.text!r} contains the model's mask token; whole texts are scored, so remove it")
+            last = text.spans[:, 1] - 1  # the last character of each token
+            tokens = np.flatnonzero(last >= start)
+            if not len(tokens):
+                raise DataError(f"{text.text!r} has no token from character {start} on; score more of it")
+            self._scored.append(tokens)
+            for token in tokens:
+                masked = np.array([token])
+                if scheme == "pll_word_l2r":
+                    masked = token + np.flatnonzero(text.words[token:] == text.words[token])
+                self.ask(text.text, text.ids, text.first + masked)
+
+    def read(self, answers: Answers) -> Iterator[TokenScores]:
+        """Yield the scores of each text."""
+        numbers, start = self.numbers(answers), 0
+        for text, tokens in zip(self._encoded, self._scored, strict=True):
+            log_probs = np.full(len(text.spans), np.nan)
+            log_probs[tokens] = numbers[start : start + len(tokens)]
+            start += len(tokens)
+            yield TokenScores(text.text, self._scheme, text.text_ids, text.spans, text.words, log_probs)
+
+    def unread(self, records: Sequence[TokenScores]) -> Answers:
+        """Return the answers that gave the scores of each text, as `read` has yielded them."""
+        scored = [record.log_probs[tokens] for record, tokens in zip(records, self._scored, strict=True)]
+        return self.answers(np.concatenate([np.empty(0), *scored]))

@@ -1,0 +1,317 @@
+"""Words, their offsets, and n-grams: what baselines read, and the trigram model."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError, ModelError
+from cxprobe.models.folders import check_digest
+from cxprobe.models.language_models import read_model_facts
+from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
+from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
+from cxprobe.run.record import ModelFacts
+from cxprobe.segmentation import Spans, cut, sentence_spans
+from cxprobe.tagging import open_tagger
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+EVERY_WORD = r"(?u)\b\w+\b"  # for scikit-learn, whose own pattern ignores words of one letter
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+class WordSpan(NamedTuple):
+    """A word of a text, with the offset of its first character and that of the character after its last."""
+
+    text: str
+    start: int
+    stop: int
+
+
+def words_of(text: str) -> list[WordSpan]:
+    """Return the words of a text, in their order.
+
+    A word is a run of letters and digits, which apostrophes and hyphens may join: "can't", "well-known". Punctuation is
+    not a word.
+    """
+    return [WordSpan(match[0], *match.span()) for match in _WORD.finditer(text)]
+
+
+def places_of(text: str, expression: str) -> list[int]:
+    """Return the offsets at which an expression of one or more words begins in a text; case is ignored."""
+    return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
+
+
+def counted_texts(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans = None) -> list[str]:
+    """Return what a baseline reads of each text or span: the text itself, or its tags with spaces between them.
+
+    Raises:
+        ModelError: The tagger does not exist, or is not the one that params.yaml names.
+    """
+    if isinstance(spec, TagNgrams):
+        return open_tagger(spec.tagger, spec.sha256).tags_of(texts, spans)
+    return cut(texts, spans)
+
+
+def ngram_counter(spec: NgramFeatures | TagNgrams, dtype: type = np.float64) -> "CountVectorizer":
+    """Return scikit-learn's counter of n-grams, for what `counted_texts` returns.
+
+    Args:
+        spec: What is counted: n-grams of lower-cased words, of characters (lower-cased, with spaces and punctuation),
+            or of tags.
+        dtype: The type of the counts.
+    """
+    # Imported here, since it takes a second and only baselines need it.
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    options: Mapping[str, Mapping[str, Any]] = {
+        "word_ngrams": {"token_pattern": EVERY_WORD},
+        "character_ngrams": {"analyzer": "char"},
+        "tag_ngrams": {"token_pattern": r"\S+", "lowercase": False},
+    }
+    return CountVectorizer(ngram_range=tuple(spec.lengths), dtype=dtype, **options[spec.kind])
+
+
+NGRAMS_FILE = "ngrams.parquet"
+START, UNKNOWN = "<s>", "<unk>"
+GRAM_COLUMNS = ("first", "second", "third")
+DISCOUNTS = b"discounts"
+_TOKEN = re.compile(r"[^\W_]+|['’][^\W\d_]+|\S")
+
+
+@dataclass(frozen=True, eq=False)
+class KneserNey:
+    """An interpolated trigram model with Kneser-Ney smoothing.
+
+    The probability of a word is the share of the n-gram that ends with it, plus ``backoff`` of the words before it
+    times the probability given one word less.
+
+    Attributes:
+        words: Word -> its id; `START` and `UNKNOWN` are words too.
+        discounted_prob: N-gram of one to three words -> its discounted count, divided by the total of the words before
+            the last.
+        backoff: Context of zero to two words -> the probability left for the shorter context; 1 for contexts not in it.
+    """
+
+    words: Mapping[str, int]
+    discounted_prob: Mapping[tuple[str, ...], float]
+    backoff: Mapping[tuple[str, ...], float]
+
+    @classmethod
+    def of(cls, table: pa.Table) -> "KneserNey":
+        """Return the model of a table of counts, see ``models/pretraining/ngrams.py``.
+
+        Args:
+            table: One row per n-gram. `GRAM_COLUMNS` are its words; the first ones of a shorter n-gram are "". The
+                column count is how often a triple, or a pair that begins with `START`, occurs; for all others, it is
+                the number of different words before it. The column total is the sum of these counts over all n-grams
+                with the same context, before pruning. The metadata `DISCOUNTS` are a JSON list: the discounts of pairs
+                and of triples.
+        """
+        columns = [table[name].to_pylist() for name in GRAM_COLUMNS]
+        grams = [tuple(filter(None, words)) for words in zip(*columns, strict=True)]
+        discount_by_length = np.array([0.0, *json.loads(table.schema.metadata[DISCOUNTS])])
+        discounts = discount_by_length[[len(gram) - 1 for gram in grams]]
+        discounted = np.maximum(table["count"].to_numpy() - discounts, 0)
+        discounted_prob = dict(zip(grams, (discounted / table["total"].to_numpy()).tolist(), strict=True))
+        backoff = dict.fromkeys((gram[:-1] for gram in grams), 1.0)
+        for gram, share in discounted_prob.items():
+            backoff[gram[:-1]] -= share
+        known = [START, UNKNOWN, *(gram[0] for gram in grams if len(gram) == 1)]
+        words = {word: number for number, word in enumerate(dict.fromkeys(known))}
+        return cls(words, discounted_prob, backoff)
+
+    def log_probabilities(self, sentence: Sequence[str]) -> NDArray[np.float64]:
+        """Return the log-probability of each word of a sentence, given the two words before it.
+
+        Args:
+            sentence: Words in lower case, without `START`.
+
+        Returns:
+            Shape (words,): natural logarithms.
+        """
+        words = (START, *(word if word in self.words else UNKNOWN for word in sentence))
+        probabilities = []
+        for last in range(1, len(words)):
+            probability = 0.0
+            for first in range(last, max(last - 3, -1), -1):  # without context, after one word, after two
+                gram = words[first : last + 1]
+                probability = self.discounted_prob.get(gram, 0.0) + self.backoff.get(gram[:-1], 1.0) * probability
+            probabilities.append(probability)
+        logs: NDArray[np.float64] = np.log(probabilities)
+        return logs
+
+
+def load_ngrams(slug: str, spec: NgramModel) -> KneserNey:
+    """Read the trigram model in a folder.
+
+    Args:
+        slug: The model's key in params.yaml, for messages.
+        spec: The folder, and the hash that the file of counts must have.
+
+    Raises:
+        ModelError: The file does not exist, or has another hash.
+    """
+    path = Path(spec.name) / NGRAMS_FILE
+    if not path.is_file():
+        raise ModelError(f"{slug}: {path} does not exist; name a folder that has it (see models/README.md)")
+    check_digest(slug, path, spec.sha256)
+    return KneserNey.of(pa.parquet.read_table(path))
+
+
+def sentences_of(text: str) -> list[list[WordSpan]]:
+    """Return the words of each sentence of a text, in lower case, with their offsets in the text.
+
+    A word is a run of letters and digits, an apostrophe with the letters after it ("can", "'t"), or any other character
+    except white space. So punctuation marks are words here.
+    """
+    return [
+        [WordSpan(match[0].lower().replace("’", "'"), *match.span()) for match in _TOKEN.finditer(text, start, end)]
+        for start, end in sentence_spans(text)
+    ]
+
+
+def baseline_facts(kind: str) -> ModelFacts:
+    """Return the facts about a baseline. Its name is its kind; it has neither parameters nor weights.
+
+    Args:
+        kind: As params.yaml names it, such as "last_rule".
+    """
+    return ModelFacts(name=kind.replace("_", " "), kind="baseline", parameters=None, weights="", state="none")
+
+
+LEAST_FREQUENCY = 1e-9  # for words that wordfreq does not list, such as pseudowords
+
+
+def unigram_scores(texts: Sequence[str], language: str) -> list[TokenScores]:
+    """Score each word by its log frequency, without context.
+
+    Punctuation is left out: wordfreq has no frequencies for it, and a constant would only measure the length of a text.
+
+    Args:
+        texts: The texts.
+        language: The language code of wordfreq, such as "en".
+
+    Returns:
+        One record per text, whose tokens are its words (see `words_of`). Ids number the words of all texts in
+        alphabetical order.
+
+    Raises:
+        DataError: A text has no word, or wordfreq does not have the language.
+    """
+    from wordfreq import word_frequency  # here, since it is slow to import and only this model needs it
+
+    words_of_texts = [words_of(text) for text in texts]
+    vocabulary = sorted({word.text.lower() for words in words_of_texts for word in words})
+    try:
+        frequencies = [word_frequency(word, language, minimum=LEAST_FREQUENCY) for word in vocabulary]
+    except LookupError as fault:
+        raise DataError(f"unigrams: the package wordfreq has no language '{language}': {fault}") from fault
+    log_frequencies = np.log(frequencies)  # (words,)
+    id_of = {word: position for position, word in enumerate(vocabulary)}
+    records = []
+    for text, words in zip(texts, words_of_texts, strict=True):
+        ids = np.array([id_of[word.text.lower()] for word in words], dtype=np.int32)
+        records.append(_record(text, words, ids, log_frequencies[ids]))
+    return records
+
+
+def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
+    """Score each word and punctuation mark by its log-probability, given the two before it in its sentence.
+
+    Args:
+        texts: The texts.
+        model: The trigram model.
+
+    Returns:
+        One record per text, whose tokens are its words (see `sentences_of`). Ids are those of the model.
+
+    Raises:
+        DataError: A text has no word.
+    """
+    records = []
+    for text in texts:
+        words: list[WordSpan] = []
+        log_probs = [np.empty(0)]
+        for sentence in sentences_of(text):
+            words += sentence
+            log_probs.append(model.log_probabilities([word.text for word in sentence]))
+        ids = [model.words.get(word.text, model.words[UNKNOWN]) for word in words]
+        records.append(_record(text, words, np.array(ids, dtype=np.int32), np.concatenate(log_probs)))
+    return records
+
+
+def without_contexts(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return pairs without their contexts, and without the space before the continuations.
+
+    Pairs that have no context are left out: a model that sees a whole pair is no baseline.
+    """
+    return [replace(pair, context="", good=pair.good.lstrip(), bad=pair.bad.lstrip()) for pair in pairs if pair.context]
+
+
+def prepend_contexts(pairs: Iterable[Pair], folder: Path) -> None:
+    """Write the scores of whole texts into a folder; they are those of the continuations alone.
+
+    Args:
+        pairs: The pairs.
+        folder: The folder with the scores of `without_contexts` of the pairs. ``tokens.parquet`` is replaced, and
+            ``model.json`` then describes a baseline.
+    """
+    alone = token_scores_of(read_pair_answers(folder))
+    checkpoint, facts = read_model_facts(folder), baseline_facts("continuation_alone")
+    facts = replace(facts, name=f"{facts.name}, by {checkpoint.name}", weights=checkpoint.weights)
+    write_token_scores(scores_behind_contexts(pairs, alone), facts, folder)
+
+
+def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) -> list[TokenScores]:
+    """Return the scores of whole texts; they are those of the continuations alone, as if there were no context.
+
+    Args:
+        pairs: The pairs.
+        alone: The scores of the continuations, without the space before them, under one or more schemes.
+
+    Returns:
+        For each scheme: the records of the continuations, unchanged; and a record for each member of a pair with a
+        context, whose tokens are the scored tokens of the continuation.
+    """
+    schemes: dict[str, dict[str, TokenScores]] = {}
+    for token_scores in alone:
+        schemes.setdefault(token_scores.scheme, {})[token_scores.text] = token_scores
+    continuation_of: dict[str, str] = {}  # whole text -> its continuation
+    for pair in pairs:
+        if pair.context:
+            continuation_of |= {pair.context + end: end.lstrip() for end in (pair.good, pair.bad)}
+    records: list[TokenScores] = []
+    for scores in schemes.values():
+        whole = dict(scores)
+        for text, continuation in continuation_of.items():
+            record = scores[continuation]
+            scored = ~np.isnan(record.log_probs)
+            spans = record.spans[scored] + len(text) - len(continuation)
+            columns = (record.ids[scored], spans, record.words[scored], record.log_probs[scored])
+            whole[text] = TokenScores(text, record.scheme, *columns)
+        records += whole.values()
+    return records
+
+
+def _record(
+    text: str, words: Sequence[WordSpan], ids: NDArray[np.int32], log_probs: NDArray[np.float64]
+) -> TokenScores:
+    """Return the scores of a text, one token per word.
+
+    Raises:
+        DataError: The text has no word.
+    """
+    if not words:
+        raise DataError(f"{text!r} has no word that a baseline could score; leave the pair out")
+    numbers = np.arange(len(words), dtype=np.int64)
+    spans = np.array([(word.start, word.stop) for word in words], dtype=np.int64)
+    return TokenScores(text, "causal", ids, spans, numbers, log_probs)

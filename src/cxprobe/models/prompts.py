@@ -1,0 +1,58 @@
+"""Files of prompts: texts with fields such as {item}, which tasks fill in."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, StringConstraints
+
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import Closed, read_yaml, suggest, validate
+from cxprobe.text.templates import slots_of
+
+PROMPTS_FOLDER = Path("prompts")
+PromptName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+FileOfPrompts = TypeVar("FileOfPrompts", bound=Closed)
+NamedPrompt = TypeVar("NamedPrompt")
+
+
+def with_fields(*fields: str) -> AfterValidator:
+    """Return a check that a text has exactly these fields."""
+
+    def check(text: str) -> str:
+        if {*slots_of(text)} != set(fields):
+            listed = ", ".join(f"{{{name}}}" for name in fields)
+            wanted = f"exactly the fields {listed}" if fields else "no fields"
+            raise ValueError(f"{text!r} must have {wanted}")
+        return text
+
+    return AfterValidator(check)
+
+
+def named(prompts: Mapping[str, NamedPrompt], name: str, kind: str) -> NamedPrompt:
+    """Return the prompt or continuation with a name.
+
+    Args:
+        prompts: Name -> prompt or continuation.
+        name: The name.
+        kind: What the name stands for, for the message.
+
+    Raises:
+        PromptError: None has this name.
+    """
+    if name not in prompts:
+        raise PromptError(f"{kind} '{name}' is unknown{suggest(name, list(prompts))}")
+    return prompts[name]
+
+
+def read_prompt_file(model: type[FileOfPrompts], path: Path) -> FileOfPrompts:
+    """Read and check a file of prompts.
+
+    Args:
+        model: The class of its content.
+        path: The file.
+
+    Raises:
+        PromptError: The file has faults; the message has one line for each.
+    """
+    return validate(model, read_yaml(path, PromptError), path, PromptError)

@@ -1,0 +1,119 @@
+"""The scores of the tokens of texts, by a masked or a causal model."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cxprobe.files.tables import read_table
+from cxprobe.models.answering import OnProgress, answer
+from cxprobe.models.causal import CausalLM, load_causal_lm
+from cxprobe.models.checkpoints import Source
+from cxprobe.models.loading import is_masked, open_source
+from cxprobe.models.masked import MaskedLM, load_masked_lm
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import Answers, AnswerStore
+from cxprobe.models.terms import Scheme
+from cxprobe.models.texts import TOKENS_FILE, ScoringConfig, Texts, TokenScores, token_scores_of, write_token_scores
+
+
+def load_language_model(
+    slug: str, spec: ModelSpec, device: str = "cpu", source: Source | None = None
+) -> MaskedLM | CausalLM:
+    """Load a model that fills masks, or one that reads from left to right; its configuration decides which it is.
+
+    Code of a checkpoint is never run.
+
+    Arguments are those of `cxprobe.models.embedding.load_encoder`.
+
+    Raises:
+        ModelError: As for `load_encoder` and `load_masked_lm`; or it is no language model.
+    """
+    source = source or open_source(slug, spec)
+    if is_masked(source.config):
+        return load_masked_lm(slug, spec, device, source)
+    return load_causal_lm(source, device)
+
+
+def measure_texts(
+    model: MeasuredModel[MaskedLM | CausalLM], portions: Sequence[Texts], how: ScoringConfig, folder: Path
+) -> dict[str, float] | None:
+    """Score the tokens of texts under each scheme that fits the model, and write ``tokens.parquet`` and ``model.json``.
+
+    Args:
+        model: The model.
+        portions: Distinct texts; batches are formed within a portion, such as the texts of one construction, so that
+            its numbers do not depend on the others in the last digit. The table has one row a text and scheme: for each
+            portion all texts under the first scheme, then all under the next.
+        how: How the model is asked.
+        folder: Where the files are written.
+
+    Returns:
+        The number of distinct texts, the number of scores that their tokens have, the share of tokens that the model
+        does not know, and for a model in low precision the difference from float32. None if this process writes no
+        files.
+
+    Raises:
+        ModelError: See `MeasuredModel.check`.
+        DataError: Before anything of a portion is computed: a text cannot be scored (see `PllQuestions` and
+            `CausalQuestions`). Afterwards: a number is not finite.
+    """
+    described = model.described
+    checked = model.check(
+        [text for texts in portions for text in texts],
+        [item for texts in portions for item in texts.items()],
+        lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
+    )
+    schemes = len(how.schemes) if isinstance(described, MaskedLM) else 1
+    tokens = model.answer(
+        lambda: described.questions(portions, how),
+        schemes * sum(map(len, portions)),
+        folder,
+        lambda earlier: _answers_in(earlier, described, how),
+    )
+    if tokens is None:
+        return None
+    write_token_scores(tokens, model.facts, folder)
+    texts = len({scores.text for scores in tokens})
+    return {"texts": texts, "token_scores": len(_scores(tokens)), **checked}
+
+
+def score_texts(
+    model: MaskedLM | CausalLM,
+    portions: Sequence[Texts],
+    how: ScoringConfig,
+    *,
+    store: AnswerStore | None = None,
+    progress: OnProgress | None = None,
+) -> list[TokenScores]:
+    """Return the scores of texts' tokens, as `measure_texts` writes them, by a loaded model in this process.
+
+    Args:
+        model: The model.
+        portions: See `measure_texts`.
+        how: How the model is asked.
+        store: Where earlier answers are looked up and new ones kept; None to compute all.
+        progress: Is called with the number of texts that have been finished; each counts once a scheme.
+    """
+    return answer(lambda: model.questions(portions, how), lambda: model, store, progress=progress)
+
+
+def _answers_in(folder: Path, model: MaskedLM | CausalLM, how: ScoringConfig) -> Iterator[Answers]:
+    """Yield the answers from which an earlier run wrote ``tokens.parquet``, if it asked in the same way."""
+    of_schemes: dict[Scheme, dict[str, TokenScores]] = {}
+    for scores in token_scores_of(read_table(folder / TOKENS_FILE)):
+        if not scores.spans[0, 0]:  # else it is the end of a text, as `prepend_contexts` writes it
+            of_schemes.setdefault(scores.scheme, {})[scores.text] = scores
+    for scheme, scored in of_schemes.items():
+        firsts = {text: int(scores.spans[~np.isnan(scores.log_probs)][0, 1]) - 1 for text, scores in scored.items()}
+        for questions in model.questions([firsts], how._replace(schemes=[scheme])):
+            yield questions.unread([scored[text] for text in questions.texts])
+
+
+def _scores(tokens: Sequence[TokenScores]) -> NDArray[np.float64]:
+    """Return the scores of all tokens that have one, text by text: shape (tokens,)."""
+    numbers: NDArray[np.float64] = np.concatenate([np.empty(0), *(scores.log_probs for scores in tokens)])
+    scored: NDArray[np.float64] = numbers[~np.isnan(numbers)]
+    return scored

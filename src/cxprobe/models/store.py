@@ -1,0 +1,244 @@
+"""A store of the raw numbers that a model gave, so that none of them is computed twice.
+
+What a model was asked is named by a key (`key_of`). An answer is an array of numbers: one, those of a text's tokens, or
+the vectors of all layers. Answers are written to files as they come: a killed run goes on where it stopped, and a
+corrected text costs only itself. Every file is written whole or not at all, under the digest of its content, and never
+changed or removed. So several processes can use one store at the same time, on a shared disk too, and a damaged file is
+noticed. Only keys are held in memory; numbers are mapped into it.
+"""
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cxprobe.files.writing import SCRATCH, digest, project_folder, scratch_folder, write_bytes
+
+if TYPE_CHECKING:
+    from cxprobe.models.language_models import LoadedModel
+
+R = TypeVar("R", covariant=True)
+Numbers = NDArray[np.float64] | NDArray[np.float32]
+Answers = Mapping[bytes, Numbers]
+"""Key of a question -> its answer, shape (numbers, ...)."""
+
+_KEY_BYTES = 16
+_SUFFIX = ".answers"
+_SECONDS = 5.0  # between the first two writes: the most work that a killed process loses in its first minutes
+_GROWTH = 1.02  # of these seconds with each write, so that some hundred files hold the work of a day
+_MOST_BYTES = 2**26  # of answers that are not written yet
+
+
+def key_of(*parts: NDArray[np.int32]) -> bytes:
+    """Return the key, 16 bytes, of what a model is asked.
+
+    Args:
+        parts: All that the answer follows from, in a fixed order; they must not run into each other.
+    """
+    return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=_KEY_BYTES).digest()
+
+
+def answers_folder(slug: str, model: "LoadedModel", kind_of_device: str) -> Path:
+    """Return the folder of a model's answers, in the project's scratch folder.
+
+    It is named by everything that decides on a number beside what is asked: weights, configuration, precision, the kind
+    of device, the code that computes, and the versions of PyTorch and transformers.
+
+    Args:
+        slug: The model's key in params.yaml, for the eye.
+        model: The model; its weights are not needed.
+        kind_of_device: What computes.
+    """
+    decisive = (model.kind, model.fingerprint, *model.decisive, kind_of_device)
+    folder = scratch_folder(project_folder() / SCRATCH / "answers", *decisive)
+    return folder.with_name(f"{slug}-{folder.name}")
+
+
+class _File(NamedTuple):
+    """The answers of one file.
+
+    Attributes:
+        keys: Shape (answers,), sorted.
+        bounds: Shape (answers + 1,): where in ``numbers`` each answer begins, and where the last one ends.
+        numbers: Those of all answers, shape (numbers, ...), mapped into memory.
+    """
+
+    keys: NDArray[np.bytes_]
+    bounds: NDArray[np.int64]
+    numbers: Numbers
+
+
+class AnswerStore:
+    """The answers of one model in one folder.
+
+    It is a context manager: what was added is on disk at the latest when the block is left, also by an exception.
+
+    Attributes:
+        folder: Where its files are; None for a store in memory.
+        asked: The keys that were asked for until now: other processes may be computing those that are not known.
+    """
+
+    def __init__(self, folder: Path | None = None, *, seconds: float = _SECONDS) -> None:
+        """Open a store; a folder that does not exist is an empty one.
+
+        Args:
+            folder: Named by all that decides on an answer beside what is asked (see `answers_folder`); None to keep
+                answers in memory alone.
+            seconds: The time between the first two writes; it grows a little with each.
+        """
+        self.folder = folder
+        self.asked: set[bytes] = set()
+        self._seconds = seconds
+        self._written = time.monotonic()
+        self._new: dict[bytes, Numbers] = {}  # not on disk yet
+        self._bytes = 0  # of these
+        self._written_here: list[_File] = []  # by this process
+        self._before: list[_File] | None = None  # what was there before; None until it is read
+
+    def __enter__(self) -> Self:
+        """Return the store."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Write what is not on disk yet."""
+        self.write()
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, Numbers]:
+        """Return the answers that are known, by their keys.
+
+        The files of others are read once, at the first call; what this process adds later is found too.
+        """
+        if self._before is None:
+            self._before = list(_read_all(self.folder)) if self.folder else []
+        answers = {key: self._new[key] for key in keys if key in self._new}
+        wanted = np.array(keys, dtype=f"S{_KEY_BYTES}")
+        for file in (*self._before, *self._written_here):
+            rows = np.minimum(np.searchsorted(file.keys, wanted), len(file.keys) - 1)
+            hits = np.flatnonzero(file.keys[rows] == wanted)
+            for hit, row in zip(hits.tolist(), rows[hits].tolist(), strict=True):
+                answers[keys[hit]] = file.numbers[file.bounds[row] : file.bounds[row + 1]]
+        return answers
+
+    def look_again(self) -> None:
+        """Let the next `find` read the files of other processes anew: they have computed their part."""
+        self._before = None
+        self.asked.clear()
+
+    def add(self, answers: Answers) -> list[bytes]:
+        """Keep answers, by their keys; they are on disk some seconds later.
+
+        Args:
+            answers: Each of shape (numbers, ...).
+
+        Returns:
+            The keys of answers that are not finite. These are left out, so that they will be asked again.
+        """
+        finite = {key: numbers for key, numbers in answers.items() if np.isfinite(numbers).all()}
+        self._new |= finite
+        self._bytes += sum(numbers.nbytes for numbers in finite.values())
+        if time.monotonic() - self._written >= self._seconds or self._bytes >= _MOST_BYTES:
+            self.write()
+        return [key for key in answers if key not in finite]
+
+    def write(self) -> None:
+        """Write what was added and is not on disk yet."""
+        self._written = time.monotonic()
+        if self.folder is None or not self._new:
+            return
+        keys = sorted(self._new)
+        content = BytesIO()
+        lengths = [len(self._new[key]) for key in keys]
+        np.save(content, np.array(keys, dtype=f"S{_KEY_BYTES}"))
+        np.save(content, np.cumsum([0, *lengths], dtype=np.int64))
+        np.save(content, np.concatenate([self._new[key] for key in keys]))
+        path = self.folder / f"{hashlib.sha256(content.getbuffer()).hexdigest()}{_SUFFIX}"
+        write_bytes(content.getvalue(), path)
+        self._written_here.append(_map(path))
+        self._new, self._bytes = {}, 0
+        self._seconds *= _GROWTH
+
+
+def _read_all(folder: Path) -> Iterator[_File]:
+    """Read the files of a store."""
+    for path in sorted(folder.glob(f"*{_SUFFIX}")):
+        try:
+            if digest(path) != path.name.partition(".")[0]:
+                raise ValueError("its content is not what its name says")
+            yield _map(path)
+        except (OSError, EOFError, ValueError) as fault:
+            warnings.warn(f"{path} is damaged ({fault}); its answers are computed again, so delete it", stacklevel=2)
+
+
+def _map(path: Path) -> _File:
+    """Read the keys of a file and map its numbers into memory; nothing that holds pickled objects is opened."""
+    with path.open("rb") as file:
+        keys = np.load(file, allow_pickle=False)
+        bounds = np.load(file, allow_pickle=False)
+        np.lib.format.read_magic(file)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        if not len(keys) or len(bounds) != len(keys) + 1 or bounds[-1] != shape[0] or dtype.kind != "f":
+            raise ValueError("its arrays are empty or do not belong together")
+        numbers = np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
+    return _File(keys, bounds, numbers)
+
+
+class Batch(NamedTuple):
+    """Questions that a model is asked at once.
+
+    Attributes:
+        keys: Of the questions.
+        compute: Given the model and those of the keys whose answers are wanted, yields these answers as they come.
+    """
+
+    keys: Sequence[bytes]
+    compute: Callable[[Any, Collection[bytes]], Iterable[Answers]]
+
+
+def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Group inputs of similar length, the longest first, so that no batch is larger than the budget.
+
+    The longest batch comes first, so that a budget that does not fit into memory fails at once and not after hours.
+
+    Args:
+        lengths: Tokens of each input, padding aside.
+        budget: The most tokens, padding included, in a batch; a longer input makes a batch of its own.
+
+    Returns:
+        Positions in ``lengths``; each occurs exactly once.
+    """
+    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable").tolist()
+    batches: list[list[int]] = []
+    widest = 0  # the batch's first input is its longest: all others are padded to it
+    for position in order:
+        if batches and (len(batches[-1]) + 1) * widest <= budget:
+            batches[-1].append(position)
+        else:
+            batches.append([position])
+            widest = lengths[position]
+    return batches
+
+
+class Questions(Protocol[R]):
+    """What a model is asked about some texts, and what becomes of the answers: R, such as the scores of tokens.
+
+    Attributes:
+        texts: The texts.
+        text_of: The key of each distinct question, in the order of asking -> the text that it is about, for messages.
+    """
+
+    texts: Sequence[str]
+    text_of: dict[bytes, str]
+
+    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+        """Return some of the questions, at least one, in batches that do not depend on what is known of them."""
+        ...
+
+    def read(self, answers: Answers) -> Iterable[R]:
+        """Return what becomes of the answers to all questions."""
+        ...

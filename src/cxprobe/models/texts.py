@@ -1,0 +1,237 @@
+"""Texts that a model scores: minimal pairs, answers, and the scores of their tokens."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.models.language_models import LoadedModel, write_model_facts
+from cxprobe.models.terms import Scheme
+from cxprobe.run.record import ModelFacts
+
+
+@dataclass(frozen=True, eq=False)
+class TokenScores:
+    """How probable a model finds each token of a text; special tokens are none of the text's.
+
+    Attributes:
+        text: The text.
+        scheme: How the tokens were scored: "causal", given what stands before; "pll", given all others; or
+            "pll_word_l2r", given all others but those after it in its own word.
+        ids: Shape (tokens,): the tokens in the model's vocabulary.
+        spans: Shape (tokens, 2): the first character of each token and the one after its last.
+        words: Shape (tokens,): the number of the word that a token belongs to.
+        log_probs: Shape (tokens,): natural logarithms, at most 0; NaN for a token without a score, and for no other.
+    """
+
+    text: str
+    scheme: Scheme
+    ids: NDArray[np.int32]
+    spans: NDArray[np.int64]
+    words: NDArray[np.int64]
+    log_probs: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts that differ minimally, the right one and the wrong one, with what they share in front.
+
+    A text is the context directly followed by the continuation, which therefore begins with its own space where there
+    is a context. Pairs with one context can share its computation.
+
+    Attributes:
+        id: Names the pair by its groups and texts, so the same pair keeps its id in every run.
+        item: Names what the pair is made of; the members of an item ask about the same thing in several ways.
+        context: What comes first; "" for nothing.
+        good: How the right text goes on.
+        bad: How the wrong text goes on.
+        groups: What the pair is reported under: "variant" -> "A".
+        clusters: What it shares with other pairs, for intervals: "frame" -> which.
+    """
+
+    id: str
+    item: str
+    context: str
+    good: str
+    bad: str
+    groups: Mapping[str, str]
+    clusters: Mapping[str, str]
+
+
+Texts = Mapping[str, int]
+"""Texts, each with the position of its first character that matters: a masked model scores the tokens from there on, a
+causal one all."""
+
+
+class ScoringConfig(NamedTuple):
+    """How a model is asked.
+
+    Attributes:
+        schemes: For a masked model, each of which gives every text a record; a causal one has the scheme "causal" only.
+        token_budget: The most tokens in a batch.
+    """
+
+    schemes: Sequence[Scheme]
+    token_budget: int
+
+
+def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
+    """Return portions in which every text occurs once: in the first that has it, with its earliest position."""
+    portions = list(portions)
+    firsts: dict[str, int] = {}
+    for portion in portions:
+        firsts |= {text: min(first, firsts.get(text, first)) for text, first in portion.items()}
+    return [{text: firsts.pop(text) for text in portion if text in firsts} for portion in portions]
+
+
+_WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
+
+
+class Encoded(NamedTuple):
+    """A tokenised text.
+
+    Attributes:
+        text: The text.
+        ids: Shape (length,): all ids, special tokens included.
+        first: The position in ``ids`` of the text's first token.
+        spans: Shape (tokens, 2): the characters of each token of the text.
+        words: Shape (tokens,): the word of each token of the text.
+    """
+
+    text: str
+    ids: NDArray[np.int32]
+    first: int
+    spans: NDArray[np.int64]
+    words: NDArray[np.int64]
+
+    @property
+    def text_ids(self) -> NDArray[np.int32]:
+        """The ids of the text's tokens, without special ones, shape (tokens,)."""
+        return self.ids[self.first : self.first + len(self.spans)]
+
+
+def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> list[Encoded]:
+    """Tokenise whole texts.
+
+    A word is a run of letters and digits, or any other single character except white space: the same for every model,
+    and what BERT's basic tokenizer makes of a text. A token belongs to the word of its last character; a token that
+    covers only white space belongs to the word that follows.
+
+    Args:
+        tokenizer: A fast tokenizer.
+        texts: Whole texts, since the ids of a text are not those of its parts.
+        special_tokens: Whether the tokenizer adds [CLS], [SEP] and the like.
+
+    Raises:
+        DataError: A text has no token.
+    """
+    if not texts:
+        return []
+    batch = tokenizer(
+        list(texts),
+        add_special_tokens=special_tokens,
+        return_offsets_mapping=True,
+        return_special_tokens_mask=True,
+        verbose=False,
+    )
+    encoded = []
+    columns = (batch["input_ids"], batch["offset_mapping"], batch["special_tokens_mask"])
+    for text, ids, offsets, special in zip(texts, *columns, strict=True):
+        positions = [position for position, added in enumerate(special) if not added]
+        if not positions:
+            raise DataError(f"{text!r} has no token; is it empty?")
+        spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
+        last = np.maximum(spans[:, 1] - 1, spans[:, 0])  # the last character of each token
+        word_ends = [word.end() for word in _WORD.finditer(text)]
+        words = np.searchsorted(word_ends, last, side="right")
+        encoded.append(Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words))
+    return encoded
+
+
+def check_length(text: str, tokens: int, max_tokens: int) -> None:
+    """Refuse a text that the model has no positions for; no text is ever truncated.
+
+    Raises:
+        DataError: It has more tokens than the model takes.
+    """
+    if tokens > max_tokens:
+        raise DataError(
+            f"{text!r} has {tokens} tokens, the model takes {max_tokens}; leave it out, or take another model"
+        )
+
+
+def encode_inputs(model: LoadedModel, texts: Sequence[str]) -> list[Encoded]:
+    """Tokenise whole texts with the special tokens of the model.
+
+    Raises:
+        DataError: A text has no token, or more than the model takes.
+    """
+    encoded = encode(model.tokenizer, texts, special_tokens=True)
+    for one in encoded:
+        check_length(one.text, len(one.ids), model.max_tokens)
+    return encoded
+
+
+TOKENS_FILE, PREFERENCES_FILE = "tokens.parquet", "preferences.parquet"
+
+
+def write_token_scores(scores: Sequence[TokenScores], facts: ModelFacts, folder: Path) -> None:
+    """Write scores as ``tokens.parquet`` (see `token_table`), and what gave them as ``model.json``."""
+    write_table(token_table(scores), folder / TOKENS_FILE)
+    write_model_facts(facts, folder)
+
+
+def write_preferences(preferences: pd.DataFrame, facts: ModelFacts, folder: Path) -> None:
+    """Write what a rule prefers, a table of id and margin, as ``preferences.parquet``, and ``model.json``."""
+    write_table(preferences, folder / PREFERENCES_FILE)
+    write_model_facts(facts, folder)
+
+
+def read_pair_answers(folder: Path) -> pd.DataFrame:
+    """Read what a model answered to minimal pairs: the scores of tokens (see `token_table`), or a rule's preferences.
+
+    Raises:
+        DataError: The folder has neither.
+    """
+    for file in (TOKENS_FILE, PREFERENCES_FILE):
+        if (folder / file).is_file():
+            return read_table(folder / file)
+    raise DataError(f"{folder} has neither {TOKENS_FILE} nor {PREFERENCES_FILE}; run `dvc repro`, or `dvc pull`")
+
+
+def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:
+    """Return scores as a table that `write_table` can write.
+
+    Args:
+        scores: What was scored.
+
+    Returns:
+        One row a record: text; scheme; and, with one entry a token, ids, starts and stops (the characters of the
+        token), words and log_probs (NaN, which .parquet keeps as null, for a token without a score).
+    """
+    rows = [
+        (one.text, one.scheme, one.ids, one.spans[:, 0], one.spans[:, 1], one.words, one.log_probs) for one in scores
+    ]
+    return pd.DataFrame(rows, columns=["text", "scheme", "ids", "starts", "stops", "words", "log_probs"])
+
+
+def token_scores_of(table: pd.DataFrame) -> list[TokenScores]:
+    """Return the scores of a table that `token_table` made, exactly as they were."""
+    return [
+        TokenScores(
+            row["text"],
+            row["scheme"],
+            np.asarray(row["ids"], dtype=np.int32),
+            np.column_stack([row["starts"], row["stops"]]).astype(np.int64),
+            np.asarray(row["words"], dtype=np.int64),
+            np.asarray(row["log_probs"], dtype=np.float64),
+        )
+        for row in table.to_dict("records")
+    ]

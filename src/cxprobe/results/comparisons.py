@@ -1,0 +1,151 @@
+"""Models beside each other on the same items: paired differences, corrected for their number, and the best baseline.
+
+What a model that cannot know a construction reaches on its items is what the items give away. The line that counts is
+therefore not chance: it is the best of the baseline.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise, product
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.models.params import Member, ModelSpec, Series, earlier_checkpoints
+from cxprobe.results.params import Families
+from cxprobe.stats import PairedDifference, compare_shared, holm
+
+MODELS, BEST_BASELINE, RANDOM_WEIGHTS, NEIGHBOUR = "models", "best baseline", "random weights", "neighbour"
+COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
+_RATE = ["model", "accuracy", "low", "high", "n"]
+
+
+def best_baseline(rates: pd.DataFrame, by: list[str], members: Sequence[Member]) -> pd.DataFrame:
+    """Return the baseline with the highest accuracy in each group, of those that were asked about all of its items.
+
+    One that was asked about fewer, such as a model that is shown the continuation alone and is asked about pairs with a
+    context, may have been asked about easier items. The best one is chosen by the accuracy that is reported, so its
+    number is a little too high where several baselines are close; for a model that is held against it, that is on
+    the safe side.
+
+    Args:
+        rates: Columns ``by``, model (a slug), accuracy in [0, 1], n, the number of items, and any others. The number
+            of items of a group is the greatest n of its rows, of whichever model.
+        by: The columns that make the groups; may be empty.
+        members: The models; the baselines are compared.
+
+    Returns:
+        One row a group that has a baseline, in the order of the groups: ``by``, model, accuracy, and low, high and n
+        as far as ``rates`` has them. Of two with the same accuracy, the one that is named first in ``members``.
+    """
+    order = {member.slug: position for position, member in enumerate(members) if member.is_baseline}
+    known = rates[rates["accuracy"].notna()]
+    asked = known.groupby(by, dropna=False)["n"].transform("max") if by else known["n"].max()
+    baseline = known[known["model"].isin(order) & (known["n"] == asked)].reset_index(drop=True)
+    group = baseline.groupby(by, sort=False, dropna=False).ngroup() if by else 0
+    ranked = baseline.assign(_group=group, _order=baseline["model"].map(order)).sort_values(
+        ["_group", "accuracy", "_order"], ascending=[True, False, True], kind="stable"
+    )
+    columns = [*by, *(column for column in _RATE if column in rates)]
+    return ranked.drop_duplicates("_group")[columns].reset_index(drop=True)
+
+
+def compare_models(
+    items: pd.DataFrame,
+    by: list[str],
+    members: Sequence[Member],
+    series: Mapping[str, Series],
+    tested: Families,
+    family: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return the paired differences of models on the same items, in each group of items.
+
+    Compared are: every two models that are neither baselines nor random-weights controls ("models"); each of these with
+    the best of the baselines that were asked about all of its items, see `best_baseline` ("best baseline"); each with
+    its random-weights controls ("random weights"), which have the same name and revision and weights that know nothing;
+    and each model of a series with the one before it ("neighbour"). Of the checkpoints of a training only the last is
+    compared with other models. Items that one of the two models lacks are left out.
+
+    Args:
+        items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]; NaN where
+            there is none), the columns of ``by``, and columns that begin with ``cluster_``. A model that ``members``
+            does not name, such as one that is asked in words, counts as one that is neither a baseline nor a
+            random-weights control.
+        by: The columns that make the groups; may be empty.
+        members: What the models are.
+        series: Name -> models that differ in one quantity.
+        tested: Which comparisons are tested; those of a kind and of the first model are a family, in groups with one
+            value of ``family``.
+        family: Those of ``by`` whose values make families of their own, such as what items test.
+
+    Returns:
+        One row a comparison: ``by``; compares; first and second, slugs; difference, first less second, with its 95 %
+        interval low to high and n, the number of items that both have; and where it is tested p, not corrected,
+        p_holm, corrected for all rows of its family in the table, and detectable, the difference that would have been
+        found with a probability of 80 % among as many tests (see `cxprobe.stats.PairedDifference`; NaN if even the
+        largest would not).
+
+    Raises:
+        DataError: A model has an item twice in one group, or the items have no clusters.
+    """
+    answered = items[items["accuracy"].notna()].reset_index(drop=True)
+    groups = answered.groupby(by, sort=False) if by else [((), answered)]
+    rows: list[tuple[object, ...]] = []
+    tests: list[PairedDifference | None] = []  # of each row the difference, if it is tested
+    largest: list[float] = []  # of each row: how much better the first can be; than a neighbour it can be worse too
+    for key, group in groups:
+        twice = group.duplicated(["model", "id"])
+        if twice.any():
+            model, item = group.loc[twice, ["model", "id"]].iloc[0]
+            times = int(((group["model"] == model) & (group["id"] == item)).sum())
+            raise DataError(
+                f"{key}: {model} has the item {item} {times} times; compare within the groups in which an item is "
+                "asked about once, or take the mean of its credits"
+            )
+        by_model = {str(slug): answers for slug, answers in group.groupby("model", sort=False)}
+        for compares, first, second, is_tested in _compared(by_model, members, series, tested):
+            shared, difference, second_rate = compare_shared(by_model[first], by_model[second])
+            value = (difference.value, difference.low, difference.high) if difference else (np.nan,) * 3
+            rows.append((*key, compares, first, second, *value, shared))
+            tests.append(difference if is_tested else None)
+            largest.append(1 - second_rate if compares in (BEST_BASELINE, RANDOM_WEIGHTS) else 1.0)
+    table = pd.DataFrame(rows, columns=[*by, *COMPARISON[:-3]])
+    table["p"] = [test.p if test else np.nan for test in tests]
+    families = table.groupby(["compares", "first", *family])["p"]
+    numbers = families.transform("count")
+    table["p_holm"] = families.transform(lambda p_values: holm(p_values.to_numpy(np.float64)))
+    table["detectable"] = [
+        test.detectable(tests=number) if test and number else np.nan
+        for test, number in zip(tests, numbers, strict=True)
+    ]
+    table["detectable"] = table["detectable"].where(table["detectable"] <= largest)
+    return table[[*by, *COMPARISON]]
+
+
+def _compared(
+    items: Mapping[str, pd.DataFrame], members: Sequence[Member], series: Mapping[str, Series], tested: Families
+) -> Iterator[tuple[str, str, str, bool]]:
+    """Give what is compared of the models that have items, the two models, and whether they are tested."""
+    known = {member.slug: member for member in members}
+    present = [slug for slug in dict.fromkeys([*known, *items]) if slug in items]
+    trained = [slug for slug in present if slug not in known or known[slug].state == "trained"]
+    earlier = earlier_checkpoints(series)
+    real = [slug for slug in trained if slug not in earlier]
+    named = [set(pair) for pair in tested.models]
+    for first, second in combinations(real, 2):
+        yield MODELS, first, second, {first, second} in named
+    credits = pd.DataFrame({slug: answers.set_index("id")["accuracy"] for slug, answers in items.items()})
+    random_controls = [slug for slug in present if slug in known and known[slug].state == "random"]
+    for slug in (*real, *random_controls):
+        shared = credits.loc[items[slug]["id"]]  # (items, models)
+        rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
+        for best in best_baseline(rates, [], members)["model"]:
+            yield BEST_BASELINE, slug, best, tested.best_baseline and slug in real
+    checkpoints = {one.slug: (one.spec.name, one.spec.revision) for one in members if isinstance(one.spec, ModelSpec)}
+    for slug, random_control in product(real, random_controls):
+        if slug in checkpoints and checkpoints[slug] == checkpoints.get(random_control):
+            yield RANDOM_WEIGHTS, slug, random_control, tested.random_weights
+    for one in series.values():
+        order = [slug for slug in sorted(one.models, key=one.models.__getitem__) if slug in items]
+        for before, slug in pairwise(order):
+            yield NEIGHBOUR, slug, before, tested.neighbours

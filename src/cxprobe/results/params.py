@@ -1,0 +1,152 @@
+"""The sections of params.yaml that every task reads beside its own: the models, and ``report``."""
+
+from collections.abc import Collection, Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, StringConstraints, model_validator
+
+from cxprobe.files.schema import Closed, Slug, suggest
+from cxprobe.models.params import BaselineSet, ModelParams, empty_names, members_of
+
+
+class Everything(Closed):
+    """What a model is asked, where no part of it can be named: it is written {}."""
+
+
+class TaskSection(Closed):
+    """The section of a task. Each model is a key, and its value says what it is asked; {} for everything."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_lists_of_models(cls, content: Any) -> Any:
+        if isinstance(content, dict):
+            lists = [key for key in ("models", "llms", "probe_models") if isinstance(content.get(key), list)]
+            if earlier := [*lists, *(content.keys() & {"fewer"})]:
+                raise ValueError(
+                    f"{', '.join(earlier)}: earlier versions had lists of models, and fewer; write what each model is "
+                    "asked into its own entry, {} for everything, such as models: {mini-clm: {}, baselines-pairs: {}}"
+                )
+        return content
+
+
+class Families(Closed):
+    """The families of comparisons that are tested. All other comparisons have intervals but no p values.
+
+    p values are corrected within each family: of one kind of comparison, the first model's constructions (in pairs,
+    those of meaning and those of form apart).
+    """
+
+    random_weights: bool
+    """Each trained model against its random-weights controls, whose weights are random."""
+    best_baseline: bool
+    """Each trained model against the baseline with the highest accuracy. Of a series of training checkpoints, only
+    the last one is tested."""
+    neighbours: bool
+    """Each model of a series (training checkpoints, or sizes of a family) against the one before it."""
+    models: list[Annotated[list[Slug], Field(min_length=2, max_length=2)]]
+    """Pairs of trained models to test against each other."""
+
+
+class Report(Closed):
+    """What the reports say about data sets and models."""
+
+    limit: Annotated[float, Field(gt=0.5, le=1)]
+    """The accuracy of a baseline above which a card says that a data set "is answered above chance without the
+    construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
+    tested: Families
+    """The comparisons that have p values."""
+    mlflow: Annotated[str, StringConstraints(pattern=r"^https?://[^@\s]*[^@\s/]$")]
+    """Where the report's links to runs lead, and `cxprobe ui` listens: this machine, or the team's server."""
+
+
+class ReportParams(ModelParams):
+    """The sections of params.yaml that all tasks share."""
+
+    report: Report
+    """The limit for statements about data sets, and the comparisons to test."""
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield the unknown models in report.tested.models."""
+        yield from super().faults_between(constructions)
+        known = sorted({member.slug for member in members_of(self.models, self.models)} | {*self.llms})
+        for number, pair in enumerate(self.report.tested.models):
+            for name in pair:
+                if name not in known:
+                    yield f"report.tested.models[{number}]: '{name}' is not in models or llms{suggest(name, known)}"
+
+
+class TaskParams(ReportParams):
+    """The sections of params.yaml that the stages of a task read. A subclass adds the section of its task.
+
+    Attributes:
+        task: The name of the task and of its section. The section has ``models`` and ``constructions``; it may have
+            ``llms`` (models that are asked in words) and ``benchmarks`` (published items).
+        baseline_kinds: The kinds of baselines that the task can ask.
+        names: A mapping of the task's section -> the section of params.yaml that has the same keys.
+    """
+
+    task: ClassVar[str]
+    baseline_kinds: ClassVar[Collection[str]] = ()
+    names: ClassVar[dict[str, str]] = {"models": "models"}
+
+    @property
+    def of_task(self) -> Any:
+        """The section of the task."""
+        return getattr(self, self.task)
+
+    @property
+    def nothing_to_do(self) -> str:
+        """Why a stage that runs once has nothing to do; "" if it has."""
+        section = self.of_task
+        if section.constructions or getattr(section, "benchmarks", None):
+            return ""
+        return f"{self.task}.constructions in params.yaml is empty"
+
+    @staticmethod
+    def construction_of(name: str) -> str:
+        """Return the folder of an entry of ``constructions``; a folder may have several sets of items."""
+        return name
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield unknown names in the section, and models that the task cannot ask."""
+        yield from super().faults_between(constructions)
+        yield from self._unknown_names(constructions)
+        section, task = self.of_task, self.task
+        asked = [key for key in ("models", "llms") if key in self.names]
+        has_models = any(getattr(section, key) for key in asked)
+        if has_models and self.nothing_to_do:
+            yield (
+                f"{task}.constructions: must not be empty, since {' or '.join(asked)} is not; name some, or empty both"
+            )
+        if not has_models and not self.nothing_to_do:
+            empty = f"{task}.{' and '.join(asked)}"
+            yield f"{empty}: must not be empty, since constructions is not; name some, or empty both"
+        yield from self._models_that_cannot_be_asked()
+
+    def _unknown_names(self, constructions: Collection[str]) -> Iterator[str]:
+        allowed = {"constructions": constructions, "models": self.models, "llms": self.llms}
+        for key, kind in (self.names | {"constructions": "constructions"}).items():
+            where = "constructions/" if kind == "constructions" else kind
+            entries = getattr(self.of_task, key)
+            for number, name in enumerate(entries):
+                if self.construction_of(name) in allowed[kind]:
+                    continue
+                path = f"{self.task}.{key}[{number}]" if isinstance(entries, list) else f"{self.task}.{key}.{name}"
+                yield f"{path}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
+
+    def _models_that_cannot_be_asked(self) -> Iterator[str]:
+        for slug in self.of_task.models:
+            entry, path = self.models.get(slug), f"{self.task}.models.{slug}"
+            if entry is None:
+                continue
+            for key in empty_names(self.models, [slug]):
+                yield (
+                    f"{key}: is empty, and {path} names '{slug}'; write a Hugging Face name or a folder, or take it out"
+                )
+            if isinstance(entry, BaselineSet):
+                for name, member in entry.members.items():
+                    if member.kind not in self.baseline_kinds:
+                        yield (
+                            f"{path}: '{slug}' has {name}, and {member.kind} cannot be asked here; {self.task} asks "
+                            f"{', '.join(self.baseline_kinds)}"
+                        )

@@ -1,0 +1,111 @@
+"""Rates: the means of responses, with their intervals, over all that decide and by each facet."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pandas as pd
+
+from cxprobe.results.schema import KEYS, MEASURES
+from cxprobe.stats import UNIT, mean_by, rate_by
+
+ALL = "all"  # in the place of a construction: all of them together
+Estimator: TypeAlias = Callable[[pd.DataFrame, list[str]], pd.DataFrame]
+"""Returns value, low, high, n and ties of each group of responses, and chance where it is another in each group.
+
+It is given the responses and the columns that make the groups.
+"""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A way to divide responses.
+
+    Attributes:
+        name: In the column facet of the rates; "" for no division.
+        columns: The columns of the responses whose values divide them, with texts.
+        measures: What is divided so.
+        where: A condition on the columns of responses, as pandas queries it; "" for all of them.
+        each: Whether each construction is divided, beside all of them together.
+        steps: Whether the last of the columns is a quantity, such as a layer: in MLflow the rates are a curve over it.
+        has_verdicts: Whether its accuracies get verdicts.
+        is_compared: Whether models are compared by these accuracies; the comparisons on single constructions are
+            tested.
+        is_all_tested: Whether comparisons on all constructions together are tested too.
+        compared: A condition on the responses by which models are compared, such as ``where``; "" for all of them.
+        family: Columns of the responses whose values make families of tests of their own.
+        in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
+    """
+
+    name: str
+    columns: Sequence[str] = ()
+    measures: Sequence[str] = ("accuracy",)
+    where: str = ""
+    each: bool = True
+    steps: bool = False
+    has_verdicts: bool = False
+    is_compared: bool = True
+    is_all_tested: bool = False
+    compared: str = ""
+    family: Sequence[str] = ()
+    in_git: bool = True
+
+    def of(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the responses that are divided, with the columns facet and level."""
+        kept = responses[responses["measure"].isin(self.measures)]
+        if self.where:
+            kept = kept.query(self.where)
+        if not self.each:
+            kept = kept[kept["construction"] == ALL]
+        divided = kept.reset_index(drop=True)
+        values = divided[[*self.columns]].astype(str).to_numpy().tolist()
+        return divided.assign(facet=self.name, level=[".".join(of_row) for of_row in values])
+
+
+def with_all(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return responses, and once more those of all constructions as of one that is called "all"."""
+    return pd.concat([responses, responses.assign(construction=ALL)], ignore_index=True)
+
+
+def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimator | None = None) -> pd.DataFrame:
+    """Return the rates of all models by each facet, in the order of the facets.
+
+    Args:
+        responses: Columns of `cxprobe.results.schema.RESPONSES`, those of the facets, and clusters; and ``unit``, such
+            as the frame, where a measure is no share.
+        facets: How they are divided. A facet that leaves no response has no rate.
+        estimate: How the shares of a task are estimated, see `Estimator`; None for `cxprobe.stats.rate_by`.
+
+    Returns:
+        The columns of `cxprobe.results.schema.RATES` up to chance, and decides: whether the rate is of all responses
+        that decide, and of no others; of two such rates the first one. n is the number of responses of a share, and the
+        number of units of another measure.
+    """
+    tables = []
+    for facet in facets:
+        divided = facet.of(responses)
+        by = [*KEYS, "facet", "level", "measure"]
+        is_share = divided["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
+        if is_share.any():
+            shares = divided[is_share].reset_index(drop=True)
+            tables.append(_with_chance(estimate(shares, by) if estimate else rate_by(shares, "value", by), shares, by))
+        if not is_share.all():
+            others = divided[~is_share].reset_index(drop=True)
+            means = mean_by(others, "value", UNIT, by).drop(columns="standardised")
+            tables.append(_with_chance(means.assign(ties=0), others, by))
+    rates = pd.concat(tables, ignore_index=True)
+    of_model = [*KEYS, "measure"]
+    deciding = responses[responses["decides"]].groupby(of_model).size().rename("deciding").reset_index()
+    sizes = rates.merge(deciding, on=of_model, how="left")
+    all_decide = rates["decides"] & (sizes["rows"] == sizes["deciding"])
+    first = ~rates[all_decide].duplicated(of_model).reindex(rates.index, fill_value=True)
+    return rates.assign(decides=all_decide & first).drop(columns="rows")
+
+
+def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return rates with chance, whether all of their responses decide, and the number of these."""
+    groups = divided.groupby(by, sort=False)
+    known = groups.agg(chance=("chance", "first"), decides=("decides", "all"), rows=("value", "size")).reset_index()
+    if "chance" in rates:
+        known = known.drop(columns="chance")
+    return rates.merge(known, on=by, validate="one_to_one")

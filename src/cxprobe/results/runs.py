@@ -1,0 +1,206 @@
+"""Runs of MLflow, and the metric file of DVC, as views of the rates."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cxprobe.models.params import Series
+from cxprobe.results.dots import dots_of_run
+from cxprobe.results.members import Judging
+from cxprobe.results.rates import ALL, Facet
+from cxprobe.results.schema import MEASURES
+from cxprobe.results.tables import with_blanks
+from cxprobe.run.record import ModelFacts, Trial
+from cxprobe.run.stage import MOST_METRICS, EvaluatedRun
+
+MOST_CURVES = 20  # of a run
+_REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
+# Column of the rates -> how the metric is called, after the name of the measure, of the row that decides.
+_OF_DECIDING: Mapping[str, str] = {
+    "value": "",
+    "low": ".low",
+    "high": ".high",
+    "control": ".control",
+    "control_low": ".control.low",
+    "control_high": ".control.high",
+    "difference": ".difference",
+    "diff_low": ".difference.low",
+    "diff_high": ".difference.high",
+}
+
+
+def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
+    """Return the metrics of a run, the most important first.
+
+    Args:
+        rates: The rates of one model on one construction and source that are no points of curves.
+
+    Returns:
+        Of the rows that decide <measure>, <measure>.low, <measure>.high, n, and as far as there are such numbers
+        <measure>.control, <measure>.difference (from the best baseline) and their limits; of the others
+        <measure>.<facet>.<level>. rates.csv has all of them.
+    """
+    metrics = dict[str, Any]()
+    for row in rates[rates["decides"]].to_dict("records"):
+        metrics |= {f"{row['measure']}{name}": row[column] for column, name in _OF_DECIDING.items()}
+        metrics.setdefault("n", row["n"])
+    for row in rates[~rates["decides"]].to_dict("records"):
+        name = ".".join(part for part in (row["measure"], row["facet"], row["level"]) if part)
+        metrics[name] = row["value"]
+    return {_REFUSED.sub("_", name): float(value) for name, value in metrics.items() if not pd.isna(value)}
+
+
+def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
+    """Return the curves of a run: <measure>.by_<facet> and the other levels -> (step, value) pairs.
+
+    Args:
+        rates: The rates of one model on one construction and source whose facets have steps: the last level is one.
+    """
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for row in rates.to_dict("records"):
+        *others, step = row["level"].split(".")
+        name = _REFUSED.sub("_", ".".join([row["measure"], f"by_{row['facet']}", *others]))
+        curves.setdefault(name, []).append((int(step), float(row["value"])))
+    return {name: sorted(points) for name, points in curves.items()}
+
+
+@dataclass(frozen=True)
+class RunExtras:
+    """What a run has beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
+
+    series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    trials: Sequence[Trial] = ()
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What the runs of a task have in common.
+
+    Attributes:
+        judging: The models and the facts about them.
+        facets: How the rates are divided.
+        settings: Returns parameter -> value, of a source.
+        dataset: Returns the file or folder with the items of a construction and source; None if no single one has.
+        extras: Returns what a run has beside its rates, given these.
+    """
+
+    judging: Judging[Any]
+    facets: Sequence[Facet]
+    settings: Callable[[str], Mapping[str, str]]
+    dataset: Callable[[str, str], Path | None]
+    extras: Callable[[pd.DataFrame], RunExtras]
+
+
+def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[EvaluatedRun]:
+    """Yield a run for each model, construction and source that has a rate which decides.
+
+    Args:
+        rates: The rates of a task. Where all constructions together have rates, the runs of single ones have no
+            figures of their own: the report draws them with all models.
+        inputs: What else the runs need.
+    """
+    has_all = (rates["construction"] == ALL).any()
+    curved = {facet.name: number for number, facet in enumerate(inputs.facets) if facet.steps}
+    for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
+        slug, of_run = str(model), rows.reset_index(drop=True)
+        deciding = of_run[of_run["decides"]]
+        if deciding.empty:
+            continue
+        is_curve = of_run["facet"].isin(curved)
+        first, extras = deciding.iloc[0], inputs.extras(of_run)
+        points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
+        series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
+        metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
+        figures = dict(extras.figures)
+        if construction == ALL or not has_all:
+            title = f"{inputs.judging.members[slug].label}: {construction}"
+            figures |= dict(_figures(of_run[~is_curve], title))
+        yield inputs.judging.run(
+            slug,
+            construction=str(construction),
+            source=str(source),
+            dataset=inputs.dataset(str(construction), str(source)),
+            items=int(first["n"]),
+            metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
+            series=series,
+            settings=inputs.settings(str(source)),
+            tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
+            tables={"rates": with_blanks(of_run), **extras.tables},
+            figures=figures,
+            trials=extras.trials,
+        )
+
+
+def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunInputs) -> Iterator[EvaluatedRun]:
+    """Yield a run for each curve over the models of a series, such as the checkpoints of a training.
+
+    Args:
+        rates: The rates of a task.
+        series: Name -> models that differ in one quantity.
+        inputs: What else the runs need.
+    """
+    deciding = rates[rates["decides"]]
+    for name, one in series.items():
+        of_series = deciding[deciding["model"].isin(one.models)]
+        for (construction, source), rows in of_series.groupby(["construction", "source"], sort=False):
+            steps = rows.assign(step=rows["model"].map(one.models).round().astype(int)).sort_values("step")
+            curves = {
+                f"{measure}.by_{one.axis}{end}": list(zip(of_it["step"], of_it[column], strict=True))
+                for measure, of_it in steps.groupby("measure", sort=False)
+                for column, end in (("value", ""), ("low", ".low"), ("high", ".high"))
+                if of_it[column].notna().all()
+            }
+            n = int(rows["n"].iloc[0])
+            yield EvaluatedRun(
+                model=name,
+                facts=ModelFacts(name, "series", None, ", ".join(steps["model"])),
+                construction=str(construction),
+                source=str(source),
+                dataset=inputs.dataset(ALL, str(source)),
+                items=n,
+                metrics={"n": n},
+                settings=inputs.settings(str(source)),
+                series=curves,
+                tables={"rates": with_blanks(steps)},
+            )
+
+
+def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
+    for measure, rows in rates[is_share & (rates["facet"] != "")].groupby("measure", sort=False):
+        table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
+        yield str(measure), dots_of_run(table, f"{title}, {measure}", value=str(measure), chance=None)
+
+
+def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return what each rate is about, such as "let-alone, mined": own items and accuracy are not named."""
+    named = rates[[*columns]].replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
+    return [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
+
+
+def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
+    """Return what DVC shows as the metrics of a task: model -> construction and source -> its deciding rate."""
+    numbers = ["value", "low", "high", "n", "difference"]
+    headline: dict[str, dict[str, dict[str, float]]] = {}
+    deciding = rates[rates["decides"]]
+    parts = part_names(deciding, ["construction", "source"])
+    for part, row in zip(parts, deciding.to_dict("records"), strict=True):
+        named = {row["measure"] if name == "value" else name: row[name] for name in numbers}
+        known = {name: value for name, value in named.items() if not pd.isna(value)}
+        of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
+        of_part |= known | of_part  # of several measures, the limits are those of the first
+    return headline
+
+
+def shown_rates(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return the deciding shares of single constructions as `cxprobe.results.members.Judging.show` prints them."""
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
+    deciding = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
+    part = part_names(deciding, ["construction", "source", "measure"])
+    return deciding.assign(part=part).rename(columns={"value": "accuracy"})

@@ -1,0 +1,348 @@
+"""The interface of a task: parameters, checks, plans, reports and exports.
+
+Each task has a module ``task.py`` with a subclass of `Task`, and `cxprobe.tasks.registry` lists these classes. All
+methods have defaults, so a subclass overrides only what its task has. To add a task, add its folder and its entry in
+the list.
+"""
+
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.labels.labels import PersonLabel
+from cxprobe.labels.ratings import RatedItem
+from cxprobe.models.asking import CHARACTERS_PER_TOKEN
+from cxprobe.models.params import Llm, Model, members_of
+from cxprobe.results.findings import Finding, Question, ReportModels
+from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.params import ReportParams, TaskParams
+from cxprobe.results.rated import findings_of_rates
+from cxprobe.run.experiments import Experiments, load_experiments
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# ruff: noqa: ARG002  # the defaults of methods do not use their arguments
+
+
+class Example(NamedTuple):
+    """An item, as a model sees it.
+
+    Attributes:
+        kind: The kind of item, and what is changed in it.
+        text: The text that the model sees.
+        right: The right answer.
+        wrong: The other answers; "" if they cannot be listed.
+    """
+
+    kind: str
+    text: str
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table of a page: its title, the file of its numbers, relative to results/, and its cells."""
+
+    title: str
+    source: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section that a task adds to the page of a construction.
+
+    Attributes:
+        title: Its heading.
+        about: A paragraph about it.
+        findings: Rates, drawn as bars.
+        tables: Tables below the bars.
+        judged: Whether each bar has a verdict.
+    """
+
+    title: str
+    about: str
+    findings: Sequence[Finding]
+    tables: Sequence[PageTable] = ()
+    judged: bool = True
+
+
+class Demand(NamedTuple):
+    """How much one stage asks of one model.
+
+    Attributes:
+        stage: The stage, without its item.
+        model: The entry of models or llms.
+        texts: The number of different texts that it reads, or of requests to it.
+        tokens: The approximate number of tokens of all texts.
+        replied: The most tokens that all replies can have; 0 for models that are not asked in words.
+    """
+
+    stage: str
+    model: str
+    texts: int
+    tokens: int
+    replied: int = 0
+
+
+class ChoiceItems(NamedTuple):
+    """Questions as texts to be continued with one of several answers.
+
+    Attributes:
+        choices: One row per question: id, item, construction, kind, prompt, shots, examples, gold and question.
+        answers: One row per question and answer: id, answer and text.
+    """
+
+    choices: pd.DataFrame
+    answers: pd.DataFrame
+
+
+class Task:
+    """A task.
+
+    Attributes:
+        params: The class of the sections that its stages read; it has the name of the task.
+        title: The title in reports, such as "Minimal pairs".
+        asked_by: How models are asked, for headings, such as "by minimal pairs".
+        steps: The steps in its section of params.yaml whose settings change its results.
+        divided: The columns by which rates of baselines on a construction are grouped.
+        compared_by: The column by which comparisons of models on a construction are grouped.
+    """
+
+    params: ClassVar[type[TaskParams]]
+    title: ClassVar[str]
+    asked_by: ClassVar[str]
+    steps: ClassVar[Sequence[str]]
+    divided: ClassVar[Sequence[str]] = ()
+    compared_by: ClassVar[str] = "construction"
+    overview_columns: ClassVar[Sequence[str]] = ()
+    """The columns that the task adds to the table of all constructions."""
+
+    @property
+    def name(self) -> str:
+        """The name of the task, of its section of params.yaml, and of its stages."""
+        return self.params.task
+
+    @property
+    def accuracy(self) -> str:
+        """The path of the table with its rates, relative to results/, without suffix."""
+        return f"evaluate_{self.name}/rates"
+
+    @property
+    def comparisons(self) -> str:
+        """The path of the table with the paired differences of models, relative to results/, without suffix."""
+        return f"evaluate_{self.name}/comparisons"
+
+    @property
+    def experiments(self) -> Experiments:
+        """Its MLflow experiments, by name."""
+        return load_experiments(self.params.experiments_file)
+
+    # ---- constructions
+
+    def items_in(self, construction: str) -> list[str]:
+        """Return the entries of ``constructions`` in the section that the files of a construction's folder allow."""
+        return []
+
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Any:
+        """Read the items of a construction; None if the task has no files of items.
+
+        Args:
+            entries: The entries of ``constructions`` in the section that are about this construction, at least one.
+            use: Notes a path as an input, and returns it.
+        """
+
+    def examples(self, items: Any) -> Iterator[Example]:
+        """Yield an example of each kind of item: the first ones in the files, so that none is selected by hand."""
+        yield from ()
+
+    def overview(self, items: Any) -> Sequence[str]:
+        """Return the cells of `overview_columns` for a construction, given its items (see `read_items`) or None."""
+        return [""] * len(self.overview_columns)
+
+    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
+        """Return what a row of the table of rates is about; "" if the page of constructions leaves the row out."""
+        return ""
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check the task's files in a construction's folder."""
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check that the project has the files that the task's section of params.yaml needs."""
+
+    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check the task's files outside of constructions/, such as prompts.
+
+        Args:
+            params: The parameters; None if they have faults, so that all files are checked.
+            faults: The faults that are found are added here.
+        """
+
+    def labels_missing(
+        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
+    ) -> Iterator[str]:
+        """Yield in words how far the labels of mined sentences suffice for the task's section of params.yaml."""
+        yield from ()
+
+    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
+        """Write the prompts of others from their files of code; return each file that was written, and what it names.
+
+        Raises:
+            PromptError: The files are not such, or there are such prompts already.
+        """
+        return {}
+
+    # ---- people
+
+    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
+        """Yield the items that people can judge about a construction, if there are any.
+
+        Args:
+            construction: The construction.
+            seed: The seed of random draws.
+        """
+        yield from ()
+
+    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
+        """Return what baselines get on the items of a construction, before anything has run.
+
+        Returns:
+            One row a kind of items and model: items, model, accuracy, low, high and n.
+        """
+        return pd.DataFrame()
+
+    # ---- plans
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield how much each stage asks of each model that is loaded or served, from the items that were made."""
+        yield from ()
+
+    # ---- reports
+
+    def part_name(self, part: str) -> str:
+        """Return the name in reports of a value of a column of `divided`."""
+        return part
+
+    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
+        """Yield the rate of each model on all items of each construction."""
+        yield from findings_of_rates(self, inputs, models)
+
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return how pages call what a row of the rates is about; "" if they do not show it."""
+        return ""
+
+    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
+        """Return which question a row of the rates answers."""
+        return models.question(row["model"], "meaning")
+
+    def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
+        """Return whether the overview has a row of the rates."""
+        return bool(row["decides"])
+
+    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return what else is to be said of a row of the rates."""
+        return ""
+
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+        """Return the row of the rates that is the baseline of a row, if this is no model, such as random directions."""
+        return None
+
+    def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return what shows that the model of a row has a fixed preference."""
+        return ""
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return name -> a figure of the rates; a name with the folder of a construction is about that one."""
+        return {}
+
+    def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
+        """Yield further sections of a construction's page."""
+        yield from ()
+
+    def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield further tables for the page of a construction or model, which already has controls and comparisons.
+
+        Args:
+            column: "construction" or "model".
+            value: The construction's folder, or the model's slug.
+            inputs: The results of the run.
+            models: The models of the run.
+        """
+        yield from ()
+
+    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield published values beside those of the run: about a construction, or about no single one (None)."""
+        yield from ()
+
+    def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
+        """Yield caveats about the rates of a construction, as sentences."""
+        yield from ()
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return the name of a part of the comparisons if its detectable difference is reported, else ""."""
+        return self.part_name(part)
+
+    # ---- exports
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the task's package; its dataset.yaml describes what the exported data set has of the task."""
+        return Path(str(sys.modules[type(self).__module__].__file__)).parent
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return configuration in the task's dataset.yaml -> its table of the exported data set."""
+        return {}
+
+    def left_out(self, params: ReportParams) -> list[str]:
+        """Return a sentence about each thing that the data set leaves out."""
+        return []
+
+    def pairs(self, params: ReportParams) -> pd.DataFrame | None:
+        """Return minimal pairs for tools that compare two texts.
+
+        Returns:
+            One row per pair, with the columns of ``data/make_pairs``, and one_answer: why a fixed preference for one
+            answer is enough to be right in the pair's variant, or "".
+        """
+        return None
+
+    def choices(self, params: ReportParams) -> ChoiceItems | None:
+        """Return questions for tools that compare several texts."""
+        return None
+
+
+def read_demand(
+    models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]
+) -> Iterator[Demand]:
+    """Yield how much the models of each entry read; baselines are not counted.
+
+    Args:
+        models: The models of params.yaml.
+        stage: The measuring stage.
+        entries: The entries of models that the stage asks; an entry may have several models.
+        texts: The texts that each model reads; a text that is read several times is listed several times.
+    """
+    characters = sum(map(len, texts))
+    for entry in entries:
+        members = sum(not member.is_baseline for member in members_of(models, [entry]))
+        if members and texts:
+            tokens = members * characters // CHARACTERS_PER_TOKEN
+            yield Demand(stage, entry, members * len(texts), tokens)
+
+
+def replied_demand(
+    llms: Mapping[str, Llm], stage: str, entries: Iterable[str], questions: Sequence[str]
+) -> Iterator[Demand]:
+    """Yield how much each model is asked in words."""
+    characters = sum(map(len, questions))
+    for entry in entries:
+        replied = len(questions) * llms[entry].max_tokens
+        yield Demand(stage, entry, len(questions), characters // CHARACTERS_PER_TOKEN, replied)

@@ -1,0 +1,148 @@
+"""Verdicts: what a rate says by the stated rules. The only place that decides so."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from cxprobe.stats import LEVEL, WIDEST
+
+
+class Verdict(NamedTuple):
+    """What a rate says.
+
+    Attributes:
+        style: How pages show it.
+        sign: A sign that needs no colour.
+        words: In words.
+        rule: When a rate says so.
+    """
+
+    style: str
+    sign: str
+    words: str
+    rule: str
+
+
+VERDICTS: Mapping[str, Verdict] = {
+    "above_baseline": Verdict(
+        "above-baseline",
+        "▲",
+        "above the best baseline",
+        "the interval lies above chance, and the difference from the best baseline that ran, on the same items, "
+        "above 0, after Holm's correction where it is tested; where the two were not compared, their intervals do not "
+        "overlap; a baseline that did not run may be right as often",
+    ),
+    "above_chance": Verdict(
+        "above-chance",
+        "◆",
+        "above chance, not shown to be above the best baseline",
+        "the interval lies above chance, and the difference from the best baseline that ran is not shown to be above 0",
+    ),
+    "no_baseline": Verdict(
+        "above-chance",
+        "◇",
+        "above chance; no baseline ran",
+        "the interval lies above chance, and no baseline ran",
+    ),
+    "preference": Verdict(
+        "preference",
+        "⇄",
+        "a fixed preference",
+        "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is "
+        "mostly right where that answer is right, and mostly wrong where it is not",
+    ),
+    "no_difference": Verdict(
+        "none", "○", "not distinguishable from chance", "the interval contains chance, which is no proof of ignorance"
+    ),
+    "below_chance": Verdict("below", "▼", "below chance", "the interval lies below chance"),
+    "smoke_test": Verdict(
+        "none", "·", "too few items", "the interval is wider than 50 points: a smoke test, of which a count is shown"
+    ),
+    "no_rate": Verdict(
+        "none",
+        "–",
+        "no rate",
+        "in each wording one answer is always right, so a rate over all of them would say nothing",
+    ),
+}
+"""Key -> what it says, of rates without a control."""
+
+BESIDE_CONTROL: Mapping[str, Verdict] = {
+    "knows": Verdict(
+        "above-baseline",
+        "▲",
+        "knows",
+        "the control is passed: the same questions about what is said in plain words are answered above chance, in "
+        "both orders too; so are those about the construction, and better than by the best baseline that ran",
+    ),
+    "does_not": Verdict("none", "○", "does not", "the control is passed, and the rate is not above chance"),
+    "cannot_be_told": Verdict(
+        "preference",
+        "?",
+        "cannot be told",
+        "the control is not passed: nothing is found even where the answer is said in plain words",
+    ),
+    "without_construction": Verdict(
+        "above-chance",
+        "◆",
+        "answered without the construction",
+        "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction",
+    ),
+}
+"""Key -> what it says, of rates that have a control."""
+
+
+def with_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates with the key of the verdict on each, "" for none.
+
+    Args:
+        rates: The columns of `cxprobe.results.schema.RATES` but verdict; has_verdict, whether there is one. Where the
+            task knows more: verdict, which it has decided itself ("" elsewhere); prefers, whether the model has a fixed
+            preference; passes_control, whether the control is passed, None where there is none.
+    """
+    return rates.assign(verdict=[_verdict(row) for row in rates.to_dict("records")])
+
+
+def _verdict(row: Mapping[Any, Any]) -> str:
+    if not row["has_verdict"]:
+        return ""
+    decided, passes_control = row.get("verdict", ""), row.get("passes_control")
+    has_rule = bool(decided) or passes_control is not None
+    if row.get("prefers") and not has_rule and row["low"] <= row["chance"]:
+        return "preference"
+    if row["high"] - row["low"] > WIDEST:
+        return "smoke_test"
+    if decided:
+        return str(decided)
+    is_above = row["low"] > row["chance"]
+    beats = beats_baseline(row)
+    if passes_control is not None:
+        return beside_control(is_above, beats, passes_control)
+    if is_above:
+        if not row["baseline"]:
+            return "no_baseline"
+        return "above_baseline" if beats else "above_chance"
+    return "below_chance" if row["high"] < row["chance"] else "no_difference"
+
+
+def beside_control(is_above: bool, beats: bool, passed: bool) -> str:
+    """Return the key of `BESIDE_CONTROL` that a rate has beside its control.
+
+    Args:
+        is_above: Whether the rate is above chance.
+        beats: Whether it is above the best baseline.
+        passed: Whether the control is passed.
+    """
+    if is_above and not beats:
+        return "without_construction"
+    if not passed:
+        return "cannot_be_told"
+    return "knows" if is_above else "does_not"
+
+
+def beats_baseline(row: Mapping[Any, Any]) -> bool:
+    """Return whether a rate is above that of the best baseline on the same items."""
+    if pd.isna(row["p_adjusted"]):
+        return bool(row["diff_low"] > 0)
+    return bool(row["difference"] > 0 and row["p_adjusted"] < 1 - LEVEL)

@@ -1,0 +1,1 @@
+"""The tasks: each is a package. `cxprobe.tasks.registry` lists them."""

@@ -1,0 +1,272 @@
+"""Effects of interventions: by layer and region, and summed up as in CausalGym, with intervals over frames."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.results.rates import Facet
+from cxprobe.results.schema import HALF
+from cxprobe.stats import UNIT, credits_of_margins
+from cxprobe.tasks.interventions.names import (
+    CONTROL,
+    DIRECTION,
+    DIRECTIONS,
+    FRAME_OF_ITEM,
+    INTERVENTIONS,
+    NEUTRAL,
+    ORDER,
+    RANDOM,
+    SELECTIVE,
+    TRANSFERRED,
+    TRUE,
+    USED,
+    WHOLE,
+    tried_on_itself,
+)
+
+PLACE = ("intervention", "region", "layer")
+_SUMMED = "layer == '' and learnt == ''"
+FACETS = (
+    Facet(USED, PLACE, ("changed", "readable", "selectivity"), "region != ''", has_verdicts=True),
+    Facet(""),
+    Facet(
+        "intervention",
+        ["intervention"],
+        ("effect", "changed", "selectivity", "broken"),
+        f"{_SUMMED} and labels != '{CONTROL}'",
+    ),
+    Facet("control_words", ["intervention"], ("effect", "changed"), f"{_SUMMED} and labels == '{CONTROL}'"),
+    Facet("order", ["intervention", "labels"], ("lead",)),
+    Facet("learnt", ["learnt", "intervention"], ("effect",), "learnt != ''"),
+    Facet("layer", ["intervention", "layer"], ("effect",), "layer != '' and region == ''", steps=True),
+    Facet("place", PLACE, ("effect",), "region != ''", steps=True),
+)
+_FOUND = {True: "above_baseline", False: "above_chance"}
+_OF_CONTROL = {"control": "value", "control_low": "low", "control_high": "high", "control_n": "n"}
+_ITEM = ("construction", "id")
+_DIVIDED = ("learnt", "intervention", "labels")
+
+
+def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
+    """Return the responses of one model.
+
+    The effect of an intervention on an item is ``(log p(b) - log p(s))`` of the base as it is, plus
+    ``(log p(s) - log p(b))`` after the intervention, where b and s are the answers of base and source. It is summed up
+    as in CausalGym: mean over items, maximum over the regions of a layer, mean over layers. Of single items it is
+    therefore the mean over layers at the regions where the mean over items is largest. That these are the largest of
+    several is not part of the intervals, so the number is slightly above 0 where nothing has an effect.
+
+    Args:
+        measured: What `cxprobe.tasks.interventions.measure.measure_layer` returns.
+        controls: Construction -> the one where plain words say the same, "" for none. A control is not a key: what
+            interventions change there does not decide.
+
+    Returns:
+        Columns of `cxprobe.results.schema.RESPONSES` but task and model, the columns of `FACETS`, unit and
+        cluster_frame (the frame of an item, and of a neutral sentence, which counts as one of the construction that was
+        learnt).
+
+        - Where one direction has the largest selectivity: changed and selectivity, of this direction, of random ones
+          and of the whole vector, and readable. Those of the direction decide.
+        - Of base sentences as they are: accuracy, which decides.
+        - Summed up, of each intervention: effect, on answers and on control words; changed, likewise, the share of
+          items whose answer changes; selectivity, by how much the effect on the answers is larger than that on control
+          words; broken, by how many nats the right word of neutral sentences becomes less probable; and lead, by how
+          much it is ahead of the next one in `ORDER`.
+        - Of what was learnt on one construction and is asked on another, or on itself, over the first region and the
+          last one, also where others were asked: effect.
+        - On the answers of the construction that was learnt: effect, at the best region of a layer, and at each region.
+
+    Source:
+        Arora et al. 2024, section 3 for the effect, section 4 for the sum. Other published numbers take the maximum
+        over single items.
+    """
+    effects = measured.assign(effect=measured["before"] + measured["after"], layer=measured["layer"].astype(str))
+    own, in_neutral = tried_on_itself(effects), effects["construction"] == NEUTRAL
+    answered = own[own["labels"] == TRUE]
+    asked = effects[(effects["labels"] == TRUE) & ~in_neutral]
+    base = asked.drop_duplicates(_ITEM)
+    right = credits_of_margins(base["before"].to_numpy(dtype=np.float64))
+    summed = with_selectivity(_summed_up(own))
+    beyond, plain = (summed[(summed["labels"] == SELECTIVE) == is_beyond] for is_beyond in (True, False))
+    broken = _summed_up(effects[in_neutral]).assign(construction=lambda rows: rows["learnt"])
+    moved = _summed_up(asked[_is_end(asked) & asked["intervention"].isin(TRANSFERRED)])
+    used = _at_most_used(own, controls)
+    used_answers, used_beyond = (used[used["labels"] == kind] for kind in (TRUE, SELECTIVE))
+    parts = [
+        _responses(used_answers, "changed", PLACE),
+        _responses(used_answers[used_answers["is_best"]], "readable", PLACE),
+        _responses(used_beyond, "selectivity", PLACE, "effect"),
+        _responses(base.assign(right=right, decides=True), "accuracy", (), "right").assign(chance=HALF),
+        *(_responses(plain, measure, _DIVIDED[1:]) for measure in ("effect", "changed")),
+        _responses(beyond, "selectivity", _DIVIDED[1:], "effect"),
+        _responses(broken, "broken", _DIVIDED[1:], "effect"),
+        _responses(_leads(summed), "lead", _DIVIDED[1:]),
+        _responses(moved, "effect", _DIVIDED),
+        _responses(best_regions(answered), "effect", [*_DIVIDED[1:], "layer"]),
+        _responses(answered, "effect", [*_DIVIDED[1:], "region", "layer"]),
+    ]
+    facets = dict.fromkeys((*_DIVIDED, "region", "layer"), "")
+    responses = pd.concat(parts, ignore_index=True).fillna(facets)
+    return responses.assign(source="own", gold="", chosen="")
+
+
+def _responses(rows: pd.DataFrame, measure: str, facets: Sequence[str], column: str = "") -> pd.DataFrame:
+    """Return rows as responses of a measure, whose numbers are in the column of its name or in another one."""
+    named = rows[[*_ITEM, *facets]].rename(columns={"id": "item"})
+    frames = {UNIT: rows[FRAME_OF_ITEM], FRAME_OF_ITEM: rows[FRAME_OF_ITEM]}
+    decides = rows.get("decides", False)
+    return named.assign(measure=measure, value=rows[column or measure], chance=np.nan, decides=decides, **frames)
+
+
+def best_regions(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects at the region of each layer where the mean over items is largest, for each intervention."""
+    keys = ["construction", *_DIVIDED, "layer"]
+    means = effects.groupby([*keys, "region"], sort=False)["effect"].mean().reset_index()
+    best = means.loc[means.groupby(keys, sort=False)["effect"].idxmax()]
+    return effects.merge(best[[*keys, "region"]], validate="many_to_one")
+
+
+def _summed_up(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return each item's effect, and whether its answer changes, at the best regions, mean over layers."""
+    keys = [*_ITEM, FRAME_OF_ITEM, *_DIVIDED]
+    of_items = best_regions(effects).groupby(keys, sort=False)[["effect", "changed"]].mean().reset_index()
+    return of_items.iloc[of_items["intervention"].map(INTERVENTIONS.index).argsort(kind="stable")]
+
+
+def _is_end(effects: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which rows are about the first or the last region of their construction."""
+    regions = effects.groupby("construction", sort=False)["region"]
+    return (effects["region"] == regions.transform("first")) | (effects["region"] == regions.transform("last"))
+
+
+def _ahead(first: pd.DataFrame, second: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of the first table whose effect is less that of the same item in the second one."""
+    subtracted = second[[*on, "effect"]].rename(columns={"effect": "subtracted"})
+    both = first.merge(subtracted, on=list(on), validate="one_to_one")
+    return both.assign(effect=both["effect"] - both["subtracted"]).drop(columns="subtracted")
+
+
+def with_selectivity(effects: pd.DataFrame) -> pd.DataFrame:
+    """Return effects, and as those of the labels `SELECTIVE` the ones on answers less those on control words."""
+    same = [name for name in (*_ITEM, *PLACE) if name in effects]
+    answers, words = (effects[effects["labels"] == kind] for kind in (TRUE, CONTROL))
+    beyond = _ahead(answers, words, same).assign(labels=SELECTIVE)
+    return pd.concat([effects, beyond], ignore_index=True)
+
+
+def _leads(summed: pd.DataFrame) -> pd.DataFrame:
+    """Return each item's effect of an intervention less that of the next one in `ORDER`, as its lead."""
+    of = dict([*summed.groupby("intervention")])
+    leads = [
+        _ahead(of[first], of[second], [*_ITEM, "labels"]).assign(intervention=f"{first} over {second}")
+        for first, second in pairwise(ORDER)
+    ]
+    return pd.concat(leads).rename(columns={"effect": "lead"})
+
+
+def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
+    """Return the effects where one direction has the largest effect, as a mean over frames, beyond control words.
+
+    They are those of this direction (is_best), of random ones and of the whole vector, for each construction.
+    """
+    effects, keys = with_selectivity(own), ["construction", *PLACE]
+    is_found = (effects["labels"] == SELECTIVE) & effects["intervention"].isin(DIRECTIONS)
+    of_frames = effects[is_found].groupby([*keys, FRAME_OF_ITEM], sort=False)["effect"].mean()
+    means = of_frames.groupby(keys, sort=False).mean().reset_index()
+    best = means.loc[means.groupby("construction", sort=False)["effect"].idxmax(), keys]
+    here = effects.merge(best.rename(columns={"intervention": "best"}), validate="many_to_one")
+    is_best = here["intervention"] == here["best"]
+    decides = is_best & here["construction"].isin([*controls])
+    return here.assign(is_best=is_best, decides=decides)[is_best | here["intervention"].isin([RANDOM, WHOLE])]
+
+
+def of_facet(rates: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the rates of a facet, with the columns that it divides by."""
+    columns = {facet.name: facet.columns for facet in FACETS}[name]
+    rows = rates[rates["facet"] == name].reset_index(drop=True)
+    levels = pd.DataFrame(rows["level"].str.split(".").tolist(), columns=[*columns]) if columns else rows[[]]
+    return rows.join(levels)
+
+
+def role_of(level: str) -> str:
+    """Return whose number a level of the facet `USED` has: `RANDOM`, `WHOLE`, or `DIRECTION` for the best one."""
+    intervention = level.partition(".")[0]
+    return intervention if intervention in (RANDOM, WHOLE) else DIRECTION
+
+
+def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
+    """Return rates with what says whether the best direction changes answers: chance, control and verdict.
+
+    Chance is the rate of random directions, and the control how often the model is right where plain words say the
+    same. A direction changes answers where the interval of its rate lies above that of random ones: one changed item
+    lies above no item. It is above them all in all where its selectivity is too. That no direction changes answers
+    says something only where the model is right about the control, and a direction changes answers there.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`.
+        controls: See `intervention_responses`.
+    """
+    rows = rates.to_dict("records")
+    expected = {(row["model"], row["construction"]): row for row in rows if row["measure"] == "accuracy"}
+    used = {
+        (row["model"], row["construction"], row["measure"], role_of(row["level"])): row
+        for row in rows
+        if row["facet"] == USED
+    }
+
+    def is_above_random(model: str, construction: str, measure: str) -> bool | None:
+        direction, random = (used.get((model, construction, measure, role)) for role in (DIRECTION, RANDOM))
+        return bool(direction["low"] > random["high"]) if direction and random else None
+
+    result = []
+    for row in rows:
+        model, construction, plain = row["model"], row["construction"], controls.get(row["construction"], "")
+        known: dict[str, object] = {"verdict": ""}
+        if (row["facet"], row["measure"], role_of(row["level"])) == (USED, "changed", DIRECTION):
+            control = expected.get((model, plain))
+            changes, there = (is_above_random(model, name, "changed") for name in (construction, plain))
+            is_ahead = bool(is_above_random(model, construction, "selectivity"))
+            known = {
+                "chance": used[model, construction, "changed", RANDOM]["value"],
+                "baseline": "random directions",
+                "verdict": _FOUND[is_ahead] if changes else _verdict_of_null(control, there),
+            }
+            if control:
+                known |= {name: control[column] for name, column in _OF_CONTROL.items()}
+        result.append(row | known)
+    return pd.DataFrame(result)
+
+
+def _verdict_of_null(control: Mapping[Any, Any] | None, changes_there: bool | None) -> str:
+    """Return what it says that no direction changes a model's answers.
+
+    Args:
+        control: How often the model is right where plain words say the same; None where it was not asked.
+        changes_there: Whether a direction changes its answers there; None where none was learnt.
+    """
+    is_passed = control is not None and control["low"] > HALF
+    if control is None or (is_passed and changes_there is None):
+        return "no_difference"
+    return "does_not" if is_passed and changes_there else "cannot_be_told"
+
+
+def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects of the run beside published ones.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`.
+        published: model, construction, intervention, effect (in nats) and source.
+
+    Returns:
+        The columns of ``published``, and low, high and n, which were not published.
+    """
+    summed = rates[(rates["facet"] == "intervention") & (rates["measure"] == "effect")]
+    named = summed.rename(columns={"level": "intervention", "value": "effect"})
+    columns = ["model", "construction", "intervention", "effect", "low", "high", "n"]
+    shown = named[columns].assign(source="this run").round(2)
+    every = pd.concat([shown.astype(object), published.astype(object)], ignore_index=True)
+    return every.where(every.notna(), "")

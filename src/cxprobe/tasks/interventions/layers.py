@@ -1,0 +1,95 @@
+"""All layers of one model: divided among processes, kept, and found again when a stage runs anew."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from cxprobe.files.code import computing_code
+from cxprobe.files.tables import keep_table, kept_table, write_table
+from cxprobe.files.writing import scratch_folder
+from cxprobe.models.causal import CausalLM
+from cxprobe.models.intervening import SentenceTokens, answers_in_batches, blocks_of
+from cxprobe.models.language_models import write_model_facts
+from cxprobe.models.masked import MaskedLM
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.probing import Fitting
+from cxprobe.run.progress import progress
+from cxprobe.tasks.interventions.measure import measure_layer, prompt_items, spaced_layers
+from cxprobe.tasks.interventions.names import EFFECTS_FILE, TRANSFER_FILE, tried_on_itself
+from cxprobe.tasks.interventions.params import MeasureInterventions
+
+_MOST_ITERATIONS = 1000  # of the fit of a probe
+
+
+def measure_model(
+    model: MeasuredModel[MaskedLM | CausalLM],
+    made: Mapping[str, pd.DataFrame],
+    settings: MeasureInterventions,
+    kept: Path,
+    folder: Path,
+) -> dict[str, float] | None:
+    """Measure a model on all constructions; write ``effects.parquet``, ``transfer.parquet`` and ``model.json``.
+
+    Args:
+        model: The model.
+        made: Construction, or `NEUTRAL` -> its items.
+        settings: The section measure of params.yaml.
+        kept: The folder that keeps what was measured of each layer.
+        folder: Where the files are written: what `measure_layer` returns, of what was learnt on
+            the construction itself, and of all else.
+
+    Returns:
+        The numbers of items that were asked and left out, and see `MeasuredModel.check`. None if this process writes no
+        files.
+    """
+    described, seed, processes = model.described, model.seed, model.processes
+    asked = {name: prompt_items(described, items, seed, f"models.{model.slug}, {name}") for name, items in made.items()}
+    numbers = spaced_layers(len(blocks_of(described)), settings.layers)
+    decisive = (
+        described.fingerprint,
+        described.decisive,
+        computing_code(__name__, "cxprobe.models.intervening"),
+        settings,
+    )
+    every = pd.concat(made.values()).to_csv()
+    work = {
+        layer: scratch_folder(kept, *decisive, seed, processes.kind_of_device, every, layer) / "effects.table"
+        for layer in numbers
+    }
+    prompts = [row for of in asked.values() for row in zip(of.base, of.targets, strict=True)]
+    texts = [text for items in made.values() for text in items["base_before"]]
+
+    def effects_of(layer: int) -> pd.DataFrame:
+        table = kept_table(work[layer])
+        if table is None:
+            table = measure_layer(model.loaded, asked, layer, settings, Fitting(_MOST_ITERATIONS, seed, model.what))
+            keep_table(table, work[layer])
+        return table
+
+    def answer(
+        loaded: MaskedLM | CausalLM, sample: Sequence[tuple[SentenceTokens, Tensor]]
+    ) -> list[NDArray[np.float64]]:
+        targets = torch.stack([row for _, row in sample])
+        return [answers_in_batches(loaded, [prompt for prompt, _ in sample], targets, settings.token_budget)]
+
+    checked = model.check(texts, prompts, answer)
+    with progress(len(work), "layers", model.what, kept=f"kept in {kept}") as shown:
+        for number, layer in enumerate(work):
+            if processes.has(number):
+                effects_of(layer)
+                shown.update(1)
+    processes.wait()
+    if processes.number:
+        return None
+    every_layer = pd.concat([effects_of(layer) for layer in work], ignore_index=True)
+    own = tried_on_itself(every_layer)
+    write_table(own, folder / EFFECTS_FILE)
+    write_table(every_layer.drop(index=own.index, columns="readable"), folder / TRANSFER_FILE)
+    write_model_facts(model.facts, folder)
+    counts = {"items": sum(len(of.items) for of in asked.values())}
+    return counts | {"dropped_items": sum(of.dropped for of in asked.values())} | checked

@@ -1,0 +1,58 @@
+"""The section of params.yaml for interventions: items, and vectors that are exchanged in models."""
+
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from cxprobe.files.schema import Closed, Distinct, Slug
+from cxprobe.results.params import Everything, TaskParams, TaskSection
+
+Regions = Literal["all", "ends"]
+
+
+class MakeInterventions(Closed):
+    """Items: a base and a source sentence each."""
+
+    train: Annotated[int, Field(ge=8)]
+    """Items of each construction by which directions are found; 400 in CausalGym."""
+    test: Annotated[int, Field(ge=4)]
+    """Items of each construction on which they are evaluated; 100 in CausalGym."""
+    learn: Distinct[Slug] | None
+    """On which of the constructions directions are found; the others are only asked. null for all."""
+    regions: Regions
+    """Where vectors are exchanged: at all regions, as in CausalGym, or at the first and the last one."""
+
+
+class MeasureInterventions(Closed):
+    """Vectors that are exchanged."""
+
+    layers: Annotated[int, Field(ge=1)] | None
+    """How many layers, evenly spaced, the last one among them; null for all."""
+    steps: Annotated[int, Field(ge=1)]
+    """Steps of DAS, each with 4 items; 100 in CausalGym. With fewer a direction may not be found."""
+    draws: Annotated[int, Field(ge=1)]
+    """Random directions."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch that is evaluated."""
+
+
+class InterventionsParams(TaskSection):
+    """Interventions: in which models vectors are exchanged, between sentences of which constructions."""
+
+    models: dict[Slug, Everything]
+    """Entries of models."""
+    constructions: Distinct[Slug]
+    """Those with an interventions.yaml."""
+    make: MakeInterventions
+    measure: MeasureInterventions
+
+
+class InterventionsStage(TaskParams):
+    """What the stages of interventions read of params.yaml."""
+
+    task: ClassVar[str] = "interventions"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
+
+    interventions: InterventionsParams
+    """Interventions."""

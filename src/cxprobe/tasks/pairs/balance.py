@@ -1,0 +1,130 @@
+"""Cells of minimal pairs in which one answer is always right: their accuracy is how much a model likes that answer.
+
+Where "unclear" is right and "clear" is wrong in all pairs, whatever the sentences say, a model that likes the word gets
+them all. Such cells follow from the texts. They are reported one by one and are left out of an accuracy over several
+cells.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.results.rates import ALL
+from cxprobe.stats import rate_by
+
+CELL = ("construction", "words", "variant")
+_EDGES = re.compile(r"^\W+|\W+$")
+
+
+def telling_words(good: str, bad: str) -> tuple[str, str]:
+    """Return the first words in which two texts differ, in lower case; an empty text where one ends before the other.
+
+    Args:
+        good: The right text.
+        bad: The wrong one.
+    """
+    words = ([_EDGES.sub("", word).lower() for word in text.split()] for text in (good, bad))
+    return next(((right, wrong) for right, wrong in zip_longest(*words, fillvalue="") if right != wrong), ("", ""))
+
+
+def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
+    """Return pairs with the columns right and wrong, the first words in which they differ, and balanced, a bool.
+
+    What tells the good text from the bad one is the first word in which they differ. A cell is not balanced if it has
+    more than one pair, this is the same word in all of them, and so is the wrong word that replaces it; unless the
+    other cells of its kind, such as the other variants of its construction, make up for that: there the two words
+    are exchanged, and each is right as often as it is wrong.
+
+    Args:
+        pairs: One row a pair: good and bad, texts; and the columns of ``cell`` (those that the table lacks do not
+            count).
+        cell: The columns that make the cells; the last tells the cells of a kind apart.
+    """
+    keys = [column for column in cell if column in pairs.columns]
+    words = [telling_words(*texts) for texts in zip(pairs["good"], pairs["bad"], strict=True)]
+    labelled = pairs.assign(right=[right for right, _ in words], wrong=[wrong for _, wrong in words])
+    cells = labelled.groupby([labelled[key] for key in keys] or np.zeros(len(labelled)), sort=False)
+    words_of_cell = cells[["right", "wrong"]].transform("nunique")
+    one_answer = (cells["right"].transform("size") > 1) & (words_of_cell == 1).all(axis=1)
+    exchanged = labelled.assign(
+        words=["\0".join(sorted(both)) for both in words],
+        more=[(right > wrong) - (right < wrong) for right, wrong in words],
+    )
+    made_up_for = exchanged.groupby([*keys[:-1], "words"])["more"].transform("sum") == 0
+    return labelled.assign(balanced=~one_answer | made_up_for)
+
+
+def unbalanced_cells(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of this project's pairs in which one answer is always right, and why.
+
+    Args:
+        pairs: See `with_balance`.
+
+    Returns:
+        One row a cell: the columns of `CELL`; right and wrong, the two words in lower case; n, the number of pairs; and
+        reason, a sentence.
+    """
+    labelled = with_balance(pairs)
+    unbalanced = labelled[~labelled["balanced"]]
+    table = unbalanced.groupby([*CELL, "right", "wrong"], sort=False).size().rename("n").reset_index()
+    return table.assign(reason=_reasons(table))
+
+
+def unbalanced_rates(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracies of the cells in which one answer is always right, one by one, with the reason.
+
+    Args:
+        items: Decided pairs of several models; see `with_balance`.
+
+    Returns:
+        model, the columns of `CELL`, right, wrong, accuracy, low, high, n, ties and reason.
+    """
+    table = rate_by(items[~items["balanced"].astype(bool)], "accuracy", ["model", *CELL, "right", "wrong"])
+    return table.assign(reason=_reasons(table))
+
+
+def pooled(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the judged pairs that an accuracy over several cells may have: those in balanced cells."""
+    return items[items["balanced"].astype(bool)]
+
+
+def fixed_preferences(rates: pd.DataFrame) -> dict[tuple[str, str, str], tuple[dict[Any, Any], dict[Any, Any]]]:
+    """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
+
+    Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
+    construction: within such a group one answer, or one rule, may be right in all pairs. "Mostly" means that the 95 %
+    interval does not contain a half.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`, of minimal pairs.
+
+    Returns:
+        (model, construction, source) -> the rate in which the model is most wrong, and the one in which it is most
+        right.
+    """
+    of_wordings = rates[rates["facet"].isin(["variant", "sentence"]) & (rates["construction"] != ALL)]
+    preferences = {}
+    for key, rows in of_wordings.groupby(["model", "construction", "source"], sort=False):
+        rivals = rows[rows["facet"] == "sentence"]
+        ordered = (rivals if len(rivals) else rows).sort_values("value", kind="stable").to_dict("records")
+        worst = ordered[0]
+        best = next(row for row in ordered if row["value"] == ordered[-1]["value"])
+        if worst["high"] < 0.5 < best["low"]:
+            model, construction, source = map(str, key)
+            preferences[model, construction, source] = (worst, best)
+    return preferences
+
+
+def _reasons(cells: pd.DataFrame) -> list[str]:
+    rows = zip(cells["right"], cells["wrong"], cells["n"], strict=True)
+    return [f"'{right}' is right and '{wrong}' is wrong in all {n} pairs" for right, wrong, n in rows]
+
+
+def with_one_answer(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs with the column one_answer: why a preference for an answer is enough in their cell, or ""."""
+    cells = unbalanced_cells(pairs)[[*CELL, "reason"]].rename(columns={"reason": "one_answer"})
+    return pairs.merge(cells, on=list(CELL), how="left").fillna({"one_answer": ""})

@@ -1,0 +1,282 @@
+"""Minimal pairs as data: ``constructions/<name>/pairs.yaml`` and ``form_pairs.yaml``, read and checked.
+
+A pair has a context and two continuations, one right and one wrong. Both continuations come from one template, and the
+slots in which they differ are declared, so that they differ nowhere else.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.constructions.faults import Fault, Keys, with_lines
+from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed, Distinct, Slug, Two, read_yaml, suggest, validate
+from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
+from cxprobe.text.templates import SlotName, Template, Words, fill, render, slots_of
+
+_Rows = Annotated[list[Row], Field(min_length=1)]
+ContextKind = Literal["construction", "rival"]
+VERB = "verb"
+"""What the slot of the verb is called, in frames and in what is mined."""
+PAPER_FORMAT = "paper"
+"""The format whose wording is `Variant.continuation`; others are in `Variant.formats`."""
+
+
+class FrameSlot(Closed):
+    """A slot of the templates."""
+
+    gloss: str
+    """What it is."""
+    content: bool = False
+    """Whether its words are content words, which pseudowords replace."""
+
+
+class Contrast(Closed):
+    """A slot in which the two continuations differ."""
+
+    good: Template
+    """What makes the right one."""
+    bad: Template
+    """What makes the wrong one."""
+
+
+class Variant(Closed):
+    """One way of asking."""
+
+    context: Template | None = None
+    """What comes first, in both members of a pair; absent for nothing."""
+    continuation: Template
+    """What follows; it has a slot for each contrast."""
+    contrast: Annotated[dict[SlotName, Contrast], Field(min_length=1)]
+    """Slot -> how it is filled in the right and in the wrong member."""
+    rival: Template | None = None
+    """A context that looks alike and lacks the construction, or has it of someone or something else, so that the wrong
+    member is right; absent for none."""
+    origin: Literal["paper", "own"] = "paper"
+    """Whether the variant is of the published design that the pairs follow, or was added to it."""
+    rival_origin: Literal["paper", "own"] = "own"
+    """The same for its rival."""
+    formats: dict[Slug, Template] = Field(default_factory=dict)
+    """Format -> the continuation in other words, with a slot of the contrasts (`pairs.make.format`)."""
+
+    def in_format(self, name: str) -> "Variant":
+        """Return the variant with the continuation of a format; as it is where it has no such format."""
+        if name not in self.formats:
+            return self
+        slots = slots_of(self.formats[name])
+        contrast = {slot: one for slot, one in self.contrast.items() if slot in slots}
+        return self.model_copy(update={"continuation": self.formats[name], "contrast": contrast})
+
+    def templates(self) -> Iterator[tuple[Keys, str]]:
+        """Give all templates, each with its keys: what comes first, what follows in each format, and the contrasts."""
+        yield ("context",), self.context or ""
+        yield ("rival",), self.rival or ""
+        yield ("continuation",), self.continuation
+        yield from ((("formats", name), continuation) for name, continuation in self.formats.items())
+        yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in self.contrast.items())
+
+    @property
+    def contexts(self) -> Mapping[ContextKind, Template | None]:
+        """What comes first: in the sentence with the construction, and in its rival if there is one."""
+        contexts: dict[ContextKind, Template | None] = {"construction": self.context}
+        if self.rival is not None:
+            contexts["rival"] = self.rival
+        return contexts
+
+    def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
+        """Return whether the pairs of a sentence are of the published design."""
+        return self.rival_origin if sentence == "rival" and self.origin == "paper" else self.origin
+
+
+class PairsFile(Closed):
+    """The pairs of a construction as pairs.yaml and form_pairs.yaml describe them."""
+
+    tests: Literal["meaning", "form", "control"]
+    """What the wrong member of a pair gets wrong: what the construction means, how it is formed, or what the text says
+    in plain words. Pairs of the last kind are a control: the same questions, for which no construction is needed."""
+    control: Slug | None = None
+    """Of pairs of meaning: the folder of the pairs that are the control of their questions; absent for none."""
+    people: Annotated[Distinct[SlotName], Field(max_length=2)] = Field(default_factory=list)
+    """The slots that nouns of lexicon/people.yaml fill, type by type; absent for none."""
+    switched: bool = False
+    """Whether each pair comes once more with its two people exchanged."""
+    typical: Distinct[Two[Words]] = Field(default_factory=list)
+    """Two nouns of which the first typically does to the second what is said: the people of `ROLE_NOUN_TYPE`, so that
+    an exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
+    one_answer: bool = False
+    """Whether it is meant that one answer is right in all pairs of a variant; `cxprobe check` then does not tell it."""
+    slots: dict[SlotName, FrameSlot]
+    """Every slot of the templates except the people, their pronouns and the contrasts."""
+    variants: Annotated[dict[str, Variant], Field(min_length=1)]
+    """The ways of asking; each is asked of every item."""
+    frames: _Rows
+    """The rows that make an item what it is; intervals are clustered by them."""
+    fillers: dict[str, _Rows] = Field(default_factory=dict)
+    """More rows, of which each item draws one a group; absent for none."""
+
+    @property
+    def groups(self) -> Mapping[str, list[Row]]:
+        """The frames and the fillers: an item has one row of each."""
+        return {"frames": self.frames, **self.fillers}
+
+    @property
+    def first_words(self) -> Row:
+        """Slot -> its words in the first row of each group."""
+        return {slot: words for rows in self.groups.values() for slot, words in rows[0].items()}
+
+    @property
+    def formats(self) -> list[str]:
+        """The formats besides the paper's."""
+        return [*dict.fromkeys(name for variant in self.variants.values() for name in variant.formats)]
+
+    def in_format(self, name: str) -> "PairsFile":
+        """Return the pairs with the continuations of a format, as far as there are any."""
+        variants = {letter: variant.in_format(name) for letter, variant in self.variants.items()}
+        return self.model_copy(update={"variants": variants})
+
+    @property
+    def content_slots(self) -> list[str]:
+        """The slots whose words pseudowords replace."""
+        return [name for name, slot in self.slots.items() if slot.content]
+
+
+def pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
+    """Return the file of pairs: ``pairs.yaml``, or ``form_pairs.yaml`` where the name ends in `FORM`."""
+    return constructions / construction_of_pairs(name) / ("form_pairs.yaml" if name.endswith(FORM) else "pairs.yaml")
+
+
+def read_pairs_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> PairsFile:
+    """Read pairs without checking whether they can be made.
+
+    Raises:
+        ConstructionError: The file cannot be read, or a form_pairs.yaml tests something else than form.
+    """
+    path = pairs_file(name, constructions)
+    content = validate(PairsFile, read_yaml(path, ConstructionError), path, ConstructionError)
+    if name.endswith(FORM) and content.tests != "form":
+        raise ConstructionError(f"{path}: tests is {content.tests}, and here it is form; move the pairs to pairs.yaml")
+    return content
+
+
+def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FOLDER) -> PairsFile:
+    """Read and check pairs.
+
+    Args:
+        name: A construction, or its pairs of form, see `pairs_file`.
+        people: The nouns and pronouns.
+        constructions: The folder of all constructions.
+
+    Raises:
+        ConstructionError: One line for every fault, with file and line, see `read_pairs_file` and `faults_of_pairs`.
+    """
+    content = read_pairs_file(name, constructions)
+    if faults := list(faults_of_pairs(content, people)):
+        raise ConstructionError("\n".join(with_lines(pairs_file(name, constructions), faults)))
+    return content
+
+
+def keys_of(group: str) -> tuple[str, ...]:
+    """Return the way to a group of rows from the top of the file."""
+    return ("frames",) if group == "frames" else ("fillers", group)
+
+
+def with_contrasts(variant: Variant, side: Literal["good", "bad"]) -> str:
+    """Return the template of a continuation in which one side of each contrast is put in."""
+    sides = {slot: getattr(contrast, side) for slot, contrast in variant.contrast.items()}
+    return fill(variant.continuation, {slot: f"{{{slot}}}" for slot in slots_of(variant.continuation)} | sides)
+
+
+def fill_variant(
+    variant: Variant, values: Mapping[str, str], sentence: ContextKind = "construction"
+) -> tuple[str, str, str]:
+    """Return a variant's context, right and wrong continuation with their slots filled and their capitals set.
+
+    Args:
+        variant: The variant.
+        values: Slot -> words.
+        sentence: Which context; after a rival the two continuations are exchanged.
+    """
+    context = render(variant.contexts[sentence] or "", values)
+    members = [render(with_contrasts(variant, side), values) for side in ("good", "bad")]
+    good, bad = members if sentence == "construction" else members[::-1]
+    return context, good, bad
+
+
+def place_of(variant: Variant, people: Sequence[str], sentence: ContextKind) -> str:
+    """Return whether the person that is right is the "first" or the "second" in a context; "" where it is neither."""
+    named = [slot for slot in dict.fromkeys(slots_of(variant.contexts[sentence] or "")) if slot in people]
+    contrasts = [variant.contrast[slot] for slot in slots_of(variant.continuation) if slot in variant.contrast]
+    right = contrasts[0].good if sentence == "construction" else contrasts[0].bad
+    is_right = [slot in slots_of(right) for slot in named]
+    if is_right == [True, False]:
+        return "first"
+    return "second" if is_right == [False, True] else ""
+
+
+def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
+    """Give what keeps pairs from being made, whatever they say.
+
+    Args:
+        content: The pairs.
+        people: The nouns and pronouns.
+
+    Returns:
+        Faults: people that are needed and not there; rows of one group that fill different slots; slots that nothing
+        fills, that are filled twice, or that are not declared or not used; contrasts that no continuation has; and
+        formats that only some variants have.
+    """
+    if (content.switched or content.typical) and len(content.people) != 2:
+        what = f"people: two are exchanged, or have typical roles, and {len(content.people)} are named"
+        yield Fault(("people",), what)
+    if content.typical and ROLE_NOUN_TYPE not in people.types:
+        yield Fault(
+            ("typical",), f"typical: the people have no noun type '{ROLE_NOUN_TYPE}', whose nouns these replace"
+        )
+    if "frames" in content.fillers:
+        yield Fault(("fillers", "frames"), "fillers.frames: this name belongs to the frames; give these rows another")
+    pronouns = next(iter(people.pronouns.values()), {}) if content.people else {}
+    filled = dict.fromkeys([*content.people, *pronouns], "the people")
+    for group, rows in (("frames", content.frames), *content.fillers.items()):
+        usual = Counter(map(frozenset, rows)).most_common(1)[0][0]
+        for position, row in enumerate(rows):
+            if row.keys() != usual:
+                what = f"this row fills {', '.join(row)}, and most rows of its group {', '.join(sorted(usual))}"
+                yield Fault((*keys_of(group), position), f"{what}; let all of them fill the same slots")
+        for slot in sorted(usual):
+            if slot in filled:
+                what = f"the slot '{slot}' is filled by {filled[slot]} and by {group}; keep one"
+                yield Fault((*keys_of(group), 0), what)
+            if slot not in content.slots:
+                what = f"the slot '{slot}' is not declared under slots{suggest(slot, list(content.slots))}"
+                yield Fault((*keys_of(group), 0), what)
+            filled[slot] = group
+    used = set[str]()
+    for name, variant in content.variants.items():
+        for keys, template in variant.templates():
+            used |= {*slots_of(template)}
+            continues = keys[0] in ("continuation", "formats")
+            allowed = filled.keys() | (variant.contrast.keys() if continues else ())
+            for slot in dict.fromkeys(slots_of(template)):
+                if slot not in allowed:
+                    what = f"nothing fills the slot '{slot}'{suggest(slot, sorted(allowed))}"
+                    yield Fault(("variants", name, *keys), what)
+            if continues and not variant.contrast.keys() & {*slots_of(template)}:
+                what = f"{template!r} has no slot of the contrasts, so that its members do not differ"
+                yield Fault(("variants", name, *keys), what)
+        for slot in variant.contrast:
+            if slot in filled or slot not in slots_of(variant.continuation):
+                what = (
+                    f"the contrast '{slot}' must be a slot of the continuation, and none that {filled.get(slot)} fill"
+                )
+                yield Fault(("variants", name, "contrast", slot), what)
+        if lacking := [format_ for format_ in content.formats if format_ not in variant.formats]:
+            yield Fault(("variants", name), f"variant {name} lacks the format {', '.join(lacking)}, which others have")
+    for slot in content.slots:
+        if slot not in filled or slot not in used:
+            missing = "no row fills it" if slot not in filled else "no template uses it"
+            yield Fault(("slots", slot), f"the slot '{slot}' is declared, and {missing}")

@@ -1,0 +1,334 @@
+"""Minimal pairs as a table, and back."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
+from cxprobe.errors import DataError
+from cxprobe.models.texts import Pair
+from cxprobe.seeding import generator_for
+from cxprobe.stats import CLUSTER
+from cxprobe.tasks.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, pairs_file, place_of, with_contrasts
+from cxprobe.tasks.pairs.params import MakePairs
+from cxprobe.tasks.pairs.pseudowords import candidates_of, replace_content
+from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, without_gaps
+from cxprobe.tasks.pairs.wording import IN_PAPER, PairFormat, solved_pairs, wording_of
+from cxprobe.text.english import faults_of_text
+
+
+def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Return pairs as a table: id, item, context, good, bad, each group, and each cluster as cluster_<name>.
+
+    Where files differ in their columns, gaps are filled, see `without_gaps`.
+    """
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in PAIR_COLUMNS}
+    for kind, before in (("groups", ""), ("clusters", CLUSTER)):
+        of_pairs = [getattr(pair, kind) for pair in pairs]
+        names = dict.fromkeys(name for values in of_pairs for name in values)
+        columns |= {f"{before}{name}": [values.get(name) for values in of_pairs] for name in names}
+    return without_gaps(pd.DataFrame(columns))
+
+
+def pairs_of(table: pd.DataFrame) -> list[Pair]:
+    """Return the pairs of a table that `pair_table` made."""
+    clusters = [column for column in table.columns if column.startswith(CLUSTER)]
+    groups = [column for column in table.columns if column not in {*PAIR_COLUMNS, *clusters}]
+    names = [column.removeprefix(CLUSTER) for column in clusters]
+    known: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # what many pairs have in common is held once
+
+    def held(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+        named = tuple(zip(keys, values, strict=True))
+        return known.setdefault(named, dict(named))
+
+    n = len(groups)
+    return [
+        Pair(id_, item, context, good, bad, held(groups, others[:n]), held(names, others[n:]))
+        for id_, item, context, good, bad, *others in table[[*PAIR_COLUMNS, *groups, *clusters]].itertuples(False, None)
+    ]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What an item is made of, as indices.
+
+    Attributes:
+        rows: Which row of each group, the frames first.
+        people: Which nouns; as many as there are slots for people, and all different.
+        pronouns: Which pronouns of the noun type.
+    """
+
+    rows: tuple[int, ...]
+    people: tuple[int, ...]
+    pronouns: int
+
+
+def draw_items(
+    groups: Sequence[int], nouns: int, people: int, pronouns: int, wanted: int, rng: np.random.Generator
+) -> list[Draw]:
+    """Draw items in which everything is used equally often: no count differs from another by more than 1.
+
+    The frames take turns with the nouns (or, without people, with the first group of fillers) so that no two items
+    have both in common; that bounds how many there can be. The second noun of an item is the first noun of another,
+    so a noun is as often the second as the first.
+
+    Args:
+        groups: How many rows each group has, the frames first.
+        nouns: How many nouns there are; at least 2 for two people.
+        people: How many of them an item has: 0, 1 or 2.
+        pronouns: How many sets of pronouns can refer to the nouns.
+        wanted: How many items to draw.
+        rng: The generator.
+
+    Returns:
+        The items; fewer than ``wanted`` if there are not enough distinct ones.
+    """
+    partners = nouns if people else [*groups, 1][1]
+    n = min(wanted, groups[0] * partners)
+    items = np.arange(n)
+    frames = rng.permutation(groups[0])[items % groups[0]]
+    # A partner for each item so that (item mod frames, partner) never comes twice: counting both up together meets
+    # every combination of equal remainders once in lcm(frames, partners) items; moving the partner on by one after
+    # each such round meets the others.
+    turns = rng.permutation(partners)[(items + items // lcm(groups[0], partners)) % partners]  # (n,)
+    firsts = turns if people else np.zeros(n, dtype=np.int64)
+    columns = [frames]
+    for number, size in enumerate(groups[1:]):
+        columns.append(turns if number == 0 and not people else _rounds(size, n, rng))
+    seconds = _partners(firsts, nouns, rng) if people == 2 else firsts
+    genders = _rounds(pronouns, n, rng)
+    return [
+        Draw(
+            rows=tuple(int(column[item]) for column in columns),
+            people=(int(firsts[item]), int(seconds[item]))[:people],
+            pronouns=int(genders[item]),
+        )
+        for item in range(n)
+    ]
+
+
+def _rounds(size: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return n indices below ``size``, each used once before any is used again, shape (n,)."""
+    rounds = [rng.permutation(size) for _ in range(-(-n // size))]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *rounds])[:n]
+
+
+def _partners(firsts: NDArray[np.int64], nouns: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the second noun of each item: the first noun of another item of the same round, shape (n,)."""
+    seconds = []
+    for start in range(0, len(firsts), nouns):
+        round_ = firsts[start : start + nouns]
+        if len(round_) == 1:  # a round of one has no other item to take from
+            seconds.append(np.array([(round_[0] + 1 + rng.integers(nouns - 1)) % nouns]))
+        else:
+            seconds.append(np.roll(round_, rng.integers(1, len(round_))))
+    return np.concatenate([np.zeros(0, dtype=np.int64), *seconds])
+
+
+NO_TYPE = "none"  # the noun type of pairs without people
+_SAMPLE = 10  # rows; a group of fewer, such as two modals, is part of the design and no sample of words
+
+
+def render_pairs(
+    name: str,
+    content: PairsFile,
+    people: People,
+    pairs_per_condition: int,
+    seed: int,
+    words: str = "real",
+    wording: PairFormat = IN_PAPER,
+) -> list[Pair]:
+    """Draw ``pairs_per_condition`` items for every noun type and ask about each in every variant and order.
+
+    Switched means that the two people are exchanged in everything that is said of them: the continuations stay the
+    same two, and the one that was right is wrong. A variant with a rival is asked after both sentences. Where the
+    construction gives people in typical roles, the common nouns are these, so that an exchange turns the roles round.
+
+    Args:
+        name: The construction's folder, or its name with "-form" (`cxprobe.tasks.pairs.frames.pairs_file`).
+        content: Its pairs.
+        people: The nouns.
+        pairs_per_condition: Items per noun type: pairs in a cell, one variant in one order; fewer where there are not
+            so many.
+        seed: The project's seed.
+        words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
+        wording: How the pairs are asked.
+
+    Returns:
+        Every pair once.
+
+    Raises:
+        DataError: Two pairs of one cell are the same, the members of a pair do not differ, or an article is wrong.
+
+    Source:
+        Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
+    """
+    pairs: list[Pair] = []
+    content = content.in_format(wording.format)
+    nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
+    groups = [len(rows) for rows in content.groups.values()]
+    for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
+        rng = generator_for(seed, name, kind)
+        typical = content.typical if kind == ROLE_NOUN_TYPE else []  # two people who are drawn together
+        number, seats = (len(typical), 1) if typical else (len(nouns.nouns), len(content.people))
+        for draw in draw_items(groups, number, seats, len(nouns.pronouns), pairs_per_condition, rng):
+            persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]
+            pronouns = people.pronouns[nouns.pronouns[draw.pronouns]] if content.people else {}
+            before = solved_pairs(wording, people, nouns, persons, generator_for(seed, name, kind, draw))
+            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words, before, wording.called)
+    known: set[tuple[str, ...]] = set()
+    for pair in pairs:
+        key = (*pair.groups.values(), pair.context, pair.good, pair.bad)
+        if key in known:
+            raise DataError(
+                f"{name}: variant {pair.groups['variant']} has the pair {pair.context + pair.good!r} twice; two "
+                "rows of its pairs.yaml differ in nothing that the variant shows"
+            )
+        known.add(key)
+    return pairs
+
+
+def _pairs_of_item(
+    name: str,
+    content: PairsFile,
+    pronouns: Mapping[str, str],
+    kind: str,
+    rows: Sequence[int],
+    persons: Sequence[str],
+    words: str,
+    before: str,
+    called: str,
+) -> Iterator[Pair]:
+    """Yield the pairs of an item: of the row of each group and the people in the order of their slots."""
+    values: dict[str, str] = {}
+    clusters = {"frame": f"{name} {rows[0]}"}
+    for (group, known), row in zip(content.groups.items(), rows, strict=True):
+        values |= known[row]
+        if group != "frames" and len(known) >= _SAMPLE:
+            clusters[group] = f"{name} {group} {row}"
+    values |= pronouns
+    item = _hash(name, words, kind, *values.values(), *persons)
+    clusters |= {f"noun{number}": noun for number, noun in enumerate(persons, start=1)}
+    for variant_name, variant in content.variants.items():
+        wording = " / ".join(sorted(with_contrasts(variant, side) for side in ("good", "bad")))
+        for order in ("original", "switched") if content.switched else ("original",):
+            seats = content.people if order == "original" else content.people[::-1]
+            filled = values | dict(zip(seats, persons, strict=True))
+            for sentence in variant.contexts:
+                context, good, bad = fill_variant(variant, filled, sentence)
+                _check_sound(name, variant_name, context, good, bad)
+                context, gap = before + context, " " if context else ""
+                yield Pair(
+                    id=f"{name}-{_hash(item, variant_name, order, context, good, bad)}",
+                    item=f"{name}-{item}",
+                    context=context,
+                    good=gap + good,
+                    bad=gap + bad,
+                    groups={
+                        "construction": name,
+                        "tests": content.tests,
+                        "control": content.control or "",
+                        "words": words,
+                        "variant": variant_name,
+                        "origin": variant.origin_of(sentence) if called == PAPER_FORMAT else "own",
+                        "format": called,
+                        "sentence": sentence,
+                        "place": place_of(variant, content.people, sentence),
+                        "noun_type": kind,
+                        "order": order,
+                    },
+                    clusters=clusters | {"wording": f"{name} {wording}"},
+                )
+
+
+def _check_sound(name: str, variant: str, context: str, good: str, bad: str) -> None:
+    """Refuse what only a combination of rows causes; `cxprobe check` puts each row beside some others alone."""
+    where = f"{pairs_file(name)}, variant {variant}"
+    if good == bad:
+        raise DataError(f"{where}: {good!r} is both the right and the wrong member; rows of two groups give one word")
+    for text in (f"{context} {good}".strip(), f"{context} {bad}".strip()):
+        for what in faults_of_text(text):
+            raise DataError(f"{where}: {text!r}: {what}")
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.blake2b("\x1f".join(parts).encode(), digest_size=8).hexdigest()
+
+
+_CELL = ["words", "variant", "sentence", "noun_type", "order"]
+
+
+@dataclass(frozen=True)
+class BuiltPairs:
+    """The pairs of a construction.
+
+    Attributes:
+        pairs: One row a pair, see `pair_table`.
+        cells: One row a cell, which is a variant of one noun type in one order, after one kind of sentence, with one
+            kind of words: words, variant, sentence, noun_type, order, pairs, frames (how many distinct ones), wanted,
+            and shortfall, the pairs that are missing.
+        pseudowords: One row a replaced word: word, pseudoword, source.
+    """
+
+    pairs: pd.DataFrame
+    cells: pd.DataFrame
+    pseudowords: pd.DataFrame
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many pairs, items, cells, cells with a shortfall, pseudowords, and random ones among these there are."""
+        return {
+            "pairs": len(self.pairs),
+            "items": self.pairs["item"].nunique(),
+            "cells": len(self.cells),
+            "cells_not_filled": int((self.cells["shortfall"] > 0).sum()),
+            "pseudowords": len(self.pseudowords),
+            "pseudowords_random": int((self.pseudowords["source"] == "random").sum()),
+        }
+
+
+def build_pairs(
+    name: str, contents: Mapping[str, PairsFile], people: People, settings: MakePairs, seed: int
+) -> BuiltPairs:
+    """Make the pairs of a construction.
+
+    Args:
+        name: The construction's folder.
+        contents: Name -> pairs.yaml: its own, and those that examples may be of.
+        people: The nouns.
+        settings: How many pairs a cell gets, how they are asked, and where pseudowords come from.
+        seed: The project's seed.
+
+    Raises:
+        DataError: See `render_pairs` and `candidates_of`.
+        ParamsError: See `cxprobe.tasks.pairs.wording`.
+    """
+    content, wording = contents[name], wording_of(name, contents, settings)
+    wanted: int = getattr(settings.pairs_per_condition, content.tests)
+    files = {"real": content}
+    pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
+    if settings.pseudowords and content.content_slots:
+        files["pseudo"], pseudowords = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
+    rendered: list[Pair] = []
+    for words, file in files.items():
+        rendered += render_pairs(name, file, people, wanted, seed, words, wording)
+    pairs = pair_table(rendered)
+    cells = pairs.groupby(_CELL, as_index=False, sort=False).agg(
+        pairs=("id", "size"), frames=("cluster_frame", "nunique")
+    )
+    return BuiltPairs(pairs, cells.assign(wanted=wanted, shortfall=wanted - cells["pairs"]), pseudowords)
+
+
+def made_tables(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
+    """Return the cells, pseudowords and counts of all constructions, each table with the column construction."""
+    if not built:
+        return {}
+    cells = pd.concat([pairs.cells.assign(construction=name) for name, pairs in built.items()], ignore_index=True)
+    words = pd.concat([pairs.pseudowords.assign(construction=name) for name, pairs in built.items()], ignore_index=True)
+    counts = pd.DataFrame([{"construction": name, **pairs.counts} for name, pairs in built.items()])
+    return {"cells": cells, "pseudowords": words, "constructions": counts}

@@ -1,0 +1,100 @@
+"""Minimal pairs: which texts a model has to score, and which pairs could not be judged by them."""
+
+from collections.abc import Mapping, Sequence
+
+from cxprobe.errors import DataError
+from cxprobe.models.causal import CausalLM
+from cxprobe.models.masked import MaskedLM
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.ngrams import without_contexts
+from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
+from cxprobe.models.scoring import load_language_model
+from cxprobe.models.texts import Pair
+from cxprobe.run.stage import Stage
+from cxprobe.tasks.pairs.params import PairsStage
+
+
+def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:
+    """Return the texts to score: both members of each pair and, where there is a context, what follows it alone.
+
+    Args:
+        model: The model; a causal one without anything before a text cannot score the single token of a continuation
+            alone, which is left out.
+        pairs: A member is the context directly followed by its continuation.
+
+    Returns:
+        Distinct texts, each with 0: all its tokens are scored.
+    """
+    alone = ends_alone(pairs)
+    if model.texts_without_first_score(alone[:1]):
+        lengths = map(len, model.tokenizer(alone, add_special_tokens=False)["input_ids"])
+        alone = [text for text, tokens in zip(alone, lengths, strict=True) if tokens > 1]
+    return dict.fromkeys([*member_texts(pairs), *alone], 0)
+
+
+def member_texts(pairs: Sequence[Pair]) -> list[str]:
+    """Return both members of each pair, the context included."""
+    return [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
+
+
+def ends_alone(pairs: Sequence[Pair]) -> list[str]:
+    """Return what follows a context, without the space before it; each once, and none for pairs without a context."""
+    return list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
+
+
+def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequence[str]) -> None:
+    """Refuse pairs that could not be judged by what a model will say about them, before it is asked.
+
+    Args:
+        model: The model; its weights are not needed.
+        pairs: The pairs.
+        scores: By which scores they are to be judged.
+
+    Raises:
+        DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ
+            in their first token, or "pmi" needs the continuations alone.
+    """
+    first = model.texts_without_first_score(list(dict.fromkeys(member_texts(pairs))))
+    apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
+    named = model.tokenizer.bos_token_id is not None
+    remedy = "take bos: add" if named else "take bos: <the token that began documents in its training>"
+    because = f"since {model.name} reads nothing before a text; {remedy}"
+    if apart:
+        where = f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token"
+        raise DataError(f"{where}, which has no score, {because}")
+    if first and "pmi" in scores and any(pair.context for pair in pairs):
+        what = "pmi needs the score of each continuation alone, whose first token has none"
+        raise DataError(f"{what}, {because}, or take pmi out of the scores")
+
+
+Sources = Mapping[str, Sequence[Sequence[Pair]]]
+"""Source -> its pairs in portions, such as constructions."""
+
+
+def pairs_shown_to(member: Member, sources: Sources) -> Sources:
+    """Return the pairs that a model is asked about: all, or the second sentences of those with a context.
+
+    Raises:
+        DataError: A model that is shown second sentences alone would be shown whole texts.
+    """
+    if not isinstance(member.spec, ContinuationAlone):
+        return sources
+    alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
+    shown = {name: portions for name, portions in alone.items() if any(portions)}
+    if not shown:
+        raise DataError(
+            f"{member.slug}: no pair has a context, so that the model is no baseline; take it out of this set"
+        )
+    return shown
+
+
+def scoring_model(stage: Stage[PairsStage], member: Member) -> MeasuredModel | None:
+    """Return the model that scores texts; None for a rule, or for counts of words."""
+    match member.spec:
+        case ModelSpec():
+            return MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
+        case ContinuationAlone(checkpoint=spec):
+            # Under the key of its own entry, so that both use one store of answers.
+            slug = next((key for key, entry in stage.params.models.items() if entry == spec), member.slug)
+            return MeasuredModel.of(stage, slug, spec, load_language_model)
+    return None

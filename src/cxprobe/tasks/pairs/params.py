@@ -1,0 +1,205 @@
+"""The section pairs of params.yaml: minimal pairs, the project's own and those of others."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, get_args
+
+from pydantic import Field
+
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
+from cxprobe.models.params import RuleOfPairs, members_of
+from cxprobe.models.terms import SchemeName
+from cxprobe.results.params import Everything, TaskParams, TaskSection
+
+ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
+Count = Annotated[int, Field(ge=1)]
+FORM = "-form"
+"""Ends the name of the pairs of form of a construction that has pairs of meaning too."""
+
+
+def construction_of_pairs(name: str) -> str:
+    """Return the folder of pairs: that of "x" and of "x-form" is "x"."""
+    return name.removesuffix(FORM)
+
+
+def called_pairs(name: str) -> str:
+    """Return what pairs are called beside other items of their construction."""
+    return "minimal pairs of form" if name.endswith(FORM) else "minimal pairs"
+
+
+class Benchmark(Closed):
+    """Minimal pairs of others, in the files of data/benchmarks/<slug>, which `dvc import` brings."""
+
+    format: Literal["blimp", "paired_focus", "pairs"]
+    """BLiMP's <UID>.jsonl, the paired-focus .tsv, or the generic .tsv or .jsonl; each may end in .gz."""
+    files: str
+    """Which files, such as "*.jsonl.gz"; the name is taken to match the folder's own files."""
+    by: Annotated[list[str], Field(min_length=1)]
+    """Columns that accuracies are reported by, such as phenomenon."""
+    score: ScoreName
+    """The score that decides."""
+
+
+class PerCell(Closed):
+    """Pairs of a cell: one variant, of one noun type, in one order."""
+
+    meaning: Count
+    """For pairs that test what a construction means."""
+    form: Count
+    """For pairs that test how something is formed."""
+    control: Count
+    """For controls, whose answer the text says in plain words."""
+
+
+class AskedPairs(Closed):
+    """How many items of each cell a model is asked about, from the first on; all of those that are not named.
+
+    For masked models, which read a text once for each of its tokens.
+    """
+
+    meaning: Count | None = None
+    form: Count | None = None
+    control: Count | None = None
+
+
+class ProbedModel(Closed):
+    """A model whose vectors are probed."""
+
+    asked: Slug | None = None
+    """The entry of pairs.llms that is the same model, asked in words."""
+
+
+class MakePairs(Closed):
+    """Minimal pairs from a construction's pairs.yaml."""
+
+    pairs_per_condition: PerCell
+    pseudowords: Literal["wuggy", "random"] | None
+    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
+    it has no answer; random strings alone; or null for no pairs with pseudowords."""
+    format: Slug
+    """In which words the second text asks: "paper", or a name under formats in pairs.yaml, for the constructions that
+    have it; the others keep the paper's."""
+    examples: Annotated[int, Field(ge=0, le=8)]
+    """How many solved pairs stand before each pair: of controls in the same format, never of the construction or of
+    its own control. 0 is the paper's."""
+
+
+class ScorePairs(Closed):
+    """How the tokens of minimal pairs are scored."""
+
+    schemes: SomeDistinct[SchemeName]
+    """How masked models are asked: each token masked alone, or with what follows in its own word."""
+    token_budget: Count
+    """The most tokens in one batch."""
+
+
+class EvaluatePairs(Closed):
+    """How decisions follow from the tokens' scores."""
+
+    scheme: SchemeName
+    """For masked models, the scheme that decides; one of pairs.score.schemes."""
+    score: ScoreName
+    """The score that decides in tables and figures; one of scores. For benchmarks, their own decides."""
+    scores: SomeDistinct[ScoreName]
+    """The scores that are evaluated beside it: of the whole text (the papers' is per_token), or of the continuation
+    after the context."""
+
+
+class AskPairs(Closed):
+    """How instructed models are asked which text of a pair is the likelier."""
+
+    prompt: str
+    """A name of prompts/preferences.yaml."""
+    pairs_per_construction: Count | None
+    """How many pairs of each construction are drawn, and as many with pseudowords, or of each group of a benchmark;
+    each is asked about twice. null for all."""
+
+
+class ProbePairs(Closed):
+    """Probes on a model's vectors that tell the right text of a pair from the wrong one."""
+
+    constructions: SomeDistinct[Slug]
+    """Whose pairs; all of them are in pairs.constructions."""
+    token_budget: Count
+    """The most tokens in one batch."""
+    C: Annotated[float, Field(gt=0)]
+    """Inverse strength of the regularisation."""
+    standardise: bool
+    """Whether the differences of vectors are brought to variance 1 on the frames that train."""
+    folds: Annotated[int, Field(ge=2)]
+    """Into how many parts the frames are divided; each is predicted by probes that were trained on the others."""
+    max_iter: Count
+    """The most iterations of the solver; if it has not converged then, that is an error."""
+
+
+class PairsParams(TaskSection):
+    """Minimal pairs: of which constructions and benchmarks, which models are asked, and how."""
+
+    models: dict[Slug, AskedPairs]
+    """Scored by the likelihood of the two texts: entry of models -> the items that it is asked about."""
+    llms: dict[Slug, Everything]
+    """Asked in words which text is the likelier: entries of llms."""
+    probe_models: dict[Slug, ProbedModel]
+    """Whose vectors are probed too, for the ways of asking side by side; some of pairs.models."""
+    constructions: Distinct[Slug]
+    """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
+    make: MakePairs
+    score: ScorePairs
+    evaluate: EvaluatePairs
+    ask: AskPairs | None
+    """null where pairs.llms is empty."""
+    probe: ProbePairs | None
+    """null where pairs.probe_models is empty."""
+    benchmarks: dict[Slug, Benchmark]
+    """Slug -> minimal pairs of others, which the same models are asked about; {} for none."""
+
+
+class PairsStage(TaskParams):
+    """What the stages of pairs read of params.yaml."""
+
+    task: ClassVar[str] = "pairs"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
+    baseline_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
+    names: ClassVar[dict[str, str]] = {"models": "models", "probe_models": "models", "llms": "llms"}
+
+    pairs: PairsParams
+    """Minimal pairs, the project's own and those of others."""
+
+    @staticmethod
+    def construction_of(name: str) -> str:
+        """Return the folder of pairs: that of "x" and of "x-form" is "x"."""
+        return construction_of_pairs(name)
+
+    def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
+        """Yield the values of the section that do not go together."""
+        yield from super().faults_between(constructions)
+        section, models, llms = self.pairs, self.models, self.llms
+        for part, need in (("llms", "ask"), ("probe_models", "probe")):
+            if getattr(section, part) and getattr(section, need) is None:
+                yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that"
+        how, schemes = section.evaluate, section.score.schemes
+        for key, value, where, allowed in (
+            ("scheme", how.scheme, "pairs.score.schemes", schemes),
+            ("score", how.score, "pairs.evaluate.scores", how.scores),
+        ):
+            if value not in allowed:
+                yield (
+                    f"pairs.evaluate.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; "
+                    "add it there, or take another"
+                )
+        if "own" in section.benchmarks:
+            yield "pairs.benchmarks.own: tables call the project's own pairs so; give the benchmark another name"
+        slugs = [slug for slug in section.models if slug in models]
+        taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
+        for slug in section.llms:
+            if slug in taken and slug in llms:
+                yield (
+                    f"pairs.llms: '{slug}' is a model in pairs.models too, and tables tell models by their "
+                    "names; give the entry of llms another"
+                )
+        yield from named_elsewhere("pairs.probe_models", section.probe_models, "pairs.models", section.models)
+        if section.probe and section.probe_models:
+            named = section.probe.constructions
+            yield from named_elsewhere("pairs.probe.constructions", named, "pairs.constructions", section.constructions)
+            asked = [probe_models.asked for probe_models in section.probe_models.values() if probe_models.asked]
+            yield from named_elsewhere("pairs.probe_models (asked)", asked, "pairs.llms", section.llms)

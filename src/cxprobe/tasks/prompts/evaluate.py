@@ -1,0 +1,374 @@
+"""Answers to questions, in words or by likelihood: which are right, and the rates that no mean of answers is."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.errors import DataError
+from cxprobe.models.replies import REPLY, evaluate_reply
+from cxprobe.models.scores import ScoredTexts, no_score
+from cxprobe.results.rates import ALL, Facet, with_all
+from cxprobe.results.schema import KEYS
+from cxprobe.stats import CLUSTER, rate_by
+from cxprobe.tasks.prompts.items import RELATIONS
+from cxprobe.tasks.prompts.params import CONTROL, Reader
+from cxprobe.tasks.prompts.wording import PAPER
+
+RULE = "rule"  # how baselines are asked: about an item, not by a prompt
+UNDRAWN = "rule, of items that no question is about"
+NO_PROMPT = "none"
+SETTING = ["shots", "chain_of_thought", "examples"]
+CONTROLS = {
+    "templatic": f"templatic{CONTROL}",
+    "challenge": f"templatic{CONTROL}",
+    "reasoning": f"reasoning{CONTROL}",
+}
+"""Set of questions -> the set that asks in the same format about plain sentences."""
+
+_CHANCE = 1 / 3  # of three answers
+_OF_REPLIES = ("accuracy", "accuracy_parsed", "unparsed", "failed", "consistency")
+_PLACE = ["construction", "source"]
+_ASKED = ["asked", "prompt", *SETTING]  # the columns that say how an item is asked, but for the order of its options
+_OF_ITEM = ["template", "reading", "test", "answerable"]
+_COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
+
+
+def facets_of(score: str) -> list[Facet]:
+    """Return how responses are divided.
+
+    Args:
+        score: The score that decides for models that are not asked in words. The others have rates by setting alone.
+    """
+    decisive = f"asked in {[REPLY, RULE, score]}"
+    compared = f"{decisive} and source not in {[*CONTROLS.values()]}"
+    return [
+        Facet("setting", SETTING, _OF_REPLIES, decisive, has_verdicts=True, is_compared=False),
+        Facet("all_settings", (), _OF_REPLIES, compared, has_verdicts=True),
+        Facet("shots", ["shots"], where=decisive, steps=True),
+        Facet("prompt", ["prompt", *SETTING], _OF_REPLIES, decisive),
+        Facet("template", ["chain_of_thought", "template"], where=f"{decisive} and template != ''"),
+        Facet("reading", ["chain_of_thought", "reading"], where=f"{decisive} and reading != ''"),
+        Facet("order", ["chain_of_thought", "order"], where=f"{decisive} and order != ''"),
+        Facet("answerable", ["prompt", "chain_of_thought", "answerable"], where=f"{decisive} and test != ''"),
+        Facet("test", ["chain_of_thought", "answerable", "test"], where=f"{decisive} and test != ''"),
+        Facet(
+            "test_by_prompt", ["prompt", "chain_of_thought", "answerable", "test"], where=f"{decisive} and test != ''"
+        ),
+        Facet("score", ["asked", *SETTING], where=f"asked not in {[REPLY, RULE, score, UNDRAWN]}"),
+        Facet("all_items", (), where=f"asked in {[RULE, UNDRAWN]}"),
+    ]
+
+
+def settings_in(levels: "pd.Series[str]") -> pd.DataFrame:
+    """Return the prompt ("" for none), shots, chain_of_thought and examples of levels of the facets setting and prompt.
+
+    Args:
+        levels: Such as "0.False.none" or "paper-2.0.False.none"; names of files have points.
+    """
+    pattern = r"(?:(?P<prompt>[^.]+)\.)?(?P<shots>\d+)\.(?P<chain_of_thought>True|False)\.(?P<examples>.+)"
+    parts = levels.str.extract(f"^{pattern}$")
+    thought = parts["chain_of_thought"] == "True"
+    return parts.assign(prompt=parts["prompt"].fillna(""), shots=parts["shots"].astype(int), chain_of_thought=thought)
+
+
+def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader: Reader = "stated") -> pd.DataFrame:
+    """Evaluate the reply to every question.
+
+    Args:
+        questions: One row per question: id, kind ("inference" or "reasoning"), gold, chain_of_thought and any other
+            columns, which are kept; and, if known, option_a, option_b and option_c, the texts shown with the letters.
+            With them "Ida" is read as "A", and "A. Marek" has no answer if Marek is not option A.
+        replies: One row per question: id, reply, and failed, whether the request failed.
+        reader: How replies are read, see `cxprobe.tasks.prompts.params.EvaluatePrompts`.
+
+    Returns:
+        The questions with the columns asked ("reply"), reply, answer ("" if there is none), outcome, and credit (1 for
+        right, else 0).
+
+    Raises:
+        DataError: The replies are not those to the questions.
+
+    Source:
+        Scivetti et al. 2025 (one digit, or one letter); inspect_ai issue 721 (the first digit being in the reasoning).
+    """
+    if sorted(questions["id"]) != sorted(replies["id"]):
+        raise DataError(
+            f"the replies are not those to the questions ({len(replies)} replies, {len(questions)} questions); run "
+            "ask_prompts again"
+        )
+    replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
+    relations: dict[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
+    judged = []
+    for row in replied.to_dict("records"):
+        answers = relations
+        if row["kind"] == "reasoning":
+            answers = {letter: str(row.get(f"option_{letter.lower()}", "")) for letter in PAPER}
+        text = None if row["failed"] else str(row["reply"])
+        if reader == "exact" and text is not None and text not in answers:
+            text = ""
+        judged.append(evaluate_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
+    replied[["answer", "outcome"]] = judged
+    credit = (replied["outcome"] == "right").astype(float)
+    return replied.drop(columns="failed").assign(asked=REPLY, credit=credit)
+
+
+def score_answers(
+    choices: pd.DataFrame, answers: pd.DataFrame, tokens: pd.DataFrame, names: Sequence[str]
+) -> pd.DataFrame:
+    """Score every answer to each question, given the text before it.
+
+    Args:
+        choices: One row per question: id, question (the text before the answer) and anywhere (one that says nothing
+            about the item).
+        answers: One row per question and answer: id (of the question), answer (its symbol) and text, how the question
+            continues.
+        tokens: The scored texts, see `cxprobe.models.texts.token_table`: each answer after its question and, for "pmi",
+            after ``anywhere``.
+        names: The scores by name.
+
+    Returns:
+        One row per answer and score: id, answer, score and value, in nats. "sum" is the log-probability of the answer,
+        "per_token" and "per_character" that divided by the number of its tokens or of its characters that are not
+        spaces; "pmi" is the sum less what it is after ``anywhere``.
+
+    Raises:
+        DataError: A text or token that is needed was not scored, or a score is not finite.
+
+    Source:
+        "sum" and "per_character" as in lm-evaluation-harness; "pmi": Holtzman, West, Shwartz, Choi & Zettlemoyer 2021,
+        where it is called domain conditional PMI.
+    """
+    texts = ScoredTexts(tokens)
+    asked = choices[["id", "question", "anywhere"]]
+    both = answers[["id", "answer", "text"]].merge(asked, on="id", how="left", validate="many_to_one")
+    scores = texts.parts(both["question"], both["text"])
+    if "pmi" in names:
+        scores["pmi"] = scores["sum"] - texts.parts(both["anywhere"], both["text"])["sum"]
+    by_answer = both[["id", "answer"]].join(scores[[*names]])
+    table = by_answer.melt(["id", "answer"], var_name="score", value_name="value", ignore_index=False)
+    table = table.sort_index(kind="stable", ignore_index=True)  # all scores of an answer together
+    for id_, answer, name, value in table[~np.isfinite(table["value"])].itertuples(index=False, name=None):
+        raise no_score(f"{id_}, answer {answer}, {name}", [value], f"leave {name} out of prompts.evaluate.scores")
+    return table
+
+
+def evaluate_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Choose the likeliest answer to each question by each score, strictly: no order of the answers breaks a tie.
+
+    Args:
+        questions: One row per question: id, gold and any other columns, which are kept.
+        scores: One row per question, answer and score: id, answer, score, value.
+
+    Returns:
+        The questions, once for each score, with the columns asked, the score; answer, the one with the highest value,
+        or "" if several have it; outcome, "right", "wrong" or "tied"; credit: 1 for right, and where the right answer
+        is one of k that are tied, 1/k; and margin, the value of the right answer less the highest of the others.
+
+    Raises:
+        DataError: A question has no scores, or its gold answer has none.
+    """
+    scores = scores.rename(columns={"score": "asked"})
+    by = ["id", "asked"]
+    highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")]
+    chosen = highest.groupby(by, sort=False)["answer"].agg(answers=tuple, tied="size").reset_index()
+    judged = questions.merge(chosen, on="id", validate="one_to_many")
+    scored = set(zip(scores["id"], scores["answer"], strict=True))
+    unscored = [id_ for id_, gold in zip(questions["id"], questions["gold"], strict=True) if (id_, gold) not in scored]
+    if unscored:
+        raise DataError(
+            f"{len(unscored)} questions have no score for their right answer, such as {unscored[0]}; "
+            "run measure_prompts again"
+        )
+    is_best = np.array([gold in best for gold, best in zip(judged["gold"], judged["answers"], strict=True)], dtype=bool)
+    is_tied = judged["tied"] > 1
+    judged["credit"] = is_best / judged["tied"]
+    judged["answer"] = judged["answers"].str[0].mask(is_tied, "")
+    judged["outcome"] = np.where(is_best, "right", "wrong")
+    judged["outcome"] = judged["outcome"].mask(is_tied, "tied")
+    both = scores.merge(questions[["id", "gold"]], on="id")
+    is_gold = both["answer"] == both["gold"]
+    best, own = (both[which].groupby(by)["value"].max() for which in (~is_gold, is_gold))
+    margins = (own - best).rename("margin").reset_index()
+    return judged.drop(columns=["answers", "tied"]).merge(margins, on=by, how="left", validate="one_to_one")
+
+
+def evaluate_baseline(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Evaluate the answers of a baseline, which answers each item once and not every kind of item.
+
+    Args:
+        items: One row per item: id, gold, drawn, whether a question is about it, and any other columns, which are kept.
+        answers: One row per item and answer: id, symbol, log_p. Answers to items that are not in ``items`` are ignored.
+
+    Returns:
+        The items that have answers, in the form of `evaluate_likelihoods`: asked is `RULE`, or `UNDRAWN` where no
+        question is about the item, prompt and examples "none", shots 0, chain_of_thought False; item, which is the id;
+        and no margin.
+
+    Raises:
+        DataError: The gold answer of an item has no probability.
+    """
+    asked = items[items["id"].isin(answers["id"])]
+    asked = asked.assign(item=asked["id"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, chain_of_thought=False)
+    scores = answers[answers["id"].isin(asked["id"])].rename(columns={"symbol": "answer", "log_p": "value"})
+    judged = evaluate_likelihoods(asked, scores.assign(score=RULE)).drop(columns="margin")
+    return judged.assign(asked=judged["asked"].where(judged["drawn"].astype(bool), UNDRAWN), order="")
+
+
+def prompt_responses(judged: pd.DataFrame, score: str) -> pd.DataFrame:
+    """Return the responses of one model.
+
+    A reply without an answer is not right; its rate is a measure too, and so is the accuracy of the others. A request
+    that failed is no reply, and has no accuracy.
+
+    Args:
+        judged: What `evaluate_reply_table`, `evaluate_likelihoods` or `evaluate_baseline` returns.
+        score: The score that decides for models that are not asked in words.
+
+    Returns:
+        Columns of `cxprobe.results.schema.RESPONSES` but task and model, where a source is a set; how the item was
+        asked, and what it is; and the clusters, of which items without a template have none of wordings. Those decide
+        that have the fewest shots and no chain of thought, and are no control. Margins are in no rate.
+    """
+    table = judged.assign(source=judged["set"], chosen=judged["answer"], value=judged["credit"], decides=False)
+    wording = f"{CLUSTER}wording"
+    table[wording] = table[wording].where(table["template"] != "", None)
+    replied = table[table["outcome"] != "failed"]
+    accuracy = replied.assign(measure="accuracy", chance=_CHANCE, decides=_decides(replied, score))
+    parts = [accuracy, consistency_over_orders(table).assign(measure="consistency")]
+    if "margin" in table:
+        parts.append(table.assign(measure="margin", value=table["margin"]))
+    if (table["asked"] == REPLY).any():
+        is_parsed = replied["outcome"] != "unparsed"
+        parts += [
+            replied[is_parsed].assign(measure="accuracy_parsed"),
+            replied.assign(measure="unparsed", value=(~is_parsed).astype(float)),
+            table.assign(measure="failed", value=(table["outcome"] == "failed").astype(float)),
+        ]
+    columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides"]
+    columns += [*_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
+    return pd.concat(parts, ignore_index=True).reindex(columns=columns)
+
+
+def _decides(replied: pd.DataFrame, score: str) -> "pd.Series[bool]":
+    """Return which answers sum up a model: of several sources of the fewest examples, the first."""
+    is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
+    is_decisive &= ~replied["chain_of_thought"].astype(bool)
+    ordered = replied[is_decisive].sort_values("shots", kind="stable")
+    fewest = ordered.groupby(_PLACE)[["shots", "examples"]].first()
+    chosen = replied[_PLACE].join(fewest, on=_PLACE)
+    return is_decisive & (replied[["shots", "examples"]] == chosen[["shots", "examples"]]).all(axis=1)
+
+
+def consistency_over_orders(judged: pd.DataFrame) -> pd.DataFrame:
+    """Return whether a model chooses the same option of an item in all orders in which the options were shown.
+
+    An item without an answer in one of its orders is not consistent. One with a request that failed does not count, nor
+    does one that was shown in one order. A model that always gives the same letter has 0, one that guesses has 1/9 with
+    three orders, and one that always chooses "not enough information" has 1. So consistency says nothing about
+    accuracy.
+
+    Args:
+        judged: See `prompt_responses`; with source.
+
+    Returns:
+        One row per item and way of asking: value, 1 or 0; gold, chosen and order are "".
+    """
+    shown = by_option(judged[judged["order"] != ""])
+    shown = shown.assign(failed=shown["outcome"] == "failed")
+    kept = [*_PLACE, "item", *_ASKED, *_OF_ITEM]
+    clusters = [str(column) for column in shown if str(column).startswith(CLUSTER)]
+    items = shown.groupby(kept, as_index=False, sort=False).agg(
+        orders=("order", "nunique"),
+        options=("answer", "nunique"),
+        option=("answer", "first"),
+        failed=("failed", "max"),
+        **{column: (column, "first") for column in clusters},
+    )
+    items = items[(items["orders"] > 1) & ~items["failed"].astype(bool)]
+    value = ((items["options"] == 1) & (items["option"] != "")).astype(float)
+    return items[[*kept, *clusters]].assign(value=value, gold="", chosen="", order="", decides=False)
+
+
+def by_option(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return answers with the letters of the paper's order as gold and answer, whatever order was shown."""
+
+    def in_paper(letter: str, order: str) -> str:
+        return order[PAPER.index(letter)] if order and letter else letter
+
+    golds, given = (map(in_paper, answers[column], answers["order"]) for column in ("gold", "answer"))
+    return answers.assign(gold=[*golds], answer=[*given])
+
+
+def rates_beside_constant(responses: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return rates of groups of responses; the chance of an accuracy is what the best constant answer gets.
+
+    That is the share of the most frequent gold answer among the questions of the group. Where options are shown in
+    several orders, a model can always give the same letter, or always choose that there is not enough information,
+    whichever letter that has; the better of the two counts.
+
+    Args:
+        responses: What `prompt_responses` returns; all of a group are of one kind of item.
+        by: The columns whose values make the groups; the measure is one of them.
+    """
+    rates = rate_by(responses, "value", by)
+    same_letter = responses.groupby([*by, "gold"]).size().groupby(level=by).max()
+    options = by_option(responses.assign(answer=responses["chosen"]))
+    no_information = (options["gold"] == "C").groupby([responses[name] for name in by]).sum()
+    best = pd.concat([same_letter, no_information], axis=1).max(axis=1) / responses.groupby(by).size()
+    joined = rates.merge(best.rename("chance").reset_index(), on=by, validate="one_to_one")
+    return joined.assign(chance=joined["chance"].where(joined["measure"] == "accuracy"))
+
+
+def macro_f1_rates(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataFrame:
+    """Return the F1 score averaged over the gold answers that occur, by setting, as rates without an interval.
+
+    A reply without an answer counts as wrong.
+
+    Args:
+        responses: Those of all models.
+        facets: Those of prompts.
+    """
+    of_setting = next(facet for facet in facets if facet.name == "setting")
+    accuracies = with_all(responses[responses["measure"] == "accuracy"])
+    divided = of_setting.of(accuracies.assign(answer=accuracies["chosen"]))
+    by = [*KEYS, "facet", "level"]
+    judged = by_option(divided)
+    golds = judged.groupby([*by, "gold"]).size()
+    answers = judged.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
+    right = judged[judged["gold"] == judged["answer"]]
+    hits = right.groupby([*by, "gold"]).size().reindex(golds.index, fill_value=0)
+    f1 = 2 * hits / (golds + answers)  # the harmonic mean of hits / golds and hits / answers
+    rates = f1.groupby(level=by).mean().rename("value").reset_index()
+    sizes = golds.groupby(level=by).sum().rename("n").reset_index()
+    nothing = dict.fromkeys(["low", "high", "chance"], np.nan)
+    return rates.merge(sizes, on=by).assign(measure="macro_f1", ties=0, decides=False, **nothing)
+
+
+def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates by setting with the comparison of the model over all settings, and with the control of the setting.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES` but verdict, of all constructions.
+
+    Returns:
+        The same rows, with control, control_low, control_high, control_n and passes_control: of several controls, the
+        one that the model is the least above chance in; None where there is none.
+    """
+    is_setting = (rates["facet"] == "setting") & (rates["measure"] == "accuracy")
+    place = ["model", *_PLACE]
+    compared = rates[(rates["facet"] == "all_settings") & (rates["measure"] == "accuracy")][[*place, *_COMPARED]]
+    own = rates[is_setting].drop(columns=_COMPARED).reset_index()
+    own = own.merge(compared, on=place, how="left", validate="many_to_one")
+    own["baseline"] = own["baseline"].fillna("")
+    is_control = own["source"].isin(CONTROLS.values()) & (own["construction"] != ALL)
+    controls = own[is_control].assign(passes_control=own["low"] > own["chance"], margin=own["low"] - own["chance"])
+    controls = controls.sort_values("margin", kind="stable").drop_duplicates(["model", "source", "level"])
+    names = {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"}
+    controls = controls[["model", "source", "level", *names, "passes_control"]].rename(columns=names)
+    asks = own.assign(of=own["source"].map(CONTROLS)).merge(
+        controls.rename(columns={"source": "of"}), on=["model", "of", "level"], how="left", validate="many_to_one"
+    )
+    asks["passes_control"] = asks["passes_control"].astype(object).where(asks["passes_control"].notna(), None)
+    result = asks.drop(columns="of").set_index("index")
+    return pd.concat([result, rates[~is_setting].assign(passes_control=None)]).sort_index()

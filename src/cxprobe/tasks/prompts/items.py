@@ -1,0 +1,375 @@
+"""What models are asked in words: inferences and multiple-choice items."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed, FaultsError, distinct, read_yaml, suggest, validate
+from cxprobe.seeding import generator_for
+from cxprobe.tasks.prompts.params import CONTROL
+from cxprobe.text.templates import Filler, SlotName, Template, Words, filler_words, render, slots_of
+
+Relation = Literal["entailment", "neutral", "contradiction"]
+RELATIONS: tuple[Relation, ...] = ("entailment", "neutral", "contradiction")  # a model answers with the index
+
+
+@dataclass(frozen=True)
+class Inference:
+    """A premise, a hypothesis, and how they are related.
+
+    Attributes:
+        premise: A sentence, most often with the construction.
+        hypothesis: What may follow from it.
+        gold: How they are related.
+        construction: The construction that the item asks about.
+        set: "templatic" or "challenge" (the same surface, another construction) for the project's own items; for a
+            file from elsewhere, what its reader calls it.
+        template: The name of the template that the hypothesis was made from, or "" if there is none; items with one
+            template of one construction are a cluster.
+        reading: What kind of premise it is, such as "asserted" or "denied", or "" if that is not known.
+        control: Whether it is of a control of the format.
+    """
+
+    premise: str
+    hypothesis: str
+    gold: Relation
+    construction: str
+    set: str
+    template: str = ""
+    reading: str = ""
+    control: bool = False
+
+    @property
+    def premise_id(self) -> str:
+        """Names the premise; items with one premise are a cluster."""
+        return f"{self.construction}-{_digest(self.premise)}"
+
+    @property
+    def id(self) -> str:
+        """Names the item by its set, premise and hypothesis, so the same item keeps its id in every run."""
+        return f"{self.set}-{self.premise_id}-{_digest(self.hypothesis)}"
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """A multiple-choice item: A and B are opposing readings, C is that nothing can be told.
+
+    The letters are those of this order of the options, the paper's. A question may show them in another.
+
+    Attributes:
+        id: Names the item by its test and frame, so the same item keeps its id in every run.
+        text: What is known.
+        question: What is asked about it.
+        a: The first option.
+        b: The second option.
+        gold: The right option, "A", "B" or "C".
+        construction: The construction that the item asks about.
+        test: One of the tests that are built from a frame.
+        frame_id: Names the frame; the tests of one frame are a cluster.
+        answerable: Whether the text decides between A and B; if not, C is right.
+        facts: The text without the construction, and with the question; "" if that is not known.
+        set: "reasoning" for the project's own items, "reasoning-control" for those of a control; for files from
+            elsewhere, what params.yaml calls them.
+        control: Whether it is of a control of the format.
+    """
+
+    id: str
+    text: str
+    question: str
+    a: str
+    b: str
+    gold: str
+    construction: str
+    test: str
+    frame_id: str
+    answerable: bool
+    facts: str = ""
+    set: str = "reasoning"
+    control: bool = False
+
+
+ItemKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$")]
+TESTS_OF_REASONING = {
+    "base": "rule, then facts",
+    "recency": "facts, then rule; the answer stays",
+    "vocabulary": "the parts of the rule exchanged; the other answer",
+    "name": "the two exchanged; the answer follows",
+    "short": "no rule; nothing follows",
+    "other-names": "about two others; nothing follows",
+    "other-property": "the facts are about something else; nothing follows",
+    "nonce": "the facts have a made-up word; nothing follows",
+}
+"""Test of a reasoning frame -> what is changed in it."""
+Pronoun = Literal["I", "you", "he", "she", "it", "we", "they"]
+Golds = Annotated[dict[ItemKey, Relation], Field(min_length=1)]
+
+
+class TemplatedSentence(Closed):
+    """A sentence with what fills its slots, and those of the hypotheses about it."""
+
+    text: Template
+    """The sentence, as a template: "{SBJ} {V} {OBJ} {AP}.\""""
+    slots: dict[SlotName, Filler] = Field(default_factory=dict)
+    """Slot -> the words that fill it, here and in hypotheses: {SBJ: {she: Maria}, V: wiped, OBJ: {it: the counter},
+    AP: clean}. A note says what the words do not: the pronoun of a noun phrase, or the lemma of a verb."""
+
+    def sentence(self) -> str:
+        """Return the sentence with its slots filled."""
+        return render(self.text, self.slots)
+
+
+class Premise(TemplatedSentence):
+    """A sentence about which the hypotheses are asked that its reading or itself has a relation to."""
+
+    reading: ItemKey
+    """Which of the readings it has."""
+    gold: dict[ItemKey, Relation] = Field(default_factory=dict)
+    """Hypothesis -> its relation to this premise, where the reading has another or none; absent for none."""
+
+
+class Challenge(TemplatedSentence):
+    """A sentence with the surface of the construction, but with another construction."""
+
+    gold: Golds
+    """Hypothesis -> how it is related to this premise, as a person judged it; what is not here is not asked."""
+
+
+class InferenceItems(Closed):
+    """Premises and the hypotheses that are asked about each of them."""
+
+    slots: dict[SlotName, str]
+    """Slot -> what fills it."""
+    hypotheses: Annotated[dict[ItemKey, Template], Field(min_length=1)]
+    """The templates: {SLOT} for the words of a slot, {SLOT:form} for another form of them."""
+    readings: Annotated[dict[ItemKey, dict[ItemKey, Relation]], Field(min_length=1)]
+    """Kinds of premises, such as "asserted" and "denied" -> how hypotheses are related to premises of this kind; what
+    is not here is asked only about a premise whose ``gold`` has it. The first is that of the asserted construction."""
+    premises: Annotated[list[Premise], Field(min_length=1)]
+    """Sentences with the construction, or with its rivals."""
+    challenge: list[Challenge] = Field(default_factory=list)
+    """Sentences that only look like it; absent for a construction that has no such rival."""
+
+    @model_validator(mode="after")
+    def _can_be_rendered(self) -> "InferenceItems":
+        if faults := [*self._faults()]:
+            raise FaultsError(faults)
+        return self
+
+    @property
+    def all_premises(self) -> dict[tuple[str, int], Premise | Challenge]:
+        """All premises by their places: ("premises", 0) and so on, then ("challenge", 0) and so on."""
+        every: dict[tuple[str, int], Premise | Challenge] = {}
+        every |= {("premises", number): premise for number, premise in enumerate(self.premises)}
+        return every | {("challenge", number): premise for number, premise in enumerate(self.challenge)}
+
+    def _faults(self) -> Iterator[str]:
+        for name, text in self.hypotheses.items():
+            if unknown := sorted({*slots_of(text)} - self.slots.keys()):
+                yield f"hypotheses.{name}: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
+        for reading, golds in self.readings.items():
+            yield from self._unknown_hypotheses(f"readings.{reading}", golds)
+        asked = [premise for premise in self.premises if premise.reading in self.readings]
+        given = {gold for premise in asked for gold in self.golds(premise).values()}
+        used = {name for premise in asked for name in self.golds(premise)}
+        if unused := [name for name in self.hypotheses if name not in used]:
+            yield f"premises: no premise has a relation to {', '.join(unused)}; give it one, or take the template out"
+        if lacking := [gold for gold in RELATIONS if gold not in given]:
+            yield f"premises: no hypothesis is related to any of them by {', '.join(lacking)}"
+        for (part, number), premise in self.all_premises.items():
+            path = f"{part}[{number}]"
+            if unknown := sorted(premise.slots.keys() - self.slots.keys()):
+                yield f"{path}.slots: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
+            yield from _faults(path, premise.sentence)
+            yield from self._unknown_hypotheses(f"{path}.gold", premise.gold)
+            if isinstance(premise, Premise) and premise.reading not in self.readings:
+                hint = suggest(premise.reading, list(self.readings))
+                yield f"{path}.reading: '{premise.reading}' is not in readings{hint}"
+            for name in self.hypotheses:
+                if name in self.golds(premise):
+                    yield from _faults(f"{path}, {name}", self.hypothesis, name, premise)
+
+    def _unknown_hypotheses(self, path: str, golds: Mapping[str, Relation]) -> Iterator[str]:
+        for name in golds:
+            if name not in self.hypotheses:
+                yield f"{path}: '{name}' is not a hypothesis{suggest(name, list(self.hypotheses))}"
+
+    def hypothesis(self, name: str, premise: TemplatedSentence) -> str:
+        """Return a template's sentence about a premise."""
+        return render(self.hypotheses[name], premise.slots)
+
+    def golds(self, premise: Premise | Challenge) -> dict[str, Relation]:
+        """Return how each hypothesis is related to a premise."""
+        if isinstance(premise, Premise):
+            return self.readings.get(premise.reading, {}) | premise.gold
+        return premise.gold
+
+
+class ReasoningFrame(Closed):
+    """A small story of which the tests are variants. Its referents are {R1} to {R4}; {R1:their} gives a form.
+
+    The tests are made from ``rule`` (what the construction says) and ``facts``; asked is ``question``, and the options
+    are R1 and R2. The rule as it is makes R1 the answer.
+    """
+
+    referents: Annotated[list[dict[Pronoun, Words]], Field(min_length=4, max_length=4)]
+    """Four that the story can be about, each as {pronoun: words}."""
+    rule: Template
+    """The sentence with the construction."""
+    facts: Template
+    """What, together with the rule, decides between R1 and R2, and does not without it."""
+    question: Template
+    """What is asked, with both options named, since facts may be about others: "of {R1} and {R2}, who ...?\""""
+    other_facts: Template
+    """Facts about another property, with which the rule decides nothing."""
+    nonce_facts: Template
+    """Facts with a made-up word that stands for nothing in the rule or the question, so that nothing can be guessed."""
+    swapped: Template | None = None
+    """The rule with its parts exchanged, so that R2 is the answer; absent if the construction cannot say the
+    opposite."""
+    beside: Template | None = None
+    """What the rule, and ``swapped``, say beside the construction, as a sentence; absent if they say nothing else."""
+
+    @model_validator(mode="after")
+    def _can_be_rendered(self) -> "ReasoningFrame":
+        words = [word for referent in self.referents for word in referent.values()]
+        if any(len(referent) != 1 for referent in self.referents) or len(set(words)) != 4:
+            raise ValueError("referents must be four different ones, each as {pronoun: words}")
+        list(self.variants())
+        return self
+
+    def variants(self) -> Iterator[tuple[str, str, str, str]]:
+        """Give each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
+        rule, facts, question = self.rule, self.facts, self._text(self.question)
+        yield "base", self._text(rule, facts), question, "R1"
+        yield "recency", self._text(facts, rule), question, "R1"
+        if self.swapped is not None:
+            yield "vocabulary", self._text(self.swapped, facts), question, "R2"
+        yield "name", self._text(rule, facts, order=(1, 0, 2, 3)), question, "R2"
+        yield "short", self._text(facts), question, ""
+        # The options are named too, with the facts that decide nothing: else their absence tells the answer.
+        others = f"{self._text(rule, facts, order=(2, 3, 0, 1))} {self._text(self.other_facts)}"
+        yield "other-names", others, question, ""
+        yield "other-property", self._text(rule, self.other_facts), question, ""
+        yield "nonce", self._text(rule, self.nonce_facts), question, ""
+
+    def without_construction(self) -> "ReasoningFrame":
+        """Return the frame with rules that say only what stands beside the construction."""
+        beside = self.beside or ""
+        return self.model_copy(update={"rule": beside, "swapped": None if self.swapped is None else beside})
+
+    def option(self, number: int) -> str:
+        """Return what a referent is called, from 0."""
+        return filler_words(self.referents[number])
+
+    def _text(self, *parts: str, order: Sequence[int] = (0, 1, 2, 3)) -> str:
+        """Return the parts as a text in which R1 to R4 are the referents in this order."""
+        referents = {f"R{number}": self.referents[index] for number, index in enumerate(order, 1)}
+        return " ".join(render(part, referents) for part in parts if part)
+
+
+class ConstructionItems(Closed):
+    """All that models are asked about a construction."""
+
+    sources: Annotated[list[str], Field(min_length=1)]
+    """Where the design comes from, and who wrote the sentences."""
+    control: bool = False
+    """Whether this is a control of the format: what is asked stands in plain words, and no construction is needed."""
+    inference: InferenceItems | None = None
+    """Premises and hypotheses; absent for a construction that has none."""
+    reasoning: list[ReasoningFrame] = Field(default_factory=list)
+    """Frames of the reasoning tests; absent for a construction that has none."""
+
+    @model_validator(mode="after")
+    def _something_to_ask(self) -> "ConstructionItems":
+        if self.inference is None and not self.reasoning:
+            raise ValueError("inference and reasoning are both absent, so there is nothing to ask; give one of them")
+        distinct([frame.rule for frame in self.reasoning])
+        return self
+
+
+def load_items(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> ConstructionItems:
+    """Read and check ``constructions/<name>/items.yaml``; all its sentences are rendered once.
+
+    Raises:
+        ConstructionError: One line for every place of the file that has faults.
+    """
+    path = constructions / name / "items.yaml"
+    return validate(ConstructionItems, read_yaml(path, ConstructionError), path, ConstructionError)
+
+
+def render_inferences(items: ConstructionItems, construction: str) -> list[Inference]:
+    """Return every premise with every hypothesis that is asked about it.
+
+    Source:
+        Scivetti et al. 2025, experiments 1 (templatic) and 2 (challenge). There a hypothesis has the same relation to
+        every premise; here it depends on the reading of the premise.
+    """
+    if items.inference is None:
+        return []
+    asked, rendered = items.inference, list[Inference]()
+    for premise in asked.all_premises.values():
+        of, reading = ("templatic", premise.reading) if isinstance(premise, Premise) else ("challenge", "")
+        of += CONTROL if items.control else ""
+        for name, gold in asked.golds(premise).items():
+            about = (gold, construction, of, name, reading, items.control)
+            rendered.append(Inference(premise.sentence(), asked.hypothesis(name, premise), *about))
+    return rendered
+
+
+def render_reasonings(items: ConstructionItems, construction: str, *, seed: int) -> list[Reasoning]:
+    """Return the tests of every frame, A and B in an order that is counterbalanced.
+
+    The tests, after the rule and the facts: "base"; "recency" (facts first, same answer); "vocabulary" (the parts of
+    the rule exchanged, opposite answer); "name" (referents exchanged, the answer follows); and four in which
+    nothing follows, so that C is right: "short" (facts alone), "other-names" (the facts are about others, and
+    the other facts about the two),
+    "other-property" (they are about something else) and "nonce" (they have a made-up word). In the last three the rule
+    stays whole.
+
+    The frames come in an order that is drawn. In each test A and B take turns at being right from one frame to the
+    next, and so do they from one test to the next, so that of any number of frames from the first on, A is right in
+    half of the items of each test and of all tests, exactly or within one. Where C is right, the two options take
+    turns in the same way at standing first.
+
+    Args:
+        items: The construction's items.
+        construction: Its name.
+        seed: The project's seed; it decides the order of the frames.
+
+    Source:
+        Scivetti et al. 2025, experiment 3, after Weissweiler et al. 2022, §4.
+    """
+    tests = list(TESTS_OF_REASONING)
+    order = generator_for(seed, "options", construction).permutation(len(items.reasoning))
+    frames = sorted(items.reasoning, key=lambda frame: _digest(frame.rule))
+    rendered = []
+    set_of = f"reasoning{CONTROL}" if items.control else "reasoning"
+    for turn, index in enumerate(order):
+        frame, frame_id = frames[index], f"{construction}-{_digest(frames[index].rule)}"
+        baseline = frame.without_construction().variants()
+        for (test, text, question, answer), (_, facts, *_) in zip(frame.variants(), baseline, strict=True):
+            a_first = (turn + tests.index(test)) % 2 == 0  # whether A is right or, where nothing follows, R1
+            a, b = frame.option(0), frame.option(1)
+            if a_first == (answer == "R2"):
+                a, b = b, a
+            gold = ("A" if a_first else "B") if answer else "C"
+            of = (construction, test, frame_id, bool(answer), f"{facts} {question}", set_of, items.control)
+            rendered.append(Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, *of))
+    return rendered
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
+
+
+def _faults(path: str, attempt: Callable[..., object], *values: object) -> Iterator[str]:
+    try:
+        attempt(*values)
+    except ValueError as fault:
+        yield f"{path}: {fault}"

@@ -1,0 +1,239 @@
+"""Answers as the end of a text, for models that score them, and the answers of baselines."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.errors import DataError
+from cxprobe.models.causal import CausalLM
+from cxprobe.models.masked import MaskedLM
+from cxprobe.models.ngrams import counted_texts, ngram_counter, places_of, words_of
+from cxprobe.models.params import BaselineSpec, Classifier, NgramFeatures
+from cxprobe.seeding import generator_for
+from cxprobe.stats import CLUSTER
+
+FOLDS = 5  # of the rules that learn the most frequent answer; a classifier has its own number
+SYMBOLS: Mapping[str, tuple[str, ...]] = {"inference": ("0", "1", "2"), "reasoning": ("A", "B", "C")}
+NEGATION = re.compile(
+    r"\b(?:no|not|never|none|nobody|nothing|nowhere|neither|nor|cannot|without)\b|n[’']t\b", re.IGNORECASE
+)
+_LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
+AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
+
+
+def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
+    """Return the texts to score: each answer after its question, and after what may stand before it anywhere.
+
+    Args:
+        choices: One row a question and answer: question, what stands before the answer; anywhere; and text, how the
+            question goes on.
+
+    Returns:
+        Distinct texts, each with the place from which its tokens are scored: where the answer begins, after the space
+        before it; the earliest such place if one text ends in several answers.
+    """
+    texts: dict[str, int] = {}
+    for question, anywhere, answer in choices[["question", "anywhere", "text"]].itertuples(index=False, name=None):
+        for text in (question + answer, anywhere + answer):
+            start = len(text) - len(answer.lstrip())
+            texts[text] = min(start, texts.get(text, start))
+    return texts
+
+
+def check_lengths(model: MaskedLM | CausalLM, choices: pd.DataFrame) -> None:
+    """Refuse questions that are too long for a model.
+
+    Args:
+        model: The model.
+        choices: See `texts_of_choices`; and id, of the question.
+
+    Raises:
+        DataError: A question with one of its answers has too many tokens; the message names the longest.
+    """
+    ids = model.tokenizer((choices["question"] + choices["text"]).tolist(), verbose=False)["input_ids"]
+    lengths = pd.Series(list(map(len, ids)), choices["id"]).groupby(level=0).max()
+    too_long = lengths[lengths > model.max_tokens]
+    if len(too_long):
+        raise DataError(
+            f"{len(too_long)} of {len(lengths)} questions are too long for the model, which takes {model.max_tokens} "
+            f"tokens; the longest has {too_long.max()}: {too_long.idxmax()} (item/prompt/shots/examples/...); show "
+            "fewer examples (prompts.make.continuations.most_shots), take a shorter prompt, or a model with longer "
+            "inputs"
+        )
+
+
+def baseline_answers(spec: BaselineSpec, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
+    """Return what a baseline answers to the items of the kind that it is for, each once.
+
+    What learns from right answers learns from other items of the same set, of all constructions: from the folds that do
+    not share a premise (a template, a frame) with the item.
+
+    Args:
+        spec: Which model. "hypothesis_only" and "premise_only" are logistic regressions on n-grams of that half,
+            of words or of tags. "word_overlap" has thresholds, learnt in folds, on the share of the hypothesis' words
+            that the premise has; "negation" gives the answer that is the most frequent among hypotheses with, or
+            without, a negation; "most_frequent" the most frequent answer. "first_referent" and "last_referent" choose
+            the option that the text of a multiple-choice item names first, or last; "unmentioned_referent" the one that
+            it does not name, and that nothing follows if it names neither. "facts_only" is a logistic regression on
+            words and pairs of words of the text without the construction, see `_facts_only`.
+        items: One row per item: id, kind, set, gold (used for training alone), template, premise, hypothesis, text, a,
+            b, facts, cluster_premise and cluster_wording.
+        seed: The project's seed, by which folds are drawn.
+
+    Returns:
+        One row per item and answer: id, symbol, and log_p, the natural logarithm of a pseudo-probability. Items that
+        the model is not for, or for which there is nothing to learn from (one premise, no known template or facts),
+        have no rows.
+
+    Raises:
+        ModelError: There is no such tagger, or it is another one than params say.
+
+    Source:
+        Poliak, Naradowsky, Haldar, Rudinger & Van Durme 2018 for hypothesis-only baselines.
+    """
+    parts = [pd.DataFrame({"id": [], "symbol": [], "log_p": []}).astype({"id": str, "symbol": str, "log_p": float})]
+    for kind in _KINDS.get(spec.kind, ("inference",)):
+        symbols = SYMBOLS[kind]
+        for of, asked in items[items["kind"] == kind].groupby("set", sort=False):
+            if spec.kind.endswith("_referent"):
+                rows = asked[["text", "a", "b"]].itertuples(index=False, name=None)
+                answers = np.array([_referent(spec.kind, text, a, b) for text, a, b in rows])
+            else:
+                asked, answers = _learn_in_folds(spec, asked, symbols, seed, str(of))
+            log_p = np.log((answers + _LEAST) / (1 + _LEAST * len(symbols)))  # (items, symbols)
+            ids = np.repeat(asked["id"].to_numpy(), len(symbols))
+            parts.append(pd.DataFrame({"id": ids, "symbol": np.tile(symbols, len(asked)), "log_p": log_p.ravel()}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _learn_in_folds(
+    spec: BaselineSpec, items: pd.DataFrame, symbols: Sequence[str], seed: int, of: str
+) -> tuple[pd.DataFrame, AnswerRates]:
+    """Return the items of a set that can be answered, and the pseudo-probabilities of their answers, learnt in folds.
+
+    Items of one group, such as a premise, are in one fold.
+    """
+    learn, groups, folds = _LEARNERS.get(spec.kind, _most_frequent), f"{CLUSTER}premise", FOLDS
+    if spec.kind == "facts_only":
+        items = items[items["facts"] != ""]
+    if isinstance(spec, Classifier):
+        learn, folds = partial(_ngrams, spec), spec.folds
+        if spec.folds_by == "template":
+            groups = f"{CLUSTER}wording"
+            items = items[items["template"] != ""]
+        items = items.assign(read=counted_texts(spec.counts, items[spec.kind.removesuffix("_only")].tolist()))
+    names = sorted(set(items[groups]))
+    order = generator_for(seed, "folds", of).permutation(len(names))
+    fold_of = {names[index]: number % folds for number, index in enumerate(order)}
+    if len(set(fold_of.values())) < 2:
+        return items[:0], np.zeros((0, len(symbols)))
+    fold = items[groups].map(fold_of)
+    rates = pd.DataFrame(0.0, items.index, [*symbols])
+    for number in set(fold):
+        learnt, classes = learn(items[fold != number], items[fold == number])
+        rates.loc[fold == number, classes] = learnt
+    return items, rates.to_numpy()
+
+
+def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float]:
+    """Return pseudo-probabilities of the options; A and B have the same where the rule does not choose between them."""
+    in_a, in_b = places_of(text, a), places_of(text, b)
+    if kind == "unmentioned_referent":
+        if not in_a and not in_b:
+            return (0.2, 0.2, 0.6)
+        is_a, is_b = not in_a, not in_b
+    elif in_a and in_b:
+        is_a = min(in_a) < min(in_b) if kind == "first_referent" else max(in_a) > max(in_b)
+        is_b = not is_a
+    else:
+        is_a, is_b = bool(in_a), bool(in_b)
+    if is_a == is_b:
+        return (0.4, 0.4, 0.2)
+    return (0.6, 0.2, 0.2) if is_a else (0.2, 0.6, 0.2)
+
+
+# Each learner returns pseudo-probabilities for the test items, (items, classes), and the classes: answers of training.
+
+
+def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+    if train["gold"].nunique() == 1:
+        return _most_frequent(train, test)
+    # It takes a second to import, and models that are no baselines do without it.
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(ngram_counter(spec.counts), LogisticRegression(class_weight="balanced", max_iter=1000))
+    model.fit(train["read"], train["gold"])
+    return model.predict_proba(test["read"]), list(model.classes_)
+
+
+def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+    from sklearn.tree import DecisionTreeClassifier
+
+    def overlap(items: pd.DataFrame) -> AnswerRates:  # (items, 1): the share of the hypothesis' words in the premise
+        shares = []
+        for texts in items[["premise", "hypothesis"]].to_numpy():
+            premise, hypothesis = ({word.text.lower() for word in words_of(text)} for text in texts)
+            shares.append([len(hypothesis & premise) / max(len(hypothesis), 1)])
+        return np.array(shares)
+
+    model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(overlap(train), train["gold"])
+    return model.predict_proba(overlap(test)), list(model.classes_)
+
+
+def _negation(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+    negated, classes = train["hypothesis"].str.contains(NEGATION), sorted(set(train["gold"]))
+    shares = {is_negated: _shares(train.loc[negated == is_negated, "gold"], classes) for is_negated in (True, False)}
+    return np.array([shares[bool(NEGATION.search(text))] for text in test["hypothesis"]]), classes
+
+
+def _facts_only(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+    """Answer by the facts; what is learnt of one option holds for the other, since each item is read both ways."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    options, exchanged = {"a": "A", "b": "B"}, {"a": "B", "b": "A"}
+    counts = NgramFeatures(kind="word_ngrams", lengths=[1, 2])
+    model = make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000))
+    read = [*_with_letters(train, options), *_with_letters(train, exchanged)]
+    model.fit(read, [*train["gold"], *train["gold"].replace({"A": "B", "B": "A"})])
+    classes = list(model.classes_)
+    other = [classes.index({"A": "B", "B": "A"}.get(name, name)) for name in classes]
+    rates = model.predict_proba(_with_letters(test, options))
+    return (rates + model.predict_proba(_with_letters(test, exchanged))[:, other]) / 2, classes
+
+
+def _with_letters(items: pd.DataFrame, letters: Mapping[str, str]) -> list[str]:
+    """Return the facts of multiple choice, with the letter of each option in its place."""
+    texts = []
+    for facts, *named in items[["facts", *letters]].itertuples(index=False, name=None):
+        for option, letter in zip(named, letters.values(), strict=True):
+            facts = re.sub(rf"(?<!\w){re.escape(option)}(?!\w)", f"Option{letter}", facts, flags=re.IGNORECASE)
+        texts.append(facts)
+    return texts
+
+
+def _most_frequent(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+    classes = sorted(set(train["gold"]))
+    return np.tile(_shares(train["gold"], classes), (len(test), 1)), classes
+
+
+def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> AnswerRates:
+    """Return the share of each answer, (classes,); all alike where there is nothing to count."""
+    counts = np.array([(golds == name).sum() for name in classes], dtype=np.float64)
+    return counts / counts.sum() if counts.any() else np.full(len(classes), 1 / len(classes))
+
+
+_LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates, list[str]]]] = {
+    "word_overlap": _word_overlap,
+    "negation": _negation,
+    "facts_only": _facts_only,
+}
+_KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines answer; "inference" for others
+    "most_frequent": ("inference", "reasoning"),
+    **dict.fromkeys(["first_referent", "last_referent", "unmentioned_referent", "facts_only"], ("reasoning",)),
+}

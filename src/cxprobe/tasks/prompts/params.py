@@ -1,0 +1,257 @@
+"""The section prompts of params.yaml: which models are asked what, and how their answers are scored and judged."""
+
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, get_args
+
+from pydantic import AfterValidator, Discriminator, Field, NonNegativeInt, Tag, model_validator
+
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
+from cxprobe.models.params import RuleOfPrompts
+from cxprobe.models.terms import SchemeName
+from cxprobe.results.params import Everything, TaskParams, TaskSection
+
+AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
+Reader = Literal["stated", "exact"]
+Wording = Literal["own", "verbatim"]
+IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
+OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
+CONTROL = "-control"  # ends the names of the sets of a control
+
+
+def _imported(path: str) -> str:
+    if IMPORTED not in Path(path).parents or ".." in Path(path).parts:
+        raise ValueError(f"'{path}' is not below {IMPORTED}/, where DVC sees that it has changed; put the file there")
+    return path
+
+
+ImportedFile = Annotated[str, AfterValidator(_imported)]
+
+
+class ReasoningFiles(Closed):
+    """A set of multiple-choice items from files in the shape of the CxNLI release's QA_constructional_reasoning."""
+
+    format: Literal["reasoning"]
+    """Says that the files have this shape. A set that is a path alone has the shape of the CxNLI files."""
+    constructions: Annotated[dict[str, ImportedFile], Field(min_length=1)]
+    """Construction -> the file about it. The files do not say which construction they are about."""
+    rows: ImportedFile | None
+    """A file of the same shape that chooses among the rows: those that stand in it too are read; null for all. So items
+    can be chosen from several constructions by a file that does not name them."""
+
+
+AskedFiles = Annotated[
+    Annotated[ImportedFile, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")],
+    Discriminator(lambda content: "inference" if isinstance(content, str) else "reasoning"),
+]
+"""An entry of prompts.make.files: a path of a CxNLI file, or files of multiple choice."""
+
+
+class Shots(Closed):
+    """How many examples are shown, and where they are drawn from."""
+
+    number: NonNegativeInt
+    """Examples of each relation, from each source; 0 for none."""
+    sources: Distinct[Annotated[str, AfterValidator(lambda source: source if source in OWN else _imported(source))]]
+    """templatic or challenge for the project's own items, or files in the shape of the CxNLI release."""
+    of_the_construction: bool
+    """Whether they are of the construction that is asked about; false to draw from the items of all constructions, or
+    from a general file."""
+
+    @model_validator(mode="after")
+    def _sources_for_shots(self) -> "Shots":
+        if bool(self.number) != bool(self.sources):
+            raise ValueError(f"number is {self.number} and sources has {len(self.sources)}; give both, or 0 and []")
+        return self
+
+
+class Variation(Closed):
+    """More prompts, which are asked in one setting alone and without a chain of thought."""
+
+    inference_prompts: Distinct[str]
+    """Names of prompts/inference.yaml that inference_prompts does not have."""
+    number: NonNegativeInt
+    """The setting of inferences: an entry of shots has this number ..."""
+    sources: Distinct[str]
+    """... and these sources."""
+    reasoning_prompts: Distinct[str]
+    """Names of prompts/reasoning.yaml that reasoning_prompts does not have."""
+    reasoning_sets: Distinct[str]
+    """The sets of multiple choice that they are asked about."""
+
+    def varies(self, shots: Shots) -> bool:
+        """Return whether an entry of shots is the setting in which the prompts are asked."""
+        return (shots.number, set(shots.sources)) == (self.number, set(self.sources))
+
+
+class ContinuationSettings(Closed):
+    """The same items as texts that go on with one answer or another, for language models."""
+
+    inference: SomeDistinct[str]
+    """Names of prompts/continuations.yaml, section inference."""
+    reasoning: SomeDistinct[str]
+    """Names of prompts/continuations.yaml, section reasoning."""
+    most_shots: NonNegativeInt
+    """Of prompts.make.shots those that show at most so many examples of each relation are asked; small models read
+    little. The items are the same whatever this is."""
+
+
+class MakePrompts(Closed):
+    """The questions: every item with every prompt, number of shots and chain of thought."""
+
+    sets: Distinct[Literal["templatic", "challenge", "reasoning"]]
+    """Which of the project's own items; [] for imported ones alone."""
+    files: dict[str, AskedFiles]
+    """Name of a set -> what is asked about as well: a file of inferences in the shape of the CxNLI release, its
+    free-form hypotheses among them, or files of its multiple-choice items."""
+    premises: Annotated[int, Field(ge=1)] | None
+    """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
+    all."""
+    control_premises: Annotated[int, Field(ge=1)] | None
+    """Likewise of each set of a control."""
+    inference_prompts: SomeDistinct[str]
+    """Names of prompts/inference.yaml."""
+    reasoning_prompts: SomeDistinct[str]
+    """Names of prompts/reasoning.yaml."""
+    chain_of_thought: SomeDistinct[bool]
+    """Whether the model reasons first: [false], [true] or both."""
+    option_orders: Literal["paper", "rotated"]
+    """How the options of a reasoning item stand where they are shown: paper, the two readings and then that there is
+    not enough information, once; rotated, three times, so that each option stands first, second and last (three times
+    as many questions)."""
+    shots: Annotated[list[Shots], Field(min_length=1)]
+    """Of inference items; reasoning items have none."""
+    variation: Variation | None
+    """Prompts that are asked in one setting alone, as in appendix D of Scivetti et al. 2025; null for none."""
+    wording: Wording
+    """Whose words the prompts have: own, those of prompts/inference.yaml and prompts/reasoning.yaml, or verbatim, those
+    of prompts/verbatim.yaml, which a reader fills from a paper."""
+    continuations: ContinuationSettings
+
+    @property
+    def inference_files(self) -> dict[str, str]:
+        """Name of a set -> its file of inferences."""
+        return {name: path for name, path in self.files.items() if isinstance(path, str)}
+
+    @property
+    def reasoning_files(self) -> dict[str, ReasoningFiles]:
+        """Name of a set -> its files of multiple choice."""
+        return {name: files for name, files in self.files.items() if isinstance(files, ReasoningFiles)}
+
+    @model_validator(mode="after")
+    def _tell_settings_apart(self) -> "MakePrompts":
+        if taken := self.files.keys() & {*OWN, "reasoning"}:
+            raise ValueError(f"files: '{min(taken)}' is the name of a set of the project's own; give the file another")
+        shown = [(shots.number, sorted(shots.sources)) for shots in self.shots]
+        for number, sources in shown:
+            if shown.count((number, sources)) > 1:
+                raise ValueError(
+                    f"shots has {number} of {sources} more than once; results are told apart by number and "
+                    "sources alone, so keep one, or ask the others in a run of their own"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _vary_in_a_setting_that_there_is(self) -> "MakePrompts":
+        if (varied := self.variation) is None:
+            return self
+        if not any(varied.varies(shots) for shots in self.shots):
+            raise ValueError(
+                f"variation: shots has no entry with {varied.number} of {varied.sources}; add it, or take one"
+            )
+        for key in ("inference_prompts", "reasoning_prompts"):
+            if both := set(getattr(self, key)) & set(getattr(varied, key)):
+                raise ValueError(
+                    f"variation.{key}: '{min(both)}' is asked in every setting; take it out of one of the two"
+                )
+        known = [*self.reasoning_files, *(["reasoning"] if "reasoning" in self.sets else [])]
+        if unknown := [name for name in varied.reasoning_sets if name not in known]:
+            raise ValueError(
+                f"variation.reasoning_sets: '{unknown[0]}' is no set of multiple choice{suggest(unknown[0], known)}"
+            )
+        return self
+
+
+class AskedOf(Closed):
+    """What a model is asked in words, of all questions that are made; all of what is not named."""
+
+    sets: SomeDistinct[str] | None = None
+    """The project's own sets, and those of files."""
+    shots: SomeDistinct[NonNegativeInt] | None = None
+    """Numbers of shots of inferences."""
+    chain_of_thought: SomeDistinct[bool] | None = None
+    """Whether it reasons first."""
+    variation: bool = True
+    """Whether the prompts of make.variation are asked too."""
+
+
+class ScorePrompts(Closed):
+    """How the tokens of the answers are scored by language models."""
+
+    scheme: SchemeName
+    """How masked models are asked; causal ones have one way."""
+    token_budget: Annotated[int, Field(ge=1)]
+    """The most tokens in one batch."""
+
+
+class EvaluatePrompts(Closed):
+    """How replies are read, and how the scores of the answers are compared."""
+
+    reader: Reader
+    """How a reply is read: stated, the answer that is stated last, in a form that prompts ask for
+    (`cxprobe.models.replies`); exact, a reply that is the digit or letter alone, as the release of
+    Scivetti et al. 2025 compares strings. All else is unparsed."""
+    score: AnswerScore
+    """The score that decides in figures; one of scores."""
+    scores: SomeDistinct[AnswerScore]
+    """The scores that the tables have: the log-probability of the answer, over its tokens or characters or not, or how
+    much the item raises it."""
+
+    @model_validator(mode="after")
+    def _decides_by_one_of_its_scores(self) -> "EvaluatePrompts":
+        if self.score not in self.scores:
+            raise ValueError(
+                f"score '{self.score}' is not in scores, which has {', '.join(self.scores)}; add it there, or take "
+                "another"
+            )
+        return self
+
+
+class PromptsParams(TaskSection):
+    """Inference and multiple choice, asked in words or by the likelihood of the answers."""
+
+    models: dict[Slug, Everything]
+    """Entries of models, masked or causal, whose answers are scored, and sets of baselines."""
+    llms: dict[Slug, AskedOf]
+    """Entry of llms -> what it is asked in words."""
+    constructions: Distinct[str]
+    """The constructions whose items.yaml is asked about."""
+    make: MakePrompts
+    score: ScorePrompts
+    evaluate: EvaluatePrompts
+
+    @model_validator(mode="after")
+    def _ask_what_is_made(self) -> "PromptsParams":
+        sets = [*self.make.sets, *self.make.files]
+        numbers = {shots.number for shots in self.make.shots}
+        for slug, asked in self.llms.items():
+            for name in asked.sets or ():
+                if name not in sets:
+                    hint = suggest(name, sets)
+                    raise ValueError(f"llms.{slug}.sets: '{name}' is in neither make.sets nor make.files{hint}")
+            if unknown := sorted(set(asked.shots or ()) - numbers):
+                raise ValueError(f"llms.{slug}.shots: no entry of make.shots has {unknown[0]}")
+            if unmade := sorted(set(asked.chain_of_thought or ()) - set(self.make.chain_of_thought)):
+                raise ValueError(f"llms.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
+        return self
+
+
+class PromptsStage(TaskParams):
+    """What the stages of prompts read of params.yaml."""
+
+    task: ClassVar[str] = "prompts"
+    experiments_file = Path(__file__).with_name("experiments.yaml")
+    baseline_kinds = ("hypothesis_only", "premise_only", *get_args(RuleOfPrompts))
+    names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
+
+    prompts: PromptsParams
+    """Inference and reasoning."""

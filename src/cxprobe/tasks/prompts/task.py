@@ -1,0 +1,364 @@
+"""The task Prompts: its interface to checks, pages and exports."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from ruamel.yaml import YAML
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.errors import PromptError
+from cxprobe.files.schema import validate
+from cxprobe.files.writing import DATA, replacing
+from cxprobe.labels.ratings import RatedItem
+from cxprobe.models.params import members_of
+from cxprobe.models.prompts import PROMPTS_FOLDER
+from cxprobe.results.answers import read_made_table
+from cxprobe.results.findings import ReportModels
+from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.members import task_members
+from cxprobe.results.params import ReportParams
+from cxprobe.results.published import published_table
+from cxprobe.results.rates import rates_of
+from cxprobe.results.task import ChoiceItems, Demand, Example, PageTable, Task, read_demand, replied_demand
+from cxprobe.stats import CLUSTER
+from cxprobe.tasks.prompts.items import (
+    RELATIONS,
+    TESTS_OF_REASONING,
+    ConstructionItems,
+    InferenceItems,
+    load_items,
+    render_inferences,
+    render_reasonings,
+)
+from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
+from cxprobe.tasks.prompts.rated import items_of_inferences, items_of_reasonings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ITEMS_FILE = "items.yaml"
+SETS: Mapping[str, str] = {
+    "templatic": "inference",
+    "challenge": "inference, look-alikes",
+    "reasoning": "multiple choice",
+    f"templatic{CONTROL}": "inference from plain sentences",
+    f"reasoning{CONTROL}": "multiple choice about plain sentences",
+}
+"""Our own sets of questions -> what they are; sets of others have their own names."""
+NOTHING_FOLLOWS = "not enough information"
+
+
+class PromptsTask(Task):
+    """Inference and multiple choice, asked in words or by the likelihood of the answers."""
+
+    params = PromptsStage
+    title = "Prompts"
+    asked_by = "by questions"
+    steps = ("make", "score", "evaluate")
+    divided = ("source",)
+    compared_by = "source"
+    overview_columns = ("premises of inferences", "reasoning frames")
+
+    # ---- constructions
+
+    def items_in(self, construction: str) -> list[str]:
+        """Return the construction if it has items."""
+        return [construction] if (CONSTRUCTIONS_FOLDER / construction / ITEMS_FILE).is_file() else []
+
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionItems:
+        """Read the items of a construction."""
+        use(CONSTRUCTIONS_FOLDER / entries[0] / ITEMS_FILE)
+        return load_items(entries[0])
+
+    def examples(self, items: ConstructionItems) -> Iterator[Example]:
+        """Yield inferences from the first premise and from others, and each test of the first reasoning frame."""
+        if items.inference is not None:
+            yield from _inferences(items.inference)
+        for frame in items.reasoning[:1]:
+            answers = {"R1": frame.option(0), "R2": frame.option(1), "": NOTHING_FOLLOWS}
+            for test, text, question, answer in frame.variants():
+                others = ", ".join(option for key, option in answers.items() if key != answer)
+                kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
+                yield Example(kind, f"{text} {question}", answers[answer], others)
+
+    def overview(self, items: ConstructionItems | None) -> Sequence[str]:
+        """Return the numbers of premises and of reasoning frames."""
+        if items is None:
+            return ["", ""]
+        premises = str(len(items.inference.premises)) if items.inference else ""
+        return [premises, str(len(items.reasoning) or "")]
+
+    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
+        """Return the set of a row."""
+        return self.part_name(row["source"]) if row["facet"] == "setting" else ""
+
+    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
+        """Return what baselines get on all items of items.yaml, whether or not they are asked about."""
+        from cxprobe.tasks.prompts.evaluate import (
+            RULE,
+            evaluate_baseline,
+            facets_of,
+            prompt_responses,
+            rates_beside_constant,
+        )
+        from cxprobe.tasks.prompts.make import item_table, load_material
+        from cxprobe.tasks.prompts.measure import baseline_answers
+
+        if not self.items_in(construction):
+            return pd.DataFrame()
+        own = params.section(PromptsParams).make.model_copy(update={"sets": [*SETS], "files": {}})
+        items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
+        parts = []
+        for member in members_of(params.models, params.models):
+            if member.is_baseline and member.baseline.kind in self.params.baseline_kinds:
+                answers = baseline_answers(member.baseline, items, seed=params.seed)
+                responses = prompt_responses(evaluate_baseline(items, answers), RULE)
+                parts.append(responses.assign(task=self.name, model=member.slug))
+        of_items = [facet for facet in facets_of(RULE) if facet.name == "all_items"]
+        rates = rates_of(pd.concat(parts), of_items, rates_beside_constant).rename(columns={"value": "accuracy"})
+        return rates.assign(items=rates["source"].map(self.part_name))
+
+    # ---- checks
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check items.yaml."""
+        from cxprobe.tasks.prompts.checks import lint_items
+
+        faults.read(folder / ITEMS_FILE, lambda: load_items(folder.name), lint_items)
+
+    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
+        """Write prompts/verbatim.yaml, see `cxprobe.tasks.prompts.verbatim.verbatim_prompts`."""
+        from cxprobe.tasks.prompts.verbatim import verbatim_prompts
+        from cxprobe.tasks.prompts.wording import VERBATIM, Verbatim
+
+        path = PROMPTS_FOLDER / VERBATIM
+        if path.exists():
+            raise PromptError(f"{path}: there is one already, perhaps with changes; remove it first")
+        sections = verbatim_prompts(files)
+        validate(Verbatim, sections, path, PromptError)
+        yaml: Any = YAML(typ="safe")
+        yaml.width = 120
+        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            yaml.dump(sections, file)
+        return {path: [name for section in sections.values() for name in section["prompts"]]}
+
+    def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
+        """Check premises of several constructions, the files of prompts, and every question that is asked for."""
+        from cxprobe.tasks.prompts.checks import lint_premises
+        from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
+
+        items = {}
+        for path in sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{ITEMS_FILE}")):
+            content = FoundFaults().attempt(load_items, path.parent.name)  # its faults have been reported
+            if content is not None:
+                items[path] = content
+        for path, of_file in lint_premises(items).items():
+            faults.lint(path, of_file)
+        section = params.section(PromptsParams) if params else None
+        needed = section is None or bool(section.constructions)
+        wording = section.make.wording if section else "own"
+        named = _named_prompts(section.make if section else None)
+        before = len(faults.lines)
+        loaders: dict[str, Callable[[], Any]] = {
+            "inference": lambda: load_prompts(InferencePrompts, wording=wording),
+            "reasoning": lambda: load_prompts(ReasoningPrompts, wording=wording),
+            "continuations": load_continuations,
+        }
+        prompts = {}
+        for name, load in loaders.items():
+            path = PROMPTS_FOLDER / f"{name}.yaml"
+            prompts[name] = faults.check_prompts(path, load, needed=needed, named=named[name])
+        if params is not None and len(faults.lines) == before:
+            _check_questions(params, prompts, faults)
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check that each construction has items."""
+        for name in params.section(PromptsParams).constructions:
+            faults.require("prompts.constructions", name, CONSTRUCTIONS_FOLDER / name / ITEMS_FILE)
+
+    # ---- people
+
+    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
+        """Yield inferences and multiple choice."""
+        if not self.items_in(construction):
+            return
+        items = load_items(construction)
+        if items.inference:
+            yield from items_of_inferences(render_inferences(items, construction))
+        if items.reasoning:
+            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed))
+
+    # ---- plans
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield the questions that models are asked in words, and the texts that others read."""
+        from cxprobe.tasks.prompts.make import questions_for
+
+        section = params.section(PromptsParams)
+        if section.llms:
+            questions = read_question_tables(section, "questions", others=True)
+            for name in section.llms:
+                asked = questions_for(questions, name, section)["question"].tolist()
+                yield from replied_demand(params.llms, "ask_prompts", [name], asked)
+        choices, answers = (read_question_tables(section, table, others=True) for table in ("choices", "answers"))
+        both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
+        texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
+        yield from read_demand(params.models, "measure_prompts", section.models, set(texts))
+
+    # ---- reports
+
+    def part_name(self, part: str) -> str:
+        """Return what a set is called."""
+        return SETS.get(part, part)
+
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the set of a row and how many examples are shown."""
+        del inputs
+        if row["facet"] != "setting":
+            return ""
+        shots, thought, _ = row["level"].split(".", 2)
+        reasoned = ", reasoned" if thought == "True" else ""
+        return f"{self.part_name(row['source'])}, {shots} shot{'' if shots == '1' else 's'}{reasoned}"
+
+    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return by which score a model decides that is not asked in words."""
+        section = inputs.stage.params.section(PromptsParams)
+        return "" if row["model"] in section.llms else f"by the likelihood of the answers ({section.evaluate.score})"
+
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+        """Return the deciding rate of the baseline of a row: it answers an item once, whatever the setting."""
+        rates = inputs.rates(self.name)
+        deciding = rates[rates["decides"] & (rates["model"] == row["baseline"])]
+        of_row = deciding[(deciding[["construction", "source"]] == [row["construction"], row["source"]]).all(axis=1)]
+        return next(iter(of_row.to_dict("records")), None)
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the rates by construction, by test and prompt, and beside published ones."""
+        from cxprobe.tasks.prompts.report import PUBLISHED, prompt_figures, read_published_results
+
+        params = inputs.sections[self.name]
+        score = inputs.stage.params.section(PromptsParams).evaluate.score
+        published = read_published_results(PUBLISHED, inputs.stage.use)
+        return prompt_figures(inputs.rates(self.name), task_members(params), score, published)
+
+    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield multiple choice of a construction, or inferences of all, beside published values."""
+        path = f"evaluate_prompts/tables/{'reasoning' if construction else 'inference'}_beside_published"
+        table = inputs.table(path)
+        if construction is None:
+            yield published_table(table, "Inference beside published values", path, models)
+        elif len(table):
+            rows = table[table["construction"] == construction]
+            yield published_table(rows, "Multiple choice beside published values", path, models)
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return what a set is called."""
+        del construction, inputs
+        name = self.part_name(part)
+        return f"{name[:1].upper()}{name[1:]}"
+
+    # ---- exports
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return the inferences and the multiple-choice items."""
+        from cxprobe.tasks.prompts.wording import ReasoningPrompts, load_prompts
+
+        items = read_question_tables(params.section(PromptsParams), "items")
+        shared = items[f"{CLUSTER}premise"].astype(str)
+        nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
+        nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
+        reasoning = items.assign(frame_id=shared, label=items["gold"])[items["kind"] == "reasoning"]
+        neither = load_prompts(ReasoningPrompts).neither
+        options = [[a, b, neither] for a, b in zip(reasoning["a"], reasoning["b"], strict=True)]
+        listed = pd.Series(options, reasoning.index, dtype=object)
+        return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
+
+    def left_out(self, params: ReportParams) -> list[str]:
+        """Return which items of other people are not exported, if there are any."""
+        names = ", ".join(params.section(PromptsParams).make.files)
+        if not names:
+            return []
+        return [
+            f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
+        ]
+
+    def choices(self, params: ReportParams) -> ChoiceItems:
+        """Return the questions as texts to continue, and the answers."""
+        section = params.section(PromptsParams)
+        return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
+
+
+def read_question_tables(section: PromptsParams, table: str, *, others: bool = False) -> pd.DataFrame:
+    """Read what models are asked about constructions.
+
+    Args:
+        section: The section prompts of params.yaml.
+        table: "items", "questions", "choices" or "answers".
+        others: Whether questions and choices from other people's files, or that show examples from such, are returned
+            too; of answers, those to other people's items always are.
+    """
+    names = section.constructions
+    rows = pd.concat([read_made_table(DATA / "make_prompts" / name / f"{table}.parquet") for name in names])
+    if "set" in rows and not others:
+        rows = rows[rows["set"].isin(SETS)]
+    if "examples" in rows and not others:
+        rows = rows[[set(names.split("+")) <= {"none", *SETS} for names in rows["examples"]]]
+    return rows.reset_index(drop=True)
+
+
+def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return file of prompts -> key of params.yaml -> the section of the file, and the name of the prompt."""
+    named: dict[str, dict[str, tuple[str, str]]] = {"inference": {}, "reasoning": {}, "continuations": {}}
+    for kind in ("inference", "reasoning"):
+        for part, settings in {"": make, ".variation": make and make.variation}.items():
+            for number, name in enumerate(getattr(settings, f"{kind}_prompts", [])):
+                named[kind][f"prompts.make{part}.{kind}_prompts[{number}]"] = ("prompts", name)
+        for number, name in enumerate(getattr(make and make.continuations, kind, [])):
+            named["continuations"][f"prompts.make.continuations.{kind}[{number}]"] = (kind, name)
+    return named
+
+
+def _check_questions(params: ReportParams, prompts: Mapping[str, Any], faults: FoundFaults) -> None:
+    """Build every question that params.yaml asks for, as far as what it is built of has no fault."""
+    from cxprobe.tasks.prompts.make import build_choices, build_questions, check_sets, load_material, material_files
+
+    section = params.section(PromptsParams)
+    settings, seed, prefix = section.make, params.seed, "params.yaml: "
+    materials = []
+    for name in section.constructions:
+        absent = [path for path in material_files(name, settings) if not path.is_file()]
+        for path in absent:
+            if CONSTRUCTIONS_FOLDER not in path.parents:
+                what = "there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
+                faults.lines.append(f"{path}: {what}")
+        if absent:
+            continue
+        material = faults.attempt(load_material, name, settings, seed=seed)
+        if material is None:
+            continue
+        materials.append(material)
+        inference, reasoning, continuations = prompts.values()
+        if inference is not None and reasoning is not None:
+            asked = (name, material, inference, reasoning, settings)
+            faults.attempt(build_questions, *asked, seed=seed, prefix=prefix)
+        if continuations is not None:
+            faults.attempt(build_choices, name, material, continuations, settings, seed=seed, prefix=prefix)
+    if len(materials) == len(section.constructions):
+        faults.attempt(check_sets, materials, settings, prefix=prefix)
+
+
+def _inferences(asked: InferenceItems) -> Iterator[Example]:
+    """Yield the first premise with each hypothesis, and the first one of each other reading and of the look-alikes."""
+    first = asked.premises[0]
+    shown = [(first.reading, first, asked.golds(first))]
+    for reading in asked.readings:
+        others = [premise for premise in asked.premises if premise.reading == reading != first.reading]
+        shown += [(reading, premise, dict([*asked.golds(premise).items()][:1])) for premise in others[:1]]
+    look_alikes = [("look-alike", one, one.gold) for one in asked.challenge[:1]]
+    for called, sentence, golds in (*shown, *look_alikes):
+        for name, gold in golds.items():
+            question = f"{sentence.sentence()} Does it follow: {asked.hypothesis(name, sentence)}"
+            yield Example(f"inference, {called}, {name}", question, gold, "")

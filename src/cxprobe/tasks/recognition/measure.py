@@ -1,0 +1,259 @@
+"""Probes of a model's vectors on balanced subsets, and what is computed beside them to tell what a probe's rate means.
+
+Controls are the share of the labels, random labels of words (Hewitt & Liang 2019), and an online code (Voita & Titov
+2020). What a subset gives is kept, and found again as long as its sentences, their vectors and the settings are the
+same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.constructions.sentences import LABELS
+from cxprobe.files.arrays import Features
+from cxprobe.files.code import computing_code
+from cxprobe.files.tables import keep_table, kept_table
+from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
+from cxprobe.seeding import generator_for, seed_for
+from cxprobe.tasks.recognition.make import TEMPLATE, seen_texts
+from cxprobe.tasks.recognition.params import Probe
+
+SMALLEST_PORTION = 8  # sentences; fewer train nothing
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def first_draw(subset: pd.DataFrame) -> pd.DataFrame:
+    """Return the training part of a subset as it is drawn first: the rows of ``split`` "train" and ``draw`` 0."""
+    return subset[(subset["split"] == "train") & (subset["draw"] == 0)]
+
+
+def rows_of(sentences: pd.DataFrame, features: Features) -> NDArray[np.int64]:
+    """Return the row of each sentence's vectors, found by its text and never by its position, shape (sentences,)."""
+    row_of = {text: row for row, text in enumerate(features.ids)}
+    return np.array([row_of[text] for text in sentences["text"]], dtype=np.int64)
+
+
+def is_positive(sentences: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which sentences have the construction, shape (sentences,)."""
+    return (sentences["label"] == "positive").to_numpy(dtype=bool)
+
+
+class Predictions(NamedTuple):
+    """What was predicted for a subset; `probability` is always that of "positive".
+
+    Attributes:
+        probes: One row a test sentence, training draw and layer: the test part's columns, layer, draw, probability.
+        controls: One row a test sentence and control: the test part's columns, control, probability.
+        folds: One row a sentence of the first training draw, task and layer: the part's columns; task ("real" or
+            "control", whose labels stand in label); cluster_word, the type that a control label belongs to; known,
+            whether the other folds have this word; fold; layer, probability. No rows if no folds are asked for or can
+            be made.
+        code: One row a sentence of the first training draw and layer: feature, id, label, portion (of the online code,
+            from 0), layer, probability. No rows if no code is asked for.
+    """
+
+    probes: pd.DataFrame
+    controls: pd.DataFrame
+    folds: pd.DataFrame
+    code: pd.DataFrame
+
+
+def recognise(
+    subset: pd.DataFrame,
+    features: Features,
+    regularisation: Sequence[Regularisation],
+    settings: Probe,
+    fitting: Fitting,
+    *,
+    jobs: int,
+    kept: Path,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Predictions:
+    """Train the probes and the controls on a subset's training part and predict the labels of its test part.
+
+    Args:
+        subset: The rows of one feature, of those that `read_subsets` returns.
+        features: The vectors of at least its texts; the ids are the texts.
+        regularisation: One for each layer; the controls have that of their layer.
+        settings: What is computed beside the probes.
+        fitting: How the probes are fitted; the seeds of the controls follow from its seed and the feature.
+        jobs: Layers at the same time.
+        kept: The folder in which predictions are kept for later runs.
+        progress: Called with the number of finished layers, those of an earlier run included.
+
+    Raises:
+        ProbeError: A probe did not converge.
+    """
+    decisive = (list(map(astuple, regularisation)), settings.model_dump(), fitting.seed)
+    rows = rows_of(subset, features)
+    folder = kept_folder(kept, subset, features.vectors, rows, computing_code(__name__), *decisive)
+    paths = [folder / f"{name}.table" for name in Predictions._fields]
+    known = [table for path in paths if (table := kept_table(path)) is not None]
+    if len(known) == len(paths):
+        progress(len(features.vectors))
+        return Predictions(*known)
+    predictions = _predict(subset, features, regularisation, settings, fitting, jobs, progress)
+    for table, path in zip(predictions, paths, strict=True):
+        keep_table(table, path)
+    return predictions
+
+
+def _predict(
+    subset: pd.DataFrame,
+    features: Features,
+    regularisation: Sequence[Regularisation],
+    settings: Probe,
+    fitting: Fitting,
+    jobs: int,
+    progress: Callable[[int], object],
+) -> Predictions:
+    train, test = first_draw(subset), subset[subset["split"] == "test"]
+    of_draws = subset[subset["split"] == "train"].groupby("draw")
+    draws = [(rows_of(drawn, features), is_positive(drawn)) for _, drawn in of_draws]
+    (first, labels), tested = draws[0], rows_of(test, features)
+    # Folds, control labels and portions are the same on all layers.
+    seed = seed_for(fitting.seed, *train["feature"].unique())
+    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(seen_texts(train))
+    cuts = [] if controls.folds is None else cut_folds(labels, templates, controls.folds, seed)
+    tasks = {"real": labels}
+    if controls.control_task:
+        tasks["control"] = control_labels(words, seed)
+    order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
+    portions = portion_numbers(len(labels) if controls.code_length else 0, seed)
+    coded = slice(len(portions))
+
+    def predict(layer: int, vectors: Any) -> tuple[list[NDArray[np.float64]], dict[str, NDArray[np.float64]], Any]:
+        """Return what is predicted of the test part by draw, of held-out sentences by task, and by the online code."""
+        how, of_layer = regularisation[layer], fitting.of(f"layer {layer}")
+        by_draw = [fit_and_predict(vectors[rows], targets, vectors[tested], how, of_layer) for rows, targets in draws]
+        trained = vectors[first]  # (n_train, dimensions)
+        by_task = {}
+        for task, targets in tasks.items():
+            of_task, probabilities = of_layer.of(f"{task} labels"), np.empty(len(targets))
+            for rest, held in cuts:
+                if len(set(targets[rest])) == 1:  # as random labels of words may have it: all there is to learn
+                    probabilities[held] = targets[rest][0]
+                else:
+                    probabilities[held] = fit_and_predict(trained[rest], targets[rest], trained[held], how, of_task)
+            by_task[task] = probabilities[order]
+        return by_draw, by_task, code_online(trained[coded], labels[coded], portions, how, of_layer)
+
+    by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
+    dropped = ["split", "draw", "text", "start", "end"]
+    train, test = (part.drop(columns=dropped, errors="ignore") for part in (train, test))
+    is_known, fold = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=np.int64)
+    for number, (rest, held) in enumerate(cuts):
+        is_known[held] = np.isin(words[held], words[rest])
+        fold[held] = number
+    held_out = train.assign(cluster_word=words, known=is_known, fold=fold).iloc[order]
+    in_code = train[["feature", "id", "label"]][coded].assign(portion=portions)
+    probes, folds, code = list[pd.DataFrame](), list[pd.DataFrame](), list[pd.DataFrame]()
+    for layer, (by_draw, by_task, online) in enumerate(by_layer):
+        for draw, probabilities in enumerate(by_draw):
+            probes.append(test.assign(layer=layer, draw=draw, probability=probabilities))
+        for task, probabilities in by_task.items():
+            named = np.where(tasks[task], *LABELS)[order]
+            folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
+        code.append(in_code.assign(layer=layer, probability=online))
+    return Predictions(
+        pd.concat(probes, ignore_index=True),
+        test.assign(control="majority", probability=labels.mean()),
+        pd.concat(folds, ignore_index=True),
+        pd.concat(code, ignore_index=True),
+    )
+
+
+def last_words(texts: Sequence[str]) -> NDArray[np.object_]:
+    """Return each sentence's last word in lower case, shape (n,): the type that its control label belongs to.
+
+    A word consists of letters; a sentence without one has the empty word. Where sentences are drawn from grammars, last
+    words recur in both labels; where they are from a corpus, few do.
+    """
+    return np.array([(_WORD.findall(text.lower()) or [""])[-1] for text in texts], dtype=object)
+
+
+def control_labels(words: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
+    """Return a random label for each sentence, the same for all that have the same word.
+
+    The labels of words are balanced over the sentences: words go to the label that has fewer sentences so far, the
+    frequent ones first, and equally frequent ones in random order. So a classifier can only learn them by heart.
+
+    Args:
+        words: Shape (n,).
+        seed: Of the labels; the same words get the same labels whatever the order of the sentences is.
+
+    Returns:
+        Shape (n,), True for positive.
+
+    Source:
+        Hewitt & Liang 2019, §2 (control tasks).
+    """
+    generator, counts = generator_for(seed, "control labels"), Counter(words.tolist())
+    shuffled = generator.permutation(np.array(sorted(counts), dtype=object)).tolist()
+    sizes, label_of = [0, 0], {}
+    for word in sorted(shuffled, key=counts.__getitem__, reverse=True):
+        label = int(generator.integers(2)) if sizes[0] == sizes[1] else int(sizes[1] < sizes[0])
+        label_of[word] = bool(label)
+        sizes[label] += counts[word]
+    return np.array([label_of[word] for word in words], dtype=bool)
+
+
+def portion_numbers(n: int, seed: int) -> NDArray[np.int64]:
+    """Deal training sentences into portions of an online code in random order, each as large as all before it.
+
+    Args:
+        n: The number of sentences.
+        seed: Of the order.
+
+    Returns:
+        Shape (n,): the number of each sentence's portion, from 0. The first has at least `SMALLEST_PORTION` sentences,
+        or all.
+    """
+    ends = [n]
+    while ends[0] // 2 >= SMALLEST_PORTION:
+        ends.insert(0, ends[0] // 2)
+    numbers = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
+    return numbers[generator_for(seed, "online code").permutation(n)].astype(np.int64)
+
+
+def code_online(
+    vectors: Any,
+    labels: NDArray[np.bool_],
+    portions: NDArray[np.int64],
+    regularisation: Regularisation,
+    fitting: Fitting,
+) -> NDArray[np.float64]:
+    """Predict every training sentence by a probe that is trained on all portions before that of the sentence.
+
+    Args:
+        vectors: Shape (n, dimensions), an array or a sparse matrix.
+        labels: Shape (n,), True for positive.
+        portions: Shape (n,), see `portion_numbers`.
+        regularisation: How the probes are regularised.
+        fitting: How the probes are fitted.
+
+    Returns:
+        Shape (n,): the probability of "positive"; 0.5 where the portions before have nothing, or one label alone.
+
+    Raises:
+        ProbeError: A probe did not converge.
+
+    Source:
+        Voita & Titov 2020, §2.3 (online code).
+    """
+    probabilities = np.full(len(labels), 0.5)
+    for portion in range(1, int(portions.max(initial=0)) + 1):
+        known, coded = portions < portion, portions == portion
+        if len(set(labels[known])) > 1:
+            of_portion = fitting.of(f"portion {portion} of the code")
+            probabilities[coded] = fit_and_predict(
+                vectors[known], labels[known], vectors[coded], regularisation, of_portion
+            )
+    return probabilities

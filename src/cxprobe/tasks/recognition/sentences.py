@@ -1,0 +1,305 @@
+"""Labelled sentences in a training and a test part: drawn from a construction's grammars, or mined and labelled."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from nltk import CFG
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
+from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
+from cxprobe.errors import ConstructionError, DataError
+from cxprobe.labels import labels as people
+from cxprobe.seeding import generator_for, seed_for, text_id
+from cxprobe.stats import CLUSTER
+from cxprobe.tasks.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
+from cxprobe.tasks.recognition.make import NOT_FILLED
+
+# A cell may have fewer distinct sentences than are wanted; after so many draws per sentence no more are drawn.
+DRAWS_PER_SENTENCE = 50
+
+# The host of a web page, or the package of the embedded corpus with its version.
+_SOURCE = re.compile(r"^(?:[a-z][a-z0-9+.-]*://|(?=[^/?#]+==))([^/?#]+)", re.I)
+
+
+class Generated(NamedTuple):
+    """What was drawn from a construction's grammars.
+
+    Attributes:
+        sentences: Every sentence once: id (from its split and text, so the same in every run), text, label, split, the
+            features (in words; positions count from 0), and what it shares with other sentences: cluster_template, the
+            sentence with its content words replaced by their categories, and cluster_<category>, its first such word.
+        draws: feature, id: the sentences that were drawn to fill a feature's values; one may serve several features.
+        not_filled: The columns `NOT_FILLED`: what the grammars could not fill.
+    """
+
+    sentences: pd.DataFrame
+    draws: pd.DataFrame
+    not_filled: pd.DataFrame
+
+
+def load_grammars(
+    name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER, *, source: GrammarSource = "generated"
+) -> Mapping[Split, CFG]:
+    """Read the two grammars of a construction's first or second pair, and check that they can be drawn from.
+
+    Args:
+        name: The construction's folder.
+        construction: What its construction.yaml says of the source: what `Construction.for_source` returns.
+        folder: The folder of all constructions.
+        source: "generated" for the first pair, "balanced" for the second.
+
+    Raises:
+        ConstructionError: See `read_grammar` and `check_lexical_halves`; or a grammar is recursive, or has sentences
+            with a wrong number of markers.
+    """
+    paths: dict[Split, Path] = {split: folder / name / grammar_file(source, split) for split in SPLITS}
+    content = construction.rules().content
+    required = [*construction.rules().start.values(), *content]
+    grammars = {split: read_grammar(path, required) for split, path in paths.items()}
+    check_lexical_halves(paths["train"], paths["test"], content)
+    for split, grammar in grammars.items():
+        try:
+            _shapes(construction, _sampler(construction, grammar), split)
+        except ConstructionError as fault:
+            raise ConstructionError(f"{paths[split]}: {fault}") from fault
+    return grammars
+
+
+def generate_sentences(
+    name: str, construction: Construction, grammars: Mapping[Split, CFG], per_label: int, seed: int
+) -> Generated:
+    """Draw ``per_label`` distinct sentences for every value of every feature, per label and lexical half.
+
+    Within a cell, one value of one feature for one label, sentences follow the grammar's own distribution, given the
+    value. What was drawn for one feature is never used for another's values unless it was drawn for that one too:
+    where rare values are filled by force, the sentences of all cells together follow no distribution at all. A
+    construction without features has one cell per label and lexical half.
+
+    Args:
+        name: The construction's folder, from which the seeds follow.
+        construction: What is measured, and the symbols to start from; of a second pair, what `for_source` returns.
+        grammars: One for each lexical half.
+        per_label: Sentences per cell.
+        seed: The project's seed.
+
+    Raises:
+        ConstructionError: A text can be derived with both labels.
+
+    Source:
+        Weissweiler et al. 2022, §3 (synthetic data). The paper does not say how it filled the rare values.
+    """
+    pool: dict[str, dict[str, Any]] = {}
+    draws: dict[str, list[str]] = {feature: [] for feature in construction.features or (ALL_SENTENCES,)}
+    not_filled = []
+    for split in SPLITS:
+        sampler = _sampler(construction, grammars[split])
+        for feature, value, label, weights in _cells(construction.features, _shapes(construction, sampler, split)):
+            rng = generator_for(seed, name, split, feature, value, label)
+            shapes, p = list(weights), np.array(list(weights.values()))
+            drawn: dict[str, dict[str, Any]] = {}
+            most = per_label * DRAWS_PER_SENTENCE if shapes else 0
+            for _ in range(most):
+                shape = shapes[rng.choice(len(shapes), p=p / p.sum())]
+                leaves = sampler.draw(construction.rules().start[label], shape, rng)
+                sentence = _sentence(construction, sampler.spelling, split, label, leaves)
+                drawn.setdefault(sentence["id"], sentence)
+                if len(drawn) == per_label:
+                    break
+            for sentence in drawn.values():
+                known = pool.setdefault(sentence["id"], sentence)
+                if known["label"] != label:
+                    raise ConstructionError(
+                        f"the {split} grammar derives '{sentence['text']}' both as {known['label']} and as {label}; a "
+                        "sentence has one label, so change the rules of one"
+                    )
+            draws[feature] += drawn
+            if len(drawn) < per_label:
+                not_filled.append((split, feature, value, label, per_label, len(drawn)))
+    return Generated(
+        pd.DataFrame(pool.values()),
+        pd.DataFrame([(name, id_) for name, ids in draws.items() for id_ in ids], columns=["feature", "id"]),
+        pd.DataFrame(not_filled, columns=NOT_FILLED),
+    )
+
+
+def _sampler(construction: Construction, grammar: CFG) -> ShapeSampler:
+    rules = construction.rules()
+    return ShapeSampler(grammar, rules.content, Spelling(rules.marker, frozenset(rules.no_space_before)))
+
+
+def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> dict[LabelName, dict[Shape, float]]:
+    """Return the shapes of each label's sentences with their probabilities."""
+    rules, shapes = construction.rules(), dict[LabelName, dict[Shape, float]]()
+    for label in LABELS:
+        shapes[label] = sampler.shapes(rules.start[label])
+        if wrong := {len(shape.marks) for shape in shapes[label]} - {rules.marks}:
+            raise ConstructionError(
+                f"{construction.name}, {split} grammar: {rules.start[label]} has sentences with {min(wrong)} markers "
+                f"'{rules.marker}', but construction.yaml says that each has {rules.marks}"
+            )
+    return shapes
+
+
+def _cells(
+    features: Mapping[str, Feature], shapes: Mapping[LabelName, Mapping[Shape, float]]
+) -> Iterator[tuple[str, int, LabelName, Mapping[Shape, float]]]:
+    """Yield feature, value, label and the shapes that fit; a label without a shape of the value gives an empty cell."""
+    if not features:
+        yield from ((ALL_SENTENCES, 0, label, shapes[label]) for label in LABELS)
+    for name, feature in features.items():
+        values = {feature.of(*shape) for label in LABELS for shape in shapes[label]}
+        for value, label in product(sorted(values), LABELS):
+            yield name, value, label, {shape: p for shape, p in shapes[label].items() if feature.of(*shape) == value}
+
+
+def _sentence(
+    construction: Construction, spelling: Spelling, split: Split, label: LabelName, leaves: Sequence[Leaf]
+) -> dict[str, Any]:
+    text, words, marks = spelling.spell(leaf.terminal for leaf in leaves)
+    # Reversed, so that of several words of a category the first is kept.
+    first_words = {leaf.category: leaf.terminal for leaf in reversed(leaves) if leaf.category}
+    return {
+        "id": text_id(split, text),
+        "text": text,
+        "label": label,
+        "split": split,
+        **{name: feature.of(words, marks) for name, feature in construction.features.items()},
+        f"{CLUSTER}template": spelling.spell(leaf.category or leaf.terminal for leaf in leaves).text,
+        **{f"{CLUSTER}{name}": first_words.get(name, "") for name in construction.rules().dependent},
+    }
+
+
+class Labelled(NamedTuple):
+    """Mined sentences with their labels.
+
+    Attributes:
+        sentences: The mined sentences that have one label, with the column label.
+        left_out: Why a sentence has none -> how many: "not labelled", "unclear", "conflict".
+        unused: How many labels are of sequences or sentences that this corpus does not have.
+    """
+
+    sentences: pd.DataFrame
+    left_out: Mapping[str, int]
+    unused: int
+
+
+def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.PersonLabel]) -> Labelled:
+    """Give each sentence its label; a person's judgement of the sentence replaces that person's of its sequence.
+
+    A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
+    A decision (`in_force`) replaces what the others say.
+
+    Args:
+        sentences: Columns id and tags, and any others.
+        labels: The labels of all people.
+    """
+    judged, outcomes = people.in_force(labels), list[str]()
+    for id_, tags in sentences[["id", "tags"]].to_numpy():
+        judgements = set(people.judgements_on(id_, tags, judged).values())
+        outcomes.append("conflict" if len(judgements) > 1 else next(iter(judgements), "not labelled"))
+    table = sentences.assign(label=outcomes)
+    kept = table["label"].isin(LABELS)
+    known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
+    return Labelled(
+        table[kept].reset_index(drop=True),
+        {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
+        sum((label.kind, label.target) not in known for label in labels),
+    )
+
+
+def mark_spans(sentences: pd.DataFrame, mined: pd.DataFrame, place: str) -> pd.DataFrame:
+    """Mark the span of each sentence: from the first to the last word that fills a slot of the construction's pattern.
+
+    Args:
+        sentences: Columns id and text, and any others.
+        mined: The mined sentences, of which these are some: columns id and slots.
+        place: What they are, for messages.
+
+    Returns:
+        The sentences with the columns start and end, the span's first character and the one after its last.
+
+    Raises:
+        DataError: No word of a sentence fills a slot, or two sentences have one text, by which vectors are found.
+    """
+    slots = mined.set_index("id")["slots"][sentences["id"]].tolist()
+    unsound = sentences["text"].duplicated() | np.array([not len(words) for words in slots], dtype=bool)
+    if unsound.any():
+        raise DataError(
+            f"{place}: no word of {sentences.loc[unsound, 'id'].iloc[0]} fills a slot, or another one has its text; "
+            "mine again with the present pattern.yaml, or take marked out of recognition.constructions"
+        )
+    return sentences.assign(
+        start=[min(word["start"] for word in words) for words in slots],
+        end=[max(word["end"] for word in words) for words in slots],
+    )
+
+
+def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_apart: bool) -> pd.DataFrame:
+    """Divide the sentences into a training and a test part that have no sequence of tags in common.
+
+    Args:
+        labelled: Columns id, text, url, start, end, tags, slots, label, and the features.
+        folds: Number of folds into which the sequences are divided, similar in size and labels; the first is the test
+            part.
+        seed: The project's seed.
+        documents_apart: Whether the parts have no document in common either.
+
+    Returns:
+        A table with the columns of generated sentences: id, text, label, split, the features, and the clusters:
+        cluster_template (the sequence of tags), cluster_document (the url without its fragment) and cluster_source (the
+        host or package). A record without a url is a document and a source of its own.
+
+    Raises:
+        DataError: A label has fewer sequences, or groups of sequences that share documents, than there are folds, so
+            one part would have no sentence of this label.
+
+    Source:
+        Weissweiler et al. 2022, §3 (mined data): train and test hold disjoint sequences.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold  # `cxprobe check` reads grammars without it
+
+    ordered = labelled.sort_values("id", ignore_index=True)
+    urls, tags = ordered["url"], ordered["tags"]
+    sources = urls.str.extract(_SOURCE, expand=False).str.lower()  # of an url, and none of another name
+    documents = urls.where(sources.isna(), urls.str.split("#").str[0])
+    together = tags
+    if documents_apart and len(ordered):
+        # Every sequence and every document is a node, every sentence an edge: what hangs together is a group.
+        nodes, _ = pd.factorize(pd.concat(["t" + tags, "d" + documents.where(documents != "", "#" + ordered["id"])]))
+        sequence, document = np.split(nodes, 2)
+        links = coo_array((np.ones(len(ordered)), (sequence, document)), shape=(nodes.max() + 1,) * 2)
+        together = pd.Series(connected_components(links, directed=False)[1][sequence])
+    numbers = {label: int(together[ordered["label"] == label].nunique()) for label in LABELS}
+    short = {label: n for label, n in numbers.items() if n < folds}
+    in_test = np.zeros(len(ordered), bool)
+    if not short:
+        divided = StratifiedGroupKFold(folds, shuffle=True, random_state=seed_for(seed, "split_sequences"))
+        _, test = next(divided.split(ordered, ordered["label"], together))
+        in_test[test] = True
+        # Groups that have both labels can leave a part without one of them.
+        short = {label: n for label, n in numbers.items() if in_test[ordered["label"] == label].mean() in (0, 1)}
+    if short:
+        counts = ", ".join(f"{n} {label}" for label, n in short.items())
+        raise DataError(
+            f"labelled sequences{' that share no document' * documents_apart}: {counts}; with "
+            f"recognition.make.labels.folds = {folds} each label needs at least {folds}: label more (`cxprobe label`), "
+            "or mine a larger corpus"
+        )
+    features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "label"])
+    return pd.DataFrame(
+        {
+            **ordered[["id", "text", "label"]],
+            "split": np.where(in_test, "test", "train"),
+            **features,
+            "cluster_template": tags,
+            "cluster_document": documents,
+            "cluster_source": sources.fillna(urls),
+        }
+    )

@@ -1,0 +1,199 @@
+"""The task Recognition: its interface to checks, pages and exports."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.construction import (
+    CONSTRUCTIONS_FOLDER,
+    GrammarSource,
+    grammar_file,
+    load_construction,
+    load_sound_parts,
+)
+from cxprobe.constructions.sentences import ALL_SENTENCES, SPLITS
+from cxprobe.corpora.pattern import require_slots
+from cxprobe.errors import CxprobeError, DataError
+from cxprobe.files.writing import DATA
+from cxprobe.labels.labels import PersonLabel
+from cxprobe.results.answers import cluster_lists, read_made_table
+from cxprobe.results.comparisons import best_baseline
+from cxprobe.results.findings import Question, ReportModels
+from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.members import task_members
+from cxprobe.results.params import ReportParams
+from cxprobe.results.task import Demand, Task, read_demand
+from cxprobe.stats import CLUSTER
+from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WANTED = 40  # sentences, each a cluster: an interval of a half has 15 points to each side, what tells .5 from .65
+MADE_HERE = ("generated", "balanced")
+"""Sources of sentences; those of others are quotations of other people's texts."""
+
+
+class RecognitionTask(Task):
+    """Probes on a model's layers."""
+
+    params = RecognitionStage
+    title = "Recognition"
+    asked_by = "by a probe"
+    steps = ("make", "embed", "probe", "tune")
+    divided = ("source",)
+    compared_by = "source"
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
+        from cxprobe.tasks.recognition.grammar import read_grammar
+        from cxprobe.tasks.recognition.sentences import load_grammars
+
+        try:
+            sound = load_construction(folder.name)
+        except CxprobeError:  # its faults have been reported
+            sound = load_sound_parts(folder.name)
+        described: dict[GrammarSource, object] = {"generated": sound.grammar, "balanced": sound.balanced}
+        for source in [source for source, rules in described.items() if rules is not None]:
+            of_source = sound.for_source(source)
+            required = [*of_source.rules().start.values(), *of_source.rules().content]
+            files = [folder / grammar_file(source, split) for split in SPLITS]
+            grammars = [faults.attempt(read_grammar, file, required) for file in files]
+            if None not in grammars:
+                faults.attempt(load_grammars, folder.name, of_source, source=source)
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check the sources that params.yaml names against the files of the constructions."""
+        section = params.section(RecognitionParams)
+        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "marked": "labels.tsv"}
+        for name, sources in section.constructions.items():
+            place = f"params.yaml: recognition.constructions.{name}"
+            for source in sources:
+                if source in files:
+                    faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
+            if "marked" in sources:
+                faults.attempt(require_slots, name)
+            try:
+                construction = load_construction(name)
+            except CxprobeError:  # its faults have been reported
+                continue
+            for source in sources:
+                if source == "generated" and construction.grammar is None:
+                    what = f"{name} has no grammar in its construction.yaml; write it, or take generated out"
+                elif source == "balanced" and construction.balanced is None:
+                    what = "its construction.yaml has no section balanced; write it, or take balanced out"
+                elif not (construction.for_source(source).features or section.make.subsets_of(source).all_sentences):
+                    what = (
+                        "its construction.yaml has no features, and all_sentences of recognition.make is false, so "
+                        f"{source} has no subset to probe; give features, or set it to true"
+                    )
+                else:
+                    continue
+                faults.lines.append(f"{place}: {what}")
+
+    def labels_missing(
+        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
+    ) -> Iterator[str]:
+        """Yield how many sentences would test a probe of each feature and of all, and how many are wanted."""
+        from cxprobe.tasks.recognition.sources import subsets_of_labels
+
+        try:
+            test = subsets_of_labels(construction, params, mined, labels)
+        except DataError as fault:
+            yield str(fault)
+            return
+        yield (
+            f"{test['id'].nunique()} sentences would test a probe; some {_WANTED} are wanted for an interval of 15 "
+            "points to each side, and more where several share a document"
+        )
+        sizes = params.section(RecognitionParams).make.mined
+        features = [*load_construction(construction).features]
+        if sizes.all_sentences:
+            features.append(ALL_SENTENCES)
+        for feature in features:
+            if n := int((test["feature"] == feature).sum()):
+                yield f"  {feature}: {n} sentences would test its probe"
+            else:
+                yield (
+                    f"  {feature}: no probe, since no value has {sizes.train_per_label} sentences of each label for "
+                    f"training and {sizes.test_per_label} for testing (recognition.make.mined)"
+                )
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield what each model reads: every sentence, or its marked span, once."""
+        section = params.section(RecognitionParams)
+        sentences = labelled_sentences(section, mined=True)
+        spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
+        sources = sentences[["construction", "source"]].apply(tuple, axis="columns")
+        for model in section.models:
+            read = sentences[sources.isin(section.sources_of(model))].drop_duplicates(spans)
+            yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
+
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the sentences of a row of all features at the middle layer."""
+        del inputs
+        return "" if row["facet"] else f"probe, {row['source']} sentences"
+
+    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
+        """Return that probes are about the form."""
+        del row, models
+        return "form"
+
+    def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
+        """Return whether the sentences of a row are the hardest: those on which the best baseline gets least."""
+        rates = inputs.rates(self.name)
+        is_sum = rates["decides"] & (rates["measure"] == "accuracy")
+        of_it = rates[is_sum & (rates["construction"] == row["construction"])].rename(columns={"value": "accuracy"})
+        best = best_baseline(of_it, ["source"], [models.members[slug] for slug in models.baseline])
+        reached = dict.fromkeys(of_it["source"], 0.0) | dict(zip(best["source"], best["accuracy"], strict=True))
+        return bool(row["source"] == min(reached, key=lambda source: reached[source]))
+
+    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the number of the middle layer."""
+        rates = inputs.rates(self.name)
+        of_model = (
+            rates[["model", "construction", "source"]] == [row["model"], row["construction"], row["source"]]
+        ).all(axis=1)
+        layers = rates[of_model & (rates["facet"] == "layer") & (rates["measure"] == "accuracy")]
+        return f"layer {len(layers) // 2}, the middle one"
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the rates of each construction by layer."""
+        from cxprobe.tasks.recognition.report import figures_by_layer
+
+        return figures_by_layer(inputs.rates(self.name), task_members(inputs.sections[self.name]))
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return the name of a source."""
+        del construction, inputs
+        return f"Probe, {part} sentences"
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return the sentences that grammars made."""
+        sentences = labelled_sentences(params.section(RecognitionParams))
+        kept = sentences.drop(columns=sentences.filter(regex=f"^{CLUSTER}"))
+        return {"sentences": kept.assign(clusters=cluster_lists(sentences))}
+
+    def left_out(self, params: ReportParams) -> list[str]:
+        """Return that mined sentences are not in the data set, if there are any."""
+        if any(source not in MADE_HERE for _, source in params.section(RecognitionParams).sources):
+            return ["Mined sentences are quotations of other people's texts and are not in the data set."]
+        return []
+
+
+def labelled_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:
+    """Read the labelled sentences that grammars made, with the columns construction and source.
+
+    Args:
+        section: The section recognition of params.yaml.
+        mined: Whether those of corpora are returned too.
+    """
+    tables = list[pd.DataFrame]()
+    for name, source in section.sources:
+        if mined or source in MADE_HERE:
+            table = read_made_table(DATA / "make_recognition" / name / source / "sentences.parquet")
+            tables.append(table.assign(construction=name, source=source))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "text"])

@@ -1,0 +1,21 @@
+"""The list of tasks. No other module names them; it is one of its own, so that a task's stage imports no other task."""
+
+from collections.abc import Mapping
+
+from cxprobe.results.task import Task
+from cxprobe.run.experiments import Experiments
+from cxprobe.tasks.interventions.task import InterventionsTask
+from cxprobe.tasks.pairs.task import PairsTask
+from cxprobe.tasks.prompts.task import PromptsTask
+from cxprobe.tasks.recognition.task import RecognitionTask
+from cxprobe.tasks.scenarios.task import ScenariosTask
+
+TASKS: Mapping[str, Task] = {
+    task.name: task for task in (RecognitionTask(), ScenariosTask(), PairsTask(), PromptsTask(), InterventionsTask())
+}
+"""Name of a task, of its section of params.yaml, and of its package -> the task."""
+
+
+def all_experiments() -> Experiments:
+    """Return the experiments of MLflow of all tasks."""
+    return {name: experiment for task in TASKS.values() for name, experiment in task.experiments.items()}

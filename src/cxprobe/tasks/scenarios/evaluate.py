@@ -1,0 +1,214 @@
+"""Decisions between two candidates, calibrated by their probabilities in texts without a right answer."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import log_softmax, logsumexp
+
+from cxprobe.errors import DataError
+from cxprobe.results.answers import other_where_wrong
+from cxprobe.results.rates import Facet
+from cxprobe.results.schema import HALF
+from cxprobe.stats import CLUSTER, credits_of_margins
+from cxprobe.tasks.scenarios.rules import Scenarios, wrong_words
+
+UNCALIBRATED = "none"
+# Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding.
+TIE = 1e-10
+FACETS = (
+    Facet("", where="decides", each=False, has_verdicts=True),
+    Facet("scenario", ["scenario"], ("accuracy", "flips"), f"calibration == '{UNCALIBRATED}'", has_verdicts=True),
+    Facet("calibration", ["calibration", "scenario"], ("accuracy", "flips"), f"calibration != '{UNCALIBRATED}'"),
+)
+
+
+def calibrate(tested: NDArray[np.float64], reference: NDArray[np.float64], *, normalised: bool) -> NDArray[np.float64]:
+    """Return the logarithm of P(a | S) / mean over i of P(a | C_i) for both candidates a.
+
+    With one calibration text this is the pointwise mutual information of the candidate and the part of the test that is
+    not in that text. With content-free texts and probabilities normalised over the candidates, which are the labels
+    then, it is contextual calibration with W the inverse of the diagonal matrix of the mean, and b = 0.
+
+    Args:
+        tested: Shape (items, 2): natural-log probabilities in the test S.
+        reference: Shape (items, texts, 2): those in the calibration texts C_i.
+        normalised: Whether each probability is first divided by the sum of both candidates'.
+
+    Returns:
+        Shape (items, 2). Adding a constant to both of an item's numbers in any text changes no comparison of
+        the two if they are normalised; adding one to a candidate's numbers everywhere changes none in any case.
+
+    Source:
+        Weissweiler et al. 2022, section 4 (the formula); Holtzman et al. 2021 (PMI); Zhao et al. 2021 (contextual).
+    """
+    if normalised:
+        tested, reference = log_softmax(tested, axis=-1), log_softmax(reference, axis=-1)
+    mean = logsumexp(reference, axis=1) - np.log(reference.shape[1])  # (items, 2)
+    return np.asarray(tested - mean, dtype=np.float64)
+
+
+def decide(scores: NDArray[np.float64], right: int) -> NDArray[np.float64]:
+    """Return 1 where the right candidate scores higher, 0 where it scores lower, and 0.5 for a tie.
+
+    Two scores that differ by rounding alone are a tie: where a calibration removes the whole difference between two
+    candidates, rounding leaves such a small one.
+
+    Args:
+        scores: Shape (items, 2), natural logarithms.
+        right: Which candidate is right, 0 or 1.
+
+    Raises:
+        DataError: A score is not finite.
+    """
+    return credits_of_margins(scores[:, right] - scores[:, 1 - right], TIE)
+
+
+def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios) -> pd.DataFrame:
+    """Decide every test of every item, without calibration and with each.
+
+    Args:
+        scores: Columns item, scenario, test (see `cxprobe.tasks.scenarios.make.fill_texts`), log_p_first and
+            log_p_second, of one model on one construction; all texts of a scenario, item by item. An item that the
+            model could not be asked has no rows.
+        items: Columns id and cluster_<...>, of all items.
+        scenarios: The tests with their right answers, and the calibrations.
+
+    Returns:
+        One row per calibration ("none" first) that the test has, test, text of the test and item: calibration, scenario
+        (the test), base (whether it is the base test), draw (the text's number), item, accuracy (1, 0, or 0.5 for a
+        tie), and the items' clusters.
+
+    Raises:
+        DataError: An item has fewer texts than others, or the tests and calibrations are not those of the scores.
+    """
+    asked = items[items["id"].isin(set(scores["item"]))].reset_index(drop=True)
+    log_p = {}  # scenario, and the test that a calibration's texts are for or "" -> (items, texts, 2)
+    for (scenario, of), rows in scores.groupby(["scenario", "test"], sort=False):
+        texts, rest = divmod(len(rows), max(len(asked), 1))
+        if rest or not np.array_equal(rows["item"], np.repeat(asked["id"], texts)):
+            raise DataError(
+                f"{scenario}: {len(rows)} texts do not belong to the {len(asked)} items; run measure_scenarios again"
+            )
+        log_p[scenario, of] = rows[["log_p_first", "log_p_second"]].to_numpy(np.float64).reshape(-1, texts, 2)
+    asked_for = {str(scenario) for scenario, of in log_p if not of}
+    if asked_for != scenarios.tests.keys() | scenarios.calibrations.keys():
+        raise DataError(
+            f"the scores are of {', '.join(sorted(asked_for))}, but scenarios.yaml has "
+            f"{', '.join(sorted([*scenarios.tests, *scenarios.calibrations]))}; run measure_scenarios again"
+        )
+    clusters = asked.filter(regex=f"^{CLUSTER}")
+    decisions = []
+    for calibration in (UNCALIBRATED, *scenarios.calibrations):
+        for name, test in scenarios.tests.items():
+            if calibration != UNCALIBRATED and not test.calibrated:
+                continue
+            named = {"calibration": calibration, "scenario": name, "base": name == scenarios.base, "item": asked["id"]}
+            for number, text in enumerate(test.texts):
+                tested = log_p[name, ""][:, number]  # (items, 2)
+                if calibration != UNCALIBRATED:
+                    normalised = scenarios.calibrations[calibration].normalised
+                    reference = log_p.get((calibration, name), log_p[calibration, ""])
+                    tested = calibrate(tested, reference, normalised=normalised)
+                accuracy = decide(tested, scenarios.candidates.index(text.answer))
+                decisions.append(pd.DataFrame(named | {"draw": number, "accuracy": accuracy}).join(clusters))
+    return pd.concat(decisions, ignore_index=True)
+
+
+def flip(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1 where a decision is right in one text and wrong in the other, and 0 where it is right or wrong in both.
+
+    A tie is a decision at random, so next to a tie a flip is as likely as not: 0.5.
+
+    Args:
+        before: Shape (items,), from `decide`.
+        after: Shape (items,), of the same items in another text.
+    """
+    return before * (1 - after) + after * (1 - before)
+
+
+def flips_from_base(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return, for every decision in another test than the base test, whether it flips from the item's decision there.
+
+    Args:
+        decisions: What `decide_tests` returns, of one model on one construction.
+
+    Returns:
+        The rows of the other tests, with the column flips (1, 0, or 0.5 next to a tie) in the place of base and
+        accuracy; each text of a test is compared.
+    """
+    keys = ["calibration", "item"]
+    before = decisions.loc[decisions["base"], [*keys, "accuracy"]].rename(columns={"accuracy": "before"})
+    others = decisions[~decisions["base"]].merge(before, on=keys, validate="many_to_one")
+    flips = flip(others["before"].to_numpy(), others["accuracy"].to_numpy())
+    return others.drop(columns=["base", "before", "accuracy"]).assign(flips=flips)
+
+
+def scenario_responses(
+    scores: pd.DataFrame, items: pd.DataFrame, texts: pd.DataFrame, scenarios: Scenarios
+) -> pd.DataFrame:
+    """Return the responses of one model on one construction: accuracies, and flips from the base test.
+
+    Args:
+        scores: See `decide_tests`.
+        items: Likewise.
+        texts: The texts of the tests (see `cxprobe.tasks.scenarios.make.fill_texts`): item, scenario, draw, first,
+            second and right, "" for a calibration.
+        scenarios: See `decide_tests`.
+
+    Returns:
+        Columns of `cxprobe.results.schema.RESPONSES` but task, model, construction and source; scenario and
+        calibration; and the clusters. The base test without calibration decides.
+    """
+    decisions = decide_tests(scores, items, scenarios)
+    flips = flips_from_base(decisions)
+    tests = texts.loc[texts["right"] != "", ["item", "scenario", "draw", "first", "second", "right"]]
+    tests = tests.assign(gold=tests["right"], wrong=wrong_words(tests)).drop(columns=["first", "second", "right"])
+    answered = decisions.merge(tests, on=["item", "scenario", "draw"], how="left", validate="many_to_one")
+    answered["chosen"] = other_where_wrong(answered["accuracy"], answered["gold"], answered["wrong"])
+    answered["decides"] = answered["base"] & (answered["calibration"] == UNCALIBRATED)
+    accuracy = answered.drop(columns=["base", "wrong"]).rename(columns={"accuracy": "value"})
+    flipped = flips.rename(columns={"flips": "value"})
+    responses = pd.concat(
+        [
+            accuracy.assign(measure="accuracy", chance=HALF),
+            flipped.assign(measure="flips", chance=np.nan, gold="", chosen="", decides=False),
+        ],
+        ignore_index=True,
+    )
+    item = responses["item"].where(
+        responses["draw"] == 0, responses["item"] + ", text " + (responses["draw"] + 1).astype(str)
+    )
+    return responses.assign(item=item).drop(columns="draw")
+
+
+def kept_words(rates: pd.DataFrame, scenarios: Scenarios) -> "pd.Series[bool]":
+    """Return which rows show that a model keeps to one word in most items, though the other one becomes right.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`, of one construction.
+        scenarios: The tests of the construction.
+    """
+    base = scenarios.tests[scenarios.base].answer
+    turned = [name for name, test in scenarios.tests.items() if test.answer != base]
+    of_turned = (rates["facet"] == "scenario") & (rates["measure"] == "flips") & rates["level"].isin(turned)
+    return of_turned & (rates["low"] > HALF)
+
+
+def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) -> pd.DataFrame:
+    """Return rates with the column prefers: whether the model of a row has a fixed preference on its construction.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`.
+        scenarios: Construction -> its tests.
+    """
+    keys = ["model", "construction"]
+    kept = [
+        of_it[kept_words(of_it, scenarios[str(name)])]
+        for name, of_it in rates.groupby("construction")
+        if name in scenarios
+    ]
+    preferring = pd.concat(kept)[keys].drop_duplicates()
+    joined = rates.merge(preferring, on=keys, how="left", indicator="prefers")
+    return joined.assign(prefers=joined["prefers"] == "both")

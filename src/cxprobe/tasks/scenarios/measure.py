@@ -1,0 +1,64 @@
+"""Scenarios: both candidates' log-probabilities in every text of every construction, by one masked model."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.files.tables import read_table
+from cxprobe.models.answering import answer
+from cxprobe.models.candidates import CandidateQuestions
+from cxprobe.models.masked import MaskedLM
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.store import Answers
+
+SCORES_FILE = "scores.parquet"
+_ASKED = ["text", "first", "second"]
+_ANSWERS = ["log_p_first", "log_p_second"]
+
+
+def fill_masks(
+    model: MeasuredModel[MaskedLM], texts: Mapping[str, pd.DataFrame], token_budget: int, folder: Path
+) -> tuple[pd.DataFrame, dict[str, float]] | None:
+    """Ask a masked model about the texts of all constructions; every answer is kept in the model's store at once.
+
+    Args:
+        model: The model.
+        texts: Construction -> the texts that the model can be asked: text, with one "[MASK]", and the two candidates,
+            first and second. Batches are formed within a construction.
+        token_budget: The most tokens in a batch.
+        folder: Where the caller writes the scores, as ``scores.parquet``.
+
+    Returns:
+        All texts with the columns construction, log_p_first and log_p_second, natural logarithms over the whole
+        vocabulary; and the share of unknown tokens, with the result of the check of precision. None if this process
+        writes no files.
+
+    Raises:
+        ModelError: See `MeasuredModel.check`.
+        DataError: See `CandidateQuestions`; or a number is not finite.
+    """
+    every = pd.concat([table.assign(construction=name) for name, table in texts.items()], ignore_index=True)
+    asked = every[["construction", *_ASKED]].drop_duplicates(ignore_index=True)
+
+    def ask(masked_lm: MaskedLM, rows: pd.DataFrame) -> CandidateQuestions:
+        candidates = rows[["first", "second"]].to_numpy().tolist()
+        return CandidateQuestions(masked_lm, rows["text"].tolist(), candidates, token_budget)
+
+    checked = model.check(
+        asked["text"].tolist(),
+        range(len(asked)),
+        lambda loaded, sample: [np.stack(answer(lambda: [ask(loaded, asked.loc[list(sample)])], lambda: loaded))],
+    )
+
+    def recall(earlier: Path) -> Iterator[Answers]:
+        known = read_table(earlier / SCORES_FILE).drop_duplicates(_ASKED)
+        yield ask(model.described, known).answers(known[_ANSWERS].to_numpy(dtype=np.float64).ravel())
+
+    portions = [rows for _, rows in asked.groupby("construction", sort=False)]
+    numbers = model.answer(lambda: (ask(model.described, rows) for rows in portions), len(asked), folder, recall)
+    if numbers is None:
+        return None
+    asked[_ANSWERS] = np.stack(numbers)  # (texts, 2)
+    return every.merge(asked, on=["construction", *_ASKED], validate="many_to_one"), checked

@@ -1,0 +1,174 @@
+"""The task Scenarios: its interface to checks, pages and exports."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.errors import DataError
+from cxprobe.files.writing import DATA
+from cxprobe.results.answers import read_made_table
+from cxprobe.results.findings import ReportModels
+from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.members import task_members
+from cxprobe.results.params import ReportParams
+from cxprobe.results.published import published_table
+from cxprobe.results.rated import estimate_of
+from cxprobe.results.task import Demand, Example, PageTable, Task, read_demand
+from cxprobe.results.words import in_full
+from cxprobe.tasks.scenarios.params import ScenariosParams, ScenariosStage
+from cxprobe.tasks.scenarios.rules import (
+    CHANGES,
+    PURPOSES,
+    Scenarios,
+    example_words,
+    load_scenarios,
+    scenarios_file,
+    wrong_words,
+)
+from cxprobe.text.templates import render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class ScenariosTask(Task):
+    """Masked scenarios."""
+
+    params = ScenariosStage
+    title = "Scenarios"
+    asked_by = "by scenarios"
+    steps = ("make", "score")
+    divided = ("level",)
+    compared_by = "level"
+    overview_columns = ("tests of scenarios",)
+
+    def items_in(self, construction: str) -> list[str]:
+        """Return the construction if it has scenarios."""
+        return [construction] if scenarios_file(construction).is_file() else []
+
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Scenarios:
+        """Read the scenarios of a construction."""
+        use(scenarios_file(entries[0]))
+        return load_scenarios(entries[0])
+
+    def examples(self, items: Scenarios) -> Iterator[Example]:
+        """Yield each test and calibration with the first words."""
+        first, second = items.candidates
+        for name, test in items.tests.items():
+            for number, one in enumerate(test.texts, start=1):
+                words = example_words(items, f"{one.text} {{{first}}} {{{second}}}")
+                kind = f"scenario {name_of_scenario(name, items)}" + (f", text {number}" if test.others else "")
+                wrong = second if one.answer == first else first
+                yield Example(kind, render(one.text, example_words(items, one.text)), words[one.answer], words[wrong])
+        for name, calibration in items.calibrations.items():
+            text = calibration.texts[0]
+            kind = f"scenario {name}, calibration: {PURPOSES.get(calibration.purpose, calibration.purpose)}"
+            yield Example(kind, render(text, example_words(items, text)), "none", "")
+
+    def overview(self, items: Scenarios | None) -> Sequence[str]:
+        """Return the number of tests."""
+        return [str(len(items.tests)) if items else ""]
+
+    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
+        """Return the scenario of a row."""
+        return f"scenario {row['level']}" if row["facet"] == "scenario" else ""
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check scenarios.yaml."""
+        from cxprobe.tasks.scenarios.checks import lint_scenarios
+
+        faults.read(scenarios_file(folder.name), lambda: load_scenarios(folder.name), lint_scenarios)
+
+    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
+        """Check that each construction has scenarios."""
+        for name in params.section(ScenariosParams).constructions:
+            faults.require("scenarios.constructions", name, scenarios_file(name))
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield what each model reads: every text with its mask once."""
+        section = params.section(ScenariosParams)
+        yield from read_demand(params.models, "measure_scenarios", section.models, set(read_scenarios(section)["text"]))
+
+    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return the test of a row without calibration."""
+        if row["facet"] != "scenario":
+            return ""
+        return f"scenario {name_of_scenario(row['level'], scenarios_in(inputs, row['construction']))}"
+
+    def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+        """Return how often the model keeps to one word where the other becomes right."""
+        from cxprobe.tasks.scenarios.evaluate import kept_words
+
+        scenarios = scenarios_in(inputs, row["construction"])
+        rates = inputs.rates(self.name)
+        of_model = rates[(rates["model"] == row["model"]) & (rates["construction"] == row["construction"])]
+        kept = of_model[kept_words(of_model, scenarios)].iloc[0]
+        rate, name = in_full(estimate_of(kept)), name_of_scenario(kept["level"], scenarios)
+        return f"it keeps to the same word in {rate}, where the other one becomes right ({name})"
+
+    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
+        """Return the rates and flips of each construction by scenario and calibration."""
+        from cxprobe.tasks.scenarios.report import figures_of_scenarios
+
+        named = inputs.sections[self.name].of_task.constructions
+        scenarios = {name: scenarios_in(inputs, name) for name in named}
+        members = task_members(inputs.sections[self.name])
+        return figures_of_scenarios(inputs.rates(self.name), scenarios, members, inputs.stage.use)
+
+    def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
+        """Yield accuracies and flips beside published ones."""
+        items = inputs.constructions[construction].items.get(self.name) if construction else None
+        if items is None or items.published is None:
+            return
+        for kind in ("accuracy", "flips"):
+            path = f"evaluate_scenarios/tables/{construction}/{kind}_beside_published"
+            title = f"Scenarios: {kind} in percent beside published values (*: differs from the published rate)"
+            table = inputs.table(path)
+            if any("deberta" in str(model).lower() for model in table.get("model", ())):
+                title += "; DeBERTa's head is applied without its enhanced mask decoder, which transformers lacks"
+            yield published_table(table, title, path, models)
+
+    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
+        """Return the name of the base test; others are not reported."""
+        return f"Scenario {part}" if part == scenarios_in(inputs, construction).base else ""
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return the texts with their candidates."""
+        texts = read_scenarios(params.section(ScenariosParams))
+        names = texts[["construction", "item", "scenario", "test", "draw"]].astype(str)
+        candidates = pd.Series(texts[["first", "second"]].to_numpy().tolist(), texts.index, dtype=object)
+        return {"scenarios": texts.assign(id=names.agg("/".join, axis=1), candidates=candidates)}
+
+
+def name_of_scenario(name: str, scenarios: Scenarios) -> str:
+    """Return a test with what it changes, such as "S2: order of the sentences"."""
+    bias = scenarios.tests[name].bias
+    return f"{name}: {'base text' if name == scenarios.base else CHANGES.get(bias, bias)}"
+
+
+def scenarios_in(inputs: ReportInputs, construction: str) -> Scenarios:
+    """Return the scenarios of a construction that params.yaml names.
+
+    Raises:
+        DataError: It is not named there, so its file was not read.
+    """
+    files = inputs.constructions.get(construction)
+    scenarios = files.items.get("scenarios") if files else None
+    if not isinstance(scenarios, Scenarios):
+        raise DataError(
+            f"{construction} has results of scenarios, and scenarios.constructions does not name it; `dvc repro`"
+        )
+    return scenarios
+
+
+def read_scenarios(section: ScenariosParams) -> pd.DataFrame:
+    """Read the texts with a mask, with the columns construction, right and wrong: the words, "" for a calibration."""
+    made = DATA / "make_scenarios"
+    tables = [
+        read_made_table(made / name / "texts.parquet").assign(construction=name) for name in section.constructions
+    ]
+    texts = pd.concat(tables, ignore_index=True)
+    return texts.assign(wrong=wrong_words(texts))

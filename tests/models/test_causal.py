@@ -1,0 +1,134 @@
+"""Scores of causal models, against the model's whole output for one text and its own loss."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from model_folders import spec
+from scored import causal_token_scores
+
+from cxprobe.errors import DataError
+from cxprobe.models.causal import Tree, rows_of_texts
+from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.store import answers_folder
+from cxprobe.models.texts import ScoringConfig
+
+pytest_plugins = ["loaded_lms"]
+
+CONTEXT = "the old cat runs, the young dog sings, the king waits."
+TEXTS = [
+    f"{CONTEXT} the old one is the cat.",
+    f"{CONTEXT} the old one is the dog.",
+    f"{CONTEXT} the king reads",
+    f"{CONTEXT} the queen",
+    CONTEXT,
+    "we say that the fox eats",
+    "the old fox, too, eats in the garden",
+    "we say that the fox eats",
+]
+POLICIES = [("gpt2", "none"), ("gpt2", "add"), ("gpt2", "as_tokenizer"), ("llama", "none"), ("llama", "as_tokenizer")]
+POLICIES += [("qwen2", "as_tokenizer"), ("bloom", "none"), ("mamba", "none")]
+
+
+def by_hand(model, ids):
+    """Read the softmax of the model's whole output for one text, position by position."""
+    with torch.no_grad():
+        logits = model.model(torch.tensor([ids])).logits[0].double()
+    return logits[:-1].log_softmax(-1)[torch.arange(len(ids) - 1), torch.tensor(ids[1:])].numpy()
+
+
+@pytest.mark.parametrize(("kind", "bos"), POLICIES)
+@pytest.mark.parametrize("budget", [1, 96, 10_000])
+def test_scores_are_those_of_the_model_and_of_its_own_loss(lms, kind, bos, budget):
+    model = lms(kind)
+    before = {("gpt2", "add"): 1, ("llama", "as_tokenizer"): 1}.get((kind, bos), 0)
+    for text, scores in zip(TEXTS, causal_token_scores(model, TEXTS, bos=bos, token_budget=budget), strict=True):
+        assert scores.text == text
+        ids = [model.tokenizer.bos_token_id] * before + scores.ids.tolist()
+        expected = by_hand(model, ids)
+        np.testing.assert_allclose(scores.log_probs[1 - before :], expected, atol=1e-5)
+        assert np.isnan(scores.log_probs[: 1 - before]).all()
+        with torch.no_grad():
+            loss = model.model(torch.tensor([ids]), labels=torch.tensor([ids])).loss.item()
+        assert np.nansum(scores.log_probs) == pytest.approx(-loss * (len(ids) - 1), abs=1e-4)
+
+
+def test_what_many_texts_share_is_computed_in_batches_within_the_budget(lms):
+    model, sizes = lms("qwen2"), []
+
+    def note(_module, _args, options):
+        sizes.append(options["input_ids"].numel())
+
+    texts = [
+        f"{CONTEXT} the {one} {verb}" for one in ("cat", "dog", "fox", "king") for verb in ("runs", "sings", "eats")
+    ]
+    hook = model.model.register_forward_pre_hook(note, with_kwargs=True)
+    found = causal_token_scores(model, texts, bos="none", token_budget=40)
+    hook.remove()
+    context = len(model.tokenizer(CONTEXT)["input_ids"])
+    assert max(sizes) <= 40
+    assert sum(sizes) < len(texts) * context
+    for text, scores in zip(texts, found, strict=True):
+        np.testing.assert_allclose(scores.log_probs[1:], by_hand(model, scores.ids.tolist()), atol=1e-5)
+        assert scores.text == text
+
+
+def test_a_document_may_begin_with_a_token_that_the_tokenizer_has_no_name_for(lms):
+    model = lms("qwen2")
+    assert model.tokenizer.bos_token is None
+    [scores] = causal_token_scores(model, ["the old cat"], bos="<|endoftext|>", token_budget=96)
+    ids = [model.tokenizer.convert_tokens_to_ids("<|endoftext|>"), *scores.ids.tolist()]
+    np.testing.assert_allclose(scores.log_probs, by_hand(model, ids), atol=1e-5)
+
+
+def test_two_models_of_one_run_may_read_other_tokens_first_and_have_stores_of_their_own(lms):
+    bare, begun = (load_language_model("tiny", spec(lms("gpt2").name, bos=bos)) for bos in ("none", "<|endoftext|>"))
+    first, second = (score_texts(model, [{"the old cat": 0}], ScoringConfig(["pll"], 96)) for model in (bare, begun))
+    assert np.isnan(first[0].log_probs[0])
+    assert np.isfinite(second[0].log_probs).all()
+    assert answers_folder("tiny", bare, "cpu") != answers_folder("tiny", begun, "cpu")
+    with pytest.raises(DataError, match=r"bos is '<.start.>'"):
+        load_language_model("tiny", spec(lms("gpt2").name, bos="<|start|>"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "bos", "message"),
+    [
+        ("qwen2", "the cat", "add", "tokenizer has no such token; name a bos_token in its tokenizer_config.json"),
+        ("qwen2", "the cat", "<|start|>", "bos is '<.start.>' .allowed: .*one token of its vocabulary"),
+        ("qwen2", "the cat", "cat", "bos is 'cat' .allowed: "),  # a plain word, though it may be a token
+        ("llama", "<s> the cat", "as_tokenizer", "contains a token that bos puts before it"),
+        ("llama", "cat", "none", "is one token with nothing before it and has no score; take bos: add"),
+        ("llama", " ".join(["cat"] * 64), "add", "65 tokens, the model takes 64"),
+        ("llama", "", "add", "has no token; is it empty"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_before_anything_is_computed(untouched, kind, text, bos, message):
+    with pytest.raises(DataError, match=message):
+        causal_token_scores(untouched(kind), ["the old cat", text], bos=bos, token_budget=96)
+
+
+IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), unique=True, min_size=1)
+
+
+@given(IDS, st.integers(1, 60))
+def test_rows_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts, budget):
+    sequences = [np.array(text, dtype=np.int32) for text in texts]
+    rows = rows_of_texts(sequences, budget)
+    assert sorted(text for row in rows for text in row.texts) == list(range(len(texts)))
+    for row in rows:
+        assert row.places == len(Tree([sequences[text] for text in row.texts]).ids)
+        assert row.places <= budget or len(row.texts) == 1
+
+
+@given(IDS)
+def test_a_row_has_each_beginning_once_and_gives_back_each_text(texts):
+    tree = Tree([np.array(text, dtype=np.int32) for text in texts])
+    assert len(tree.ids) == len({text[:end] for text in texts for end in range(1, len(text))})
+    for text, steps in zip(texts, tree.steps, strict=True):
+        places, following = zip(*(tree.followed[step] for step in steps), strict=True)
+        assert tuple(tree.ids[place] for place in places) == text[:-1]
+        assert following == text[1:]
+        assert [tree.depths[place] for place in places] == list(range(len(text) - 1))
+        assert [tree.before[place] for place in places] == [-1, *places[:-1]]

@@ -1,0 +1,127 @@
+"""Vectors of texts: batches, pooling, and a store that is asked before the model."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from counted import count_rows
+from hypothesis import given
+from hypothesis import strategies as st
+from scored import measured
+
+from cxprobe.files.arrays import read_features
+from cxprobe.models.embedding import (
+    embed_texts,
+    load_encoder,
+    mean_of_each_layer,
+    mean_over_tokens,
+    pool_texts,
+    tokenise,
+)
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import token_budget_batches
+from cxprobe.segmentation import Span
+
+LENGTHS = st.lists(st.integers(1, 50))
+BUDGETS = st.integers(1, 200)
+WORDS = ["the", "old", "red", "cat", "dog", "runs", "sings", "now", "we", "say", "that", "in", "garden", "today"]
+RNG = np.random.default_rng(0)
+TEXTS = list(dict.fromkeys(" ".join(RNG.choice(WORDS, size=RNG.integers(1, 20))) for _ in range(57)))
+
+
+@given(LENGTHS, BUDGETS)
+def test_batches_have_each_sentence_once_are_within_the_budget_and_as_full_as_the_order_allows(lengths, budget):
+    batches = token_budget_batches(lengths, budget)
+    assert sorted(position for batch in batches for position in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[position] for position in batch) <= budget
+    for batch, following in itertools.pairwise(batches):
+        assert lengths[batch[-1]] >= lengths[following[0]]
+        assert (len(batch) + 1) * lengths[batch[0]] > budget
+
+
+@given(st.data())
+def test_the_mean_is_that_of_the_counted_tokens_one_by_one(data):
+    counted = torch.tensor(
+        data.draw(st.lists(st.lists(st.booleans(), min_size=4, max_size=4).filter(any), min_size=1, max_size=5))
+    )
+    hidden = torch.randn(len(counted), 4, 3, generator=torch.Generator().manual_seed(0))
+    expected = torch.stack([rows[mask].mean(dim=0) for rows, mask in zip(hidden, counted, strict=True)])
+    torch.testing.assert_close(mean_over_tokens(hidden, counted), expected)
+    hidden[~counted] = 1e6  # what stands where nothing counts changes nothing
+    torch.testing.assert_close(mean_over_tokens(hidden, counted), expected)
+
+
+def test_sums_are_taken_in_float32_for_models_in_bfloat16():
+    hidden = torch.full((1, 4096, 1), 1.0, dtype=torch.bfloat16)
+    hidden[0, 0] = 256.0  # in bfloat16 256 + 1 is 256
+    mean = mean_over_tokens(hidden, torch.ones(1, 4096, dtype=torch.bool))
+    assert mean.dtype == torch.float32
+    assert mean.item() == pytest.approx((256 + 4095) / 4096)
+
+
+@pytest.fixture(scope="module")
+def spec(tiny_bert):
+    return ModelSpec(name=str(tiny_bert), revision=None, sha256=None, dtype="float32")
+
+
+@pytest.fixture(scope="module")
+def encoder(spec):
+    return load_encoder("tiny", spec)
+
+
+@pytest.fixture(scope="module")
+def tokens(encoder):
+    return tokenise(encoder, TEXTS)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Where data/.scratch is made."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_identical(encoder, tokens):
+    together = mean_of_each_layer(encoder, tokens)
+    alone = np.concatenate([mean_of_each_layer(encoder, [one]) for one in tokens], axis=1)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    np.testing.assert_allclose(pool_texts(encoder, tokens, 64), alone, atol=1e-5)
+    np.testing.assert_array_equal(together, mean_of_each_layer(encoder, tokens))
+
+
+def embed(spec, texts=TEXTS, output="out", spans=None):
+    """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
+    model = measured("tiny", spec, load_encoder)
+    seen = count_rows(model.loaded)
+    counts = embed_texts(model, {"a": texts[:20], "b": texts[20:]}, spans=spans, token_budget=64, folder=Path(output))
+    found = None if counts is None else [read_features(Path(output) / name) for name in "ab"]
+    return counts, found, seen.rows
+
+
+def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder, tokens):
+    counts, found, _ = embed(spec)
+    assert [*found[0].ids, *found[1].ids] == TEXTS
+    vectors = np.concatenate([own.vectors for own in found], axis=1)
+    np.testing.assert_allclose(vectors, pool_texts(encoder, tokens, 64), atol=1e-5)
+    assert counts == {"sentences": len(TEXTS), "tokens": sum(len(one.ids) for one in tokens), "unknown": 0}
+
+
+def test_the_vector_of_a_span_is_the_mean_of_the_hidden_states_of_its_tokens(spec, encoder):
+    spans = [Span(text.index(words[len(words) // 2]), len(text)) for text in TEXTS[20:] if (words := text.split())]
+    _, found, _ = embed(spec, spans={"b": spans})
+    np.testing.assert_allclose(found[0].vectors, embed(spec, output="whole")[1][0].vectors, atol=1e-6)
+    for row, (text, span) in enumerate(zip(TEXTS[20:], spans, strict=True)):
+        read = encoder.tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
+        with torch.inference_mode():
+            layers = encoder.model(read["input_ids"], output_hidden_states=True).hidden_states
+        for layer, states in enumerate(layers):
+            own = [
+                states[0, token].numpy()
+                for token, (start, end) in enumerate(read["offset_mapping"][0].tolist())
+                if max(start, span.start) < end
+            ]
+            assert 0 < len(own) < len(states[0])
+            np.testing.assert_allclose(found[1].vectors[layer, row], sum(own) / len(own), atol=1e-5)

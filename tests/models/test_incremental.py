@@ -1,0 +1,111 @@
+"""Scoring with a store: a killed run goes on, a corrected text costs only itself, and the numbers stay the same."""
+
+import numpy as np
+import pytest
+from counted import count_rows
+from loaded_lms import assert_alike
+from tiny_lms import NOUNS, sentences_that_begin_alike
+
+from cxprobe.models.answering import answer
+from cxprobe.models.candidates import CandidateQuestions, candidate_log_probabilities
+from cxprobe.models.scoring import score_texts
+from cxprobe.models.store import AnswerStore
+from cxprobe.models.texts import ScoringConfig
+
+pytestmark = pytest.mark.pipeline
+pytest_plugins = ["loaded_lms"]
+
+TEXTS = dict.fromkeys(sentences_that_begin_alike(), 0)
+HOW = ScoringConfig(["pll", "pll_word_l2r"], 24)  # few texts a batch
+
+
+class Killed(BaseException):
+    pass
+
+
+def score(model, folder, texts=TEXTS):
+    """Score texts with a store; return the scores, and the calls, rows and tokens that the model saw."""
+    seen = count_rows(model)
+    try:
+        with AnswerStore(folder) as store:
+            return score_texts(model, [texts], HOW, store=store), seen
+    finally:
+        seen.hook.remove()
+
+
+def kill_after(model, calls):
+    """Let a model die at the call after so many."""
+    left = iter(range(calls))
+
+    def die(*_):
+        if next(left, None) is None:
+            raise Killed
+
+    return model.model.register_forward_pre_hook(die)
+
+
+KINDS = pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "llama", "mamba"])
+
+
+@KINDS
+def test_one_whole_run_has_the_very_numbers_of_a_run_without_a_store(lms, tmp_path, kind):
+    model = lms(kind)
+    expected = score_texts(model, [TEXTS], HOW)
+    assert_alike(score(model, tmp_path)[0], expected, atol=0)
+    assert_alike(score(model, tmp_path)[0], expected, atol=0)  # from the store
+
+
+@KINDS
+@pytest.mark.parametrize("calls", [2, 5])
+def test_a_killed_run_goes_on_where_it_stopped(lms, tmp_path, kind, calls):
+    model = lms(kind)
+    whole, all_of_it = score(model, tmp_path / "whole")
+    dying = kill_after(model, calls)
+    seen = count_rows(model)
+    with pytest.raises(Killed), AnswerStore(tmp_path / "killed") as store:
+        score_texts(model, [TEXTS], HOW, store=store)
+    dying.remove()
+    seen.hook.remove()
+    found, rest = score(model, tmp_path / "killed")
+    assert_alike(found, whole)
+    assert seen.calls == calls
+    if kind in ("bert", "roberta"):
+        assert rest.rows == all_of_it.rows - seen.rows
+    else:  # a beginning that several texts share may be computed in both runs
+        assert all_of_it.tokens - seen.tokens <= rest.tokens < all_of_it.tokens
+    assert score(model, tmp_path / "killed")[1].calls == 0
+
+
+@KINDS
+def test_a_corrected_text_costs_only_itself(lms, tmp_path, kind):
+    model = lms(kind)
+    score(model, tmp_path)
+    wrong, *others = TEXTS
+    right = wrong.replace("garden", "old garden")
+    corrected = dict.fromkeys([right, *others], 0)
+    found, seen = score(model, tmp_path, corrected)
+    _, every = score(model, tmp_path / "whole", corrected)
+    assert 0 < seen.tokens < every.tokens / 10
+    assert_alike(found, score_texts(model, [corrected], HOW))
+    assert score(model, tmp_path, corrected)[1].calls == 0
+
+
+def test_candidates_are_kept_and_another_candidate_is_asked_at_the_known_mask(lms, tmp_path):
+    model = lms("bert")
+    texts = [f"the {one} runs, the [MASK] sings" for one in NOUNS]
+
+    def ask(candidates, folder):
+        with AnswerStore(folder) as store:
+            return answer(lambda: [CandidateQuestions(model, texts, candidates, 32)], lambda: model, store)
+
+    same, changed = [["cat", "fox"]] * len(texts), [["cat", "fox"]] * (len(texts) - 1) + [["cat", "dog"]]
+    expected = candidate_log_probabilities(model, texts, same, token_budget=32)
+    np.testing.assert_array_equal(ask(same, tmp_path), expected)
+    seen = count_rows(model)
+    np.testing.assert_array_equal(ask(same, tmp_path), expected)
+    assert seen.calls == 0
+    found = ask(changed, tmp_path)
+    seen.hook.remove()
+    assert seen.calls == 1
+    np.testing.assert_array_equal(found[:-1], expected[:-1])
+    np.testing.assert_allclose(found, candidate_log_probabilities(model, texts, changed, token_budget=32), atol=1e-5)

@@ -1,0 +1,309 @@
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from huggingface_hub import constants
+from model_folders import change, drop_weights, refusal, rewrite, save_sound, spec
+from safetensors.torch import load_file
+from tiny_lms import CAUSAL, MASKED, save_lm, tokenizer_of
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
+
+from cxprobe.errors import ModelError
+from cxprobe.models.checks import check_known
+from cxprobe.models.embedding import load_encoder
+from cxprobe.models.masked import load_masked_lm
+from cxprobe.models.scoring import load_language_model
+from cxprobe.run.record import ModelFacts
+
+
+@pytest.fixture
+def bert(tmp_path):
+    return save_sound(tmp_path, "bert")
+
+
+# What is loaded
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
+def test_a_model_loads_in_eval_mode_with_the_head_of_its_checkpoint_in_the_precision_asked_for(tmp_path, kind, dtype):
+    save_lm(tmp_path, kind)
+    if "deberta" in kind:
+        config = json.loads((tmp_path / "config.json").read_text())
+        del config["legacy"]  # as in the checkpoints of DeBERTa's authors
+        (tmp_path / "config.json").write_text(json.dumps(config))
+    if kind == "deberta":  # its attention multiplies by numbers in float32 (transformers 5.23)
+        dtype = torch.float32
+    model = load_language_model("tiny", spec(tmp_path, dtype=str(dtype).removeprefix("torch."))).model
+    stored, loaded = load_file(tmp_path / "model.safetensors"), model.state_dict()
+    assert all(torch.equal(loaded[name].to(dtype), value.to(dtype)) for name, value in stored.items())
+    assert not model.training
+    assert model.dtype == dtype
+
+
+@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
+def test_an_encoder_is_read_from_the_checkpoint_of_a_language_model(tmp_path, kind, capfd):
+    save_lm(tmp_path, kind)
+    capfd.readouterr()
+    loaded = load_encoder("tiny", spec(tmp_path)).model.state_dict()
+    assert capfd.readouterr() == ("", "")  # such as of the pooler, which a masked model has not
+    plain = AutoModel.from_pretrained(tmp_path).state_dict()
+    assert loaded.keys() == plain.keys()
+    assert all(torch.equal(value, plain[name]) for name, value in loaded.items() if "pooler" not in name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "load"), [("masked", load_masked_lm), ("causal", load_language_model), ("encoder", load_encoder)]
+)
+def test_the_facts_of_a_model_are_its_name_kind_weights_and_number_of_parameters(tmp_path, kind, load):
+    save_lm(tmp_path, "bert" if kind == "masked" else "gpt2")
+    model = load("tiny", spec(tmp_path))
+    stored = load_file(tmp_path / "model.safetensors")
+    # Shared weights are stored once; an encoder has no head, and that of GPT-2 is its embeddings.
+    expected = sum(weights.numel() for weights in stored.values())
+    assert model.facts == ModelFacts(
+        str(tmp_path), kind, expected, model.fingerprint, precision="float32", attention="sdpa"
+    )
+
+
+# Models of the hub, and models that are not there
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A cache of the hub, without network, that has the model team/tiny; the commits of its two versions."""
+    commits = {"main": "a" * 40, "step-2": "b" * 40}
+    folder = tmp_path / "models--team--tiny"
+    (folder / "refs").mkdir(parents=True)
+    for revision, commit in commits.items():
+        (folder / "refs" / revision).write_text(commit)
+        save_lm(folder / "snapshots" / commit, "bert")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return commits
+
+
+@pytest.mark.parametrize("revision", [None, "step-2", "b" * 40])
+def test_a_model_of_the_hub_is_known_by_the_commit_that_its_revision_resolves_to(hub, revision):
+    commit = hub.get(revision or "main", revision)
+    assert load_masked_lm("tiny", spec("team/tiny", revision=revision)).fingerprint == f"commit {commit}"
+    random_control = load_masked_lm("tiny", spec("team/tiny", revision=revision, weights="random", seed=3))
+    assert random_control.fingerprint.startswith(f"random, seed 3, of commit {commit}, drawn by ")
+
+
+def test_a_model_that_is_not_there_says_what_to_do_offline_and_online(tmp_path):
+    message = refusal(load_encoder, tmp_path / "gone")
+    assert "Online: `hf download" in message
+    assert "Offline: copy the model's folder" in message
+    with pytest.raises(ModelError, match="'no_such_package' is not installed; install it"):
+        load_encoder("packed", spec("package:no_such_package/model"))
+
+
+# Weights that are not those of the model that config.json describes
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "load", "reason"),
+    [
+        ("bert", "layer.1.attention.self.query", load_encoder, r"2 weights .*layer\.1\.attention\.self\.query\.bias"),
+        ("bert", "cls", load_masked_lm, r"6 weights are not in .* and would be random: cls\.predictions\.bias, "),
+        ("deberta-v2", "lm_predictions", load_masked_lm, r"5 weights .*: lm_predictions\.lm_head\.LayerNorm\.bias"),
+        ("llama", "lm_head", load_language_model, r"1 weights are not in .* and would be random: lm_head\.weight"),
+    ],
+)
+def test_weights_that_were_never_trained_are_refused_by_name(tmp_path, kind, part, load, reason):
+    save_lm(tmp_path, kind)
+    drop_weights(tmp_path, part)
+    assert re.search(reason, refusal(load, tmp_path))
+
+
+@pytest.mark.parametrize("load", [load_encoder, load_language_model])
+@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
+def test_a_model_with_a_layer_fewer_than_its_checkpoint_is_refused(tmp_path, load, kind):
+    save_lm(tmp_path, kind)
+    layers = "n_layer" if kind in ("gpt2", "bloom") else "num_hidden_layers"
+    changes = {"layer_types": ["full_attention"]} if "layer_types" in (tmp_path / "config.json").read_text() else {}
+    change(tmp_path / "config.json", **{layers: 1}, **changes)
+    assert re.search(
+        r"\d+ weights of its checkpoint are not used by the model .*: \S*\.1\.\S+", refusal(load, tmp_path)
+    )
+
+
+@pytest.mark.parametrize("load", [load_encoder, load_language_model])
+@pytest.mark.parametrize(
+    ("name", "shape", "reason"),
+    [
+        ("bert.encoder.layer.1.output.dense.weight", (32, 48), r"1 weights .*\.weight is \[32, 48\], not \[32, 64"),
+        ("bert.encoder.adapter.weight", (2,), r"1 weights of its checkpoint are not used .*: bert\.encoder\.adapter"),
+        ("encoder.layer.5.bias", (2,), r"1 weights of its checkpoint are not used .*: encoder\.layer\.5\.bias;"),
+    ],
+)
+def test_weights_of_other_shapes_and_of_no_part_of_the_model_are_refused(bert, load, name, shape, reason):
+    rewrite(bert, lambda weights: weights.update({name: torch.zeros(shape)}))
+    assert re.search(reason, refusal(load, bert))
+
+
+@pytest.mark.parametrize("load", [load_encoder, load_language_model])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("bert", "classifier.weight"),
+        ("bert", "cls.seq_relationship.weight"),
+        ("bert", "bert.pooler.dense.bias"),
+        ("bert", "bert.embeddings.position_ids"),
+        ("gpt2", "transformer.h.0.attn.masked_bias"),
+        ("deberta", "deberta.embeddings.position_embeddings.weight"),
+    ],
+)
+def test_other_heads_and_what_is_no_weight_do_not_matter(tmp_path, load, kind, name):
+    save_lm(tmp_path, kind)
+    rewrite(tmp_path, lambda weights: weights.update({name: torch.zeros(32)}))
+    load("tiny", spec(tmp_path))
+
+
+def test_deberta_v3_is_refused_for_scores_with_the_reason_and_taken_for_features(tmp_path):
+    save_lm(tmp_path, "deberta-v2")
+    rewrite(tmp_path, lambda weights: weights.update({"mask_predictions.classifier.weight": torch.zeros(1, 32)}))
+    assert "is DeBERTa v3: it was trained to detect replaced tokens" in refusal(load_masked_lm, tmp_path)
+    load_encoder("tiny", spec(tmp_path))
+
+
+# Damaged files, and what is no model of ours
+
+
+@pytest.mark.parametrize("load", [load_encoder, load_language_model])
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
+@pytest.mark.parametrize("left", [0, 5, 0.5])
+def test_a_file_that_is_cut_short_is_refused(bert, load, name, left):
+    whole = (bert / name).read_bytes()
+    (bert / name).write_bytes(whole[: left if isinstance(left, int) else int(left * len(whole))])
+    assert f"mend the file in {bert}, or copy or download the whole folder again" in refusal(load, bert)
+
+
+class _Runs:
+    """An object that, when it is unpickled, makes a file."""
+
+    def __reduce__(self):
+        return Path.touch, (Path("ran"),)
+
+
+@pytest.mark.parametrize("content", [b"no weights", b"\x80\x04\x95", b"PK\x03\x04" + bytes(300), _Runs()])
+def test_damaged_weights_in_the_format_of_pytorch_are_refused_and_no_code_in_them_is_run(bert, content, monkeypatch):
+    monkeypatch.chdir(bert)
+    Path("model.safetensors").unlink()
+    if isinstance(content, bytes):
+        Path("pytorch_model.bin").write_bytes(content)
+    else:
+        torch.save({"weight": content}, "pytorch_model.bin")
+    assert "(the weights)" in refusal(load_encoder, bert)
+    assert not Path("ran").exists()
+
+
+def test_code_of_a_checkpoint_is_never_run(bert):
+    own = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
+    change(bert / "config.json", model_type="strange", auto_map=own)
+    (bert / "evil.py").write_text(f"open({str(bert / 'ran')!r}, 'w')")
+    refusal(load_encoder, bert)
+    assert not (bert / "ran").exists()
+
+
+def test_a_model_with_an_encoder_and_a_decoder_is_refused(tmp_path):
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    T5Model(T5Config(vocab_size=100, **sizes)).save_pretrained(tmp_path)
+    tokenizer_of("bert").save_pretrained(tmp_path)
+    assert "is an encoder with a decoder" in refusal(load_encoder, tmp_path)
+
+
+def test_a_model_without_masks_is_refused_for_masks_before_its_weights_are_read(tmp_path):
+    save_lm(tmp_path, "gpt2")
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    assert "is a gpt2 model and fills no masks; take a masked one" in refusal(load_masked_lm, tmp_path)
+    tokenizer = tokenizer_of("bert")
+    tokenizer.mask_token = None
+    save_lm(tmp_path, "bert", tokenizer)
+    assert "has a tokenizer without a mask token" in refusal(load_masked_lm, tmp_path)
+
+
+# A plain sentence
+
+
+@pytest.mark.parametrize("load", [load_encoder, load_language_model])
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "roberta", "deberta-v2"])
+@pytest.mark.parametrize(("value", "reason"), [(0.0, "the same at every token"), (float("nan"), "NaN or infinite")])
+def test_a_model_that_answers_alike_everywhere_or_with_no_number_is_refused(tmp_path, load, kind, value, reason):
+    folder = save_sound(tmp_path, kind)
+    rewrite(folder, lambda weights: [one.fill_(value) for one in weights.values()])
+    assert f"in float32 is {reason}" in refusal(load, folder)
+
+
+def tokenizer_with(pieces) -> PreTrainedTokenizerFast:
+    names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
+    vocabulary = {piece: number for number, piece in enumerate([*names.values(), *pieces])}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
+
+
+@pytest.mark.parametrize("load", [load_encoder, load_language_model])
+@pytest.mark.parametrize("kind", ["bert", "gpt2", "roberta"])
+def test_a_model_without_its_tokenizer_for_which_transformers_makes_one_up_is_refused(tmp_path, load, kind):
+    folder = save_sound(tmp_path, kind)
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").unlink()
+    assert "tokenizer" in refusal(load, folder)
+
+
+def test_a_tokenizer_of_another_model_is_refused(bert):
+    tokenizer_with([*(f"w{n}" for n in range(200)), "the", "you"]).save_pretrained(bert)
+    assert re.search(r"with ids of at most 20\d, and the embedding has \d+ rows", refusal(load_encoder, bert))
+    tokenizer_with(["a"]).save_pretrained(bert)
+    assert "as 1 different tokens" in refusal(load_encoder, bert)
+
+
+def test_a_precision_that_the_architecture_cannot_compute_in_is_refused_before_work(tmp_path):
+    save_lm(tmp_path, "deberta")
+    message = refusal(load_masked_lm, tmp_path, dtype="bfloat16")
+    assert "cannot read a plain sentence in bfloat16" in message
+    assert "if it can in float32, set models.tiny.dtype to that" in message
+
+
+# Lengths of inputs and unknown tokens
+
+
+@pytest.mark.parametrize(("kind", "longest"), [("bert", 64), ("roberta", 62)])  # positions 0 and 1 are for no token
+def test_the_longest_input_is_what_positions_and_tokenizer_allow(tmp_path, kind, longest):
+    folder = save_sound(tmp_path, kind)
+    assert load_encoder("tiny", spec(folder)).max_tokens == longest
+    change(folder / "tokenizer_config.json", model_max_length=32)
+    assert load_encoder("tiny", spec(folder)).max_tokens == 32
+
+
+@pytest.mark.parametrize("value", [-1, 0, 2, True, float("inf"), float("nan"), [64]])
+def test_a_longest_input_that_is_no_number_or_leaves_no_room_is_refused(bert, value):
+    change(bert / "tokenizer_config.json", model_max_length=value)
+    assert "model_max_length of tokenizer_config.json" in refusal(load_encoder, bert)
+
+
+@pytest.mark.parametrize(
+    ("texts", "share"),
+    [
+        (["the cat"], 0),
+        (["the cat", "the axolotl sings the"], 2 / 6),
+        (["the axolotl"] * 2500, 0.5),
+        (["axolotl", ""], 1),
+        (["the cat the cat axolotl"], 0.2),
+    ],
+)
+def test_the_share_of_unknown_tokens_is_counted_by_hand_and_the_limit_itself_is_accepted(texts, share):
+    model = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the", "cat", "dog"]))
+    if share <= 0.2:
+        assert check_known(model, texts, "a text") == share
+    else:
+        with pytest.raises(ModelError, match=rf"{share:.1%} of the tokens of a text .*'axolotl'.* most 20%"):
+            check_known(model, texts, "a text")

@@ -1,0 +1,95 @@
+"""Pseudo-log-likelihoods, against one input at a time."""
+
+import numpy as np
+import pytest
+import torch
+from counted import count_rows
+from scored import pll_token_scores
+from tiny_lms import MASKED
+
+from cxprobe.errors import DataError
+from cxprobe.models.masked import equal_length_batches
+from cxprobe.models.texts import encode
+
+pytest_plugins = ["loaded_lms"]
+
+TEXTS = [
+    "the old cat runs.",
+    "the old cats run.",
+    "we say that the oxen, too, sing in the garden",
+    "the young cat runs.",
+    "king",
+    "the old cat runs.",
+]
+
+
+@pytest.fixture
+def bert(lms):
+    return lms("bert")
+
+
+def by_hand(model, text, scheme):
+    """Mask one token after the other, one input at a time, and read the softmax over the whole vocabulary."""
+    ids = model.tokenizer(text)["input_ids"]
+    [encoded] = encode(model.tokenizer, [text], special_tokens=True)
+    numbers = []
+    for place in range(1, len(ids) - 1):
+        copy = list(ids)
+        copy[place] = model.tokenizer.mask_token_id
+        if scheme == "pll_word_l2r":
+            for later in range(place + 1, len(ids) - 1):
+                if encoded.words[later - 1] == encoded.words[place - 1]:
+                    copy[later] = model.tokenizer.mask_token_id
+        with torch.no_grad():
+            logits = model.model(torch.tensor([copy])).logits
+        numbers.append(logits[0, place].double().log_softmax(-1)[ids[place]].item())
+    return numbers
+
+
+@pytest.mark.parametrize("scheme", ["pll", "pll_word_l2r"])
+@pytest.mark.parametrize("kind", MASKED)
+def test_scores_are_those_of_masking_one_token_after_the_other(lms, kind, scheme):
+    found = pll_token_scores(lms(kind), TEXTS, scheme=scheme, token_budget=64)
+    for text, scores in zip(TEXTS, found, strict=True):
+        assert scores.text == text
+        assert scores.scheme == scheme
+        np.testing.assert_allclose(scores.log_probs, by_hand(lms(kind), text, scheme), atol=1e-5)
+
+
+def test_what_stands_before_the_start_has_no_score(bert):
+    text = "the old cat runs, the king waits. "
+    [whole] = pll_token_scores(bert, [text], scheme="pll", token_budget=64)
+    [part] = pll_token_scores(bert, [text], scheme="pll", token_budget=64, starts=[18])
+    assert np.isnan(part.log_probs[:5]).all()
+    np.testing.assert_allclose(part.log_probs[5:], whole.log_probs[5:], atol=1e-5)
+    with pytest.raises(DataError, match="no token from character 33 on"):
+        pll_token_scores(bert, [text], scheme="pll", token_budget=64, starts=[33])
+
+
+def test_what_the_members_of_a_pair_have_in_common_is_computed_once(bert):
+    seen = count_rows(bert)
+    pair = ["the old cat runs.", "the old dog runs."]
+    found = pll_token_scores(bert, [*pair, pair[0]], scheme="pll", token_budget=64)
+    seen.hook.remove()
+    assert seen.rows == 5 + 5 - 1  # where "cat" and "dog" are masked the two are the same
+    np.testing.assert_array_equal(found[0].log_probs, found[2].log_probs)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("the [MASK] cat", "contains the model's mask token"),
+        ("cat " * 63, "65 tokens, the model takes 64"),
+        ("", "has no token; is it empty"),
+    ],
+)
+def test_a_text_that_cannot_be_scored_is_refused_before_anything_is_computed(untouched, text, message):
+    with pytest.raises(DataError, match=message):
+        pll_token_scores(untouched("bert"), ["the cat", text], scheme="pll", token_budget=64)
+
+
+def test_batches_have_one_length_and_hold_each_input_once():
+    lengths = [3, 5, 3, 9, 5, 3, 3]
+    batches = equal_length_batches(lengths, 8)
+    assert [[lengths[position] for position in batch] for batch in batches] == [[9], [5], [5], [3, 3], [3, 3]]
+    assert sorted(position for batch in batches for position in batch) == list(range(7))

@@ -1,0 +1,125 @@
+"""Models in params.yaml: checkpoints, their untrained random_controls, and sets of baselines."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, change_params
+from cxprobe.errors import ParamsError
+from cxprobe.models.params import BaselineSet, Series, members_of, series_of
+from cxprobe.project.params import load_params
+from cxprobe.tasks.registry import TASKS
+
+SET = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
+
+
+def load_changed(folder: Path, change):
+    change_params(folder, ROOT / "params.yaml", change)
+    return load_params(folder / "params.yaml", ROOT / "constructions")
+
+
+def add(slug: str, entry: dict, *lines: str):
+    """Return a change that adds a model, and puts it into some tasks."""
+
+    def change(params):
+        params["models"][slug] = entry
+        for line in lines:
+            params[line]["models"][slug] = {}
+
+    return change
+
+
+def random_control(**changes) -> dict:
+    return {"name": "models/mini-mlm", "revision": None, "sha256": None, "dtype": "float32"} | changes
+
+
+def test_a_panel_stands_for_its_members_and_a_checkpoint_for_itself(tmp_path):
+    params = load_changed(tmp_path, add("panel", {"kind": "baselines", "members": SET}, "pairs"))
+    assert isinstance(params.models["panel"], BaselineSet)
+    found = members_of(params.models, ["mini-mlm", "panel"])
+    assert [(one.slug, one.entry, one.inside) for one in found] == [
+        ("mini-mlm", "mini-mlm", Path()),
+        ("by-length", "panel", Path("by-length")),
+        ("by-words", "panel", Path("by-words")),
+    ]
+    assert [one.is_baseline for one in found] == [False, True, True]
+
+
+def test_a_series_stands_for_its_checkpoints_and_has_the_quantity_of_each(tmp_path):
+    trained = {name: random_control(at=at) for name, at in {"early": 1e5, "late": 1e6}.items()}
+    entry = {"kind": "series", "axis": "training_tokens", "checkpoints": trained}
+    params = load_changed(tmp_path, add("grown", entry, "pairs"))
+    early, late = members_of(params.models, ["grown"])
+    assert (early.slug, early.entry, early.inside, early.state) == ("early", "grown", Path("early"), "trained")
+    assert late.label == "late"
+    assert series_of(params.models, ["mini-mlm", "grown"]) == {
+        "grown": Series("training_tokens", {"early": 1e5, "late": 1e6})
+    }
+
+
+def test_a_model_that_is_asked_in_words_says_so_and_is_neither_baseline_nor_a_random_control(tmp_path):
+    params = load_changed(tmp_path, lambda _: None)
+    plain, asked = members_of(params.models, ["mini-mlm"], params.llms, ["mock"])
+    assert (asked.slug, asked.entry, asked.inside) == ("mock", "mock", Path())
+    assert (asked.label, asked.state, asked.is_asked, asked.is_baseline) == ("mock (asked)", "trained", True, False)
+    assert not plain.is_asked
+
+
+def test_a_random_control_says_so_wherever_it_is_named(tmp_path):
+    params = load_changed(tmp_path, add("control", random_control(weights="random", seed=1)))
+    (plain, other) = members_of(params.models, ["mini-mlm", "control"])
+    assert (plain.state, plain.label) == ("trained", "mini-mlm")
+    assert (other.state, other.label) == ("random", "control (random weights)")
+    assert not other.is_baseline
+
+
+def test_every_kind_of_baseline_model_has_a_line_of_work():
+    kinds = {
+        kind
+        for one in BaselineSet.model_fields["members"].annotation.__args__[1].__args__[0].__args__
+        for kind in one.model_fields["kind"].annotation.__args__
+    }
+    assert {kind for line in TASKS.values() for kind in line.params.baseline_kinds} == kinds
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            random_control(weights="random"),
+            "models.new: seed is None and weights is random; random weights need a seed",
+        ),
+        (random_control(seed=1), "models.new: seed is 1 and weights is trained"),
+        (random_control(nam=1), "models.new.nam: unknown key; did you mean 'name'?"),
+        (
+            {"kind": "baselines", "members": {"a": {"kind": "bigrams"}}},
+            "models.new.members.a: {'kind': 'bigrams'} is not",
+        ),
+        (
+            {"kind": "baselines", "members": {"mini-mlm": {"kind": "shorter"}}},
+            "models.new: mini-mlm: the name is taken by models.mini-mlm",
+        ),
+        (
+            {"kind": "baselines", "members": {"a": {"kind": "word_ngrams", "lengths": [3, 1]}}},
+            "models.new.members.a: lengths is [3, 1]; give the shortest first, as [1, 3]",
+        ),
+        (
+            {
+                "kind": "series",
+                "axis": "parameters",
+                "checkpoints": {"a": random_control(at=1), "b": random_control(at=1)},
+            },
+            "models.new: checkpoints: at is [1.0, 1.0]; each must have a place of its own on the axis",
+        ),
+    ],
+)
+def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, message):
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, add("new", entry))
+    assert message in str(raised.value)
+
+
+def test_a_baseline_model_is_refused_where_it_cannot_be_asked(tmp_path):
+    with pytest.raises(ParamsError) as raised:
+        load_changed(tmp_path, add("panel", {"kind": "baselines", "members": SET}, "recognition"))
+    assert "has by-words, and unigrams cannot be asked here; recognition asks word_ngrams" in str(raised.value)

@@ -1,0 +1,85 @@
+"""A sixth task: a folder, an entry in the list of tasks, its scripts and stages; nothing else changes."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from ruamel.yaml import YAML
+from whole_project import runs
+
+from conftest import ROOT, commit, copy_project, run
+from cxprobe.files.writing import read_json
+
+pytestmark = pytest.mark.pipeline
+
+TOY = ROOT / "tests" / "support" / "toy_task"
+
+
+@pytest.fixture(scope="module")
+def plugged(finished_project: Path, tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Path:
+    """A project with the task, in which its stages and the report have run."""
+    folder = copy_project(finished_project, tmp_path_factory.mktemp("plugged") / "project", empty_store)
+    shutil.copytree(TOY / "package", folder / "src" / "cxprobe" / "tasks" / "greetings")
+    for script in (TOY / "pipelines").glob("*.py"):
+        shutil.copy(script, folder / "pipelines" / script.stem / "greetings.py")
+    registry = folder / "src" / "cxprobe" / "tasks" / "registry.py"
+    text = registry.read_text().replace(
+        "from cxprobe.tasks.pairs.task",
+        "from cxprobe.tasks.greetings.task import GreetingsTask\nfrom cxprobe.tasks.pairs.task",
+    )
+    registry.write_text(text.replace("InterventionsTask())", "InterventionsTask(), GreetingsTask())"))
+    yaml = YAML()
+    for name, change in (("dvc.yaml", add_stages), ("params.yaml", add_section)):
+        content = yaml.load(folder / name)
+        change(content)
+        yaml.dump(content, folder / name)
+    (folder / "data" / "measure_greetings").mkdir()
+    (folder / "data" / ".gitignore").open("a").write("!/measure_greetings/\n")
+    commit(folder)
+    run(folder, "dvc", "repro", "list_code", "make_greetings")
+    return folder
+
+
+def add_stages(pipeline: dict) -> None:
+    stages = YAML().load(TOY / "stages.yaml")
+    report = pipeline["stages"].pop("report")
+    report["params"].append("greetings")
+    report["deps"] += ["data/evaluate_greetings", "results/evaluate_greetings/rates.csv"]
+    pipeline["stages"] |= stages | {"report": report}
+
+
+def add_section(params: dict) -> None:
+    params["greetings"] = {"models": {"mlm": {}, "clm": {}}, "constructions": ["toy"], "make": {"names": 8}}
+
+
+def test_check_knows_its_section_and_asks_the_line_about_it(plugged):
+    assert "greetings" not in run(plugged, "cxprobe", "check", check=False).stderr
+    text = (plugged / "params.yaml").read_text()
+    try:
+        (plugged / "params.yaml").write_text(text.replace("names: 8", "names: 0"))
+        assert "greetings.make.names: greet one person or more" in run(plugged, "cxprobe", "check", check=False).stderr
+        (plugged / "params.yaml").write_text(text.replace("names: 8", "people: 8"))
+        assert "greetings.make.people: unknown key" in run(plugged, "cxprobe", "check", check=False).stderr
+    finally:
+        (plugged / "params.yaml").write_text(text)
+
+
+def test_its_texts_are_counted(plugged):
+    code = (
+        "from cxprobe.cli.check import print_what_is_left; from cxprobe.project.params import load_params; "
+        "print_what_is_left(load_params())"
+    )
+    assert "measure_greetings  mlm" in run(plugged, sys.executable, "-c", code).stdout
+
+
+def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):
+    stages = [f"{step}_greetings" for step in ("measure", "evaluate")]
+    run(plugged, "dvc", "repro", "--single-item", *stages, "report")
+    assert {one.data.params["model"] for one in runs(plugged, "greetings")} == {"mlm", "clm"}
+    assert read_json(plugged / "results" / "evaluate_greetings" / "metrics.json").keys() == {"mlm", "clm"}
+    assert "Asked by greetings." in (plugged / "results" / "report" / "index.html").read_text()
+    run(plugged, "cxprobe", "export", "csv", "all.csv")
+    answers = pd.read_csv(plugged / "all.csv")
+    assert len(answers[answers["task"] == "greetings"]) == 16

@@ -1,0 +1,207 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from conftest import ROOT
+from cxprobe.errors import DataError
+from cxprobe.models.params import Member, ModelSpec, Rule, Series
+from cxprobe.project.params import load_params
+from cxprobe.results.comparisons import best_baseline, compare_models
+from cxprobe.results.params import Families
+from cxprobe.stats import clusters_of, compare_paired, holm, rate_by
+from cxprobe.tasks.pairs.frames import read_pairs_file
+
+
+def checkpoint(slug, name, weights="trained"):
+    seed = None if weights == "trained" else 1
+    spec = ModelSpec(name=name, revision=None, sha256=None, dtype="float32", weights=weights, seed=seed)
+    return Member(slug, spec, slug)
+
+
+MEMBERS = [
+    checkpoint("small", "models/small"),
+    checkpoint("large", "models/large"),
+    checkpoint("small-random", "models/small", "random"),
+    checkpoint("small-redrawn", "models/small", "random"),
+    checkpoint("orphan", "models/elsewhere", "random"),
+    *(Member(slug, Rule(kind="shorter"), "panel") for slug in ("shorter", "first-mentioned")),
+]
+RATES = dict(zip((member.slug for member in MEMBERS), (0.7, 0.9, 0.5, 0.5, 0.5, 0.4, 0.6), strict=True))
+ALL = Families(random_weights=True, best_baseline=True, neighbours=True, models=[["small", "large"]])
+
+
+def compared(items, tested=ALL, series=None):
+    """Return the comparisons of models in the constructions of items."""
+    return compare_models(items, ["construction"], MEMBERS, series or {}, tested)
+
+
+def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
+    """Return judged items of several models on the same items."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "model": model,
+            "construction": group,
+            "id": f"{group}-{item}",
+            "cluster_frame": f"{group}-{item % 12}",
+            "accuracy": float(rng.random() < rate),
+        }
+        for model, rate in rates.items()
+        for group in groups
+        for item in range(items)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_models_are_compared_with_each_other_with_the_best_of_the_baseline_and_with_their_random_controls():
+    table = compared(answered(groups=["let-alone"]))
+    assert table[["compares", "first", "second"]].to_numpy().tolist() == [
+        ["models", "small", "large"],
+        ["best baseline", "small", "first-mentioned"],
+        ["best baseline", "large", "first-mentioned"],
+        *(
+            ["best baseline", random_control, "first-mentioned"]
+            for random_control in ("small-random", "small-redrawn", "orphan")
+        ),
+        ["random weights", "small", "small-random"],
+        ["random weights", "small", "small-redrawn"],
+    ]
+
+
+def test_each_comparison_is_paired_on_the_items_of_its_group():
+    items = answered()
+    table = compared(items)
+    tests = table.groupby(["compares", "first"])["p"].transform("size")
+    wide = items.pivot(index=["construction", "id", "cluster_frame"], columns="model", values="accuracy").reset_index()
+    for row, number in zip(table.to_dict("records"), tests, strict=True):
+        if row["compares"] == "best baseline" and row["first"] not in ("small", "large"):
+            assert np.isnan(
+                [row["p"], row["p_holm"], row["detectable"]]
+            ).all()  # that of a random-weights control is not tested
+            continue
+        own = wide[wide["construction"] == row["construction"]]
+        paired = compare_paired(own[row["first"]].to_numpy(), own[row["second"]].to_numpy(), clusters_of(own))
+        found = [row[name] for name in ("difference", "low", "high", "n", "p", "detectable")]
+        assert found == pytest.approx(
+            [paired.value, paired.low, paired.high, 60, paired.p, detectable_below(own, row, paired, number)],
+            nan_ok=True,
+        )
+
+
+def detectable_below(own, row, paired, number):
+    """Return the detectable difference, if a model can be so much better than a baseline or its control."""
+    room = 1 - own[row["second"]].mean() if row["compares"] in ("best baseline", "random weights") else 1
+    size = paired.detectable(tests=number)
+    return size if size <= room else float("nan")
+
+
+def test_p_values_are_corrected_within_the_groups_of_a_model_and_stay_visible():
+    table = compared(answered())
+    for _, family in table[table["p"].notna()].groupby(["compares", "first"]):
+        assert family["p_holm"].tolist() == holm(family["p"].to_numpy()).tolist()
+    best = table[(table["compares"] == "best baseline") & table["p"].notna()]
+    assert (best["p_holm"] <= np.minimum(1, 2 * best["p"]) + 1e-12).all()  # two constructions, whatever other models do
+    by_tests = answered().assign(tests=lambda items: items["construction"])
+    apart = compare_models(by_tests, ["construction", "tests"], MEMBERS, {}, ALL, family=["tests"])
+    best = apart[(apart["compares"] == "best baseline") & apart["p"].notna()]
+    assert best["p_holm"].tolist() == best["p"].tolist()
+    random_controls = table[table["compares"] == "random weights"]
+    assert len(random_controls) == 4
+    assert random_controls["p_holm"].min() == pytest.approx(4 * random_controls["p"].min())
+
+
+def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_other_models():
+    items = answered({"small": 0.6, "early": 0.5, "middle": 0.55, "late": 0.6, "shorter": 0.5}, ["conative"])
+    series = {"training": Series("training_tokens", {"late": 3.0, "early": 1.0, "middle": 2.0})}
+    table = compared(items, series=series)
+    assert table[["compares", "first", "second"]].to_numpy().tolist() == [
+        ["models", "small", "late"],
+        ["best baseline", "small", "shorter"],
+        ["best baseline", "late", "shorter"],
+        ["neighbour", "middle", "early"],
+        ["neighbour", "late", "middle"],
+    ]
+    assert table["p"].notna().tolist() == [False, True, True, True, True]
+
+
+def planted(known, seed, frames=48, constructions=9):
+    """Return items of pairs in both orders: of a model that knows one construction, its chance control and a baseline.
+
+    Where a model knows nothing it prefers a name: of the two orders of a pair, one is right.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for construction in range(constructions):
+        for frame in range(frames):
+            for model in ("small", "small-random", "shorter"):
+                knows = model == "small" and construction == known and rng.random() < 0.5
+                prefers = rng.integers(2)
+                rows += [
+                    (model, f"{construction}", f"{construction}-{frame}-{order}", f"{construction}-{frame}", credit)
+                    for order, credit in enumerate([1, 1] if knows else [prefers, 1 - prefers])
+                ]
+    items = pd.DataFrame(rows, columns=["model", "construction", "id", "cluster_frame", "accuracy"])
+    return items.assign(unit=items["cluster_frame"])
+
+
+def test_a_planted_model_that_knows_one_construction_is_found_there_and_nowhere_else():
+    found = [compared(planted(3, seed)) for seed in range(8)]
+    for table in found:
+        significant = table[table["p_holm"] < 0.05]
+        assert set(significant["construction"]) == {"3"}
+        assert set(significant["compares"]) == {"random weights", "best baseline"}
+
+
+def test_a_planted_preference_for_names_is_never_called_knowledge():
+    for seed in range(10):
+        table = compared(planted(None, seed))
+        assert not (table["p_holm"] < 0.05).any()
+
+
+def test_items_that_one_of_the_two_lacks_are_left_out_and_n_says_so():
+    items = answered(groups=["let-alone"])
+    undecided = items["id"].isin(["let-alone-3", "let-alone-4"]) & (items["model"] == "large")
+    lacking = (items["id"] == "let-alone-5") & (items["model"] == "small")
+    items.loc[undecided, "accuracy"] = np.nan
+    table = compared(items[~lacking])
+    n = table.set_index(["first", "second"])["n"]
+    assert n["small", "large"] == 57
+    assert n["large", "first-mentioned"] == 58
+    assert n["small", "small-random"] == 59
+
+
+def test_an_item_that_a_model_has_twice_in_a_group_is_refused():
+    items = answered(groups=["let-alone"])
+    with pytest.raises(DataError, match=r"small has the item let-alone-0 2 times; compare within the groups"):
+        compared(pd.concat([items, items.iloc[:1]]))
+
+
+def test_a_baseline_model_that_was_asked_about_fewer_items_is_not_the_best_of_the_baseline():
+    """It may have been asked about the easier ones; of a model that was asked about these alone it is the best."""
+    items = answered({"small": 0.7, "large": 0.9, "shorter": 0.4, "first-mentioned": 1.0}, ["conative"])
+    easy = items["id"].isin([f"conative-{item}" for item in range(20)])
+    items = items[easy | ~items["model"].isin(["large", "first-mentioned"])]
+    table = compared(items)
+    best = table[table["compares"] == "best baseline"].set_index("first")
+    assert best["second"].to_dict() == {"small": "shorter", "large": "first-mentioned"}
+    assert best["n"].to_dict() == {"small": 60, "large": 20}
+    rates = rate_by(items, "accuracy", ["construction", "model"])
+    assert best_baseline(rates, ["construction"], MEMBERS)["model"].tolist() == ["shorter"]
+    few = rates[rates["model"].isin(["large", "first-mentioned"])]
+    assert best_baseline(few, ["construction"], MEMBERS)["model"].tolist() == ["first-mentioned"]
+
+
+@pytest.mark.parametrize("prefers_names", [True, False])
+def test_a_model_20_points_above_the_best_baseline_one_in_a_construction_is_found_in_the_default_run(prefers_names):
+    """With the frames of the default preset, and as many tests as its constructions of meaning and all of them make."""
+    pairs = load_params(ROOT / "params.yaml").pairs
+    tests = [read_pairs_file(name, ROOT / "constructions").tests for name in pairs.constructions].count("meaning") + 1
+    frames, found = 4 * pairs.make.pairs_per_condition.meaning, []
+    names = np.array([[f"frame:{frame}"] for frame in range(frames)], dtype=object)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        knows = rng.random(frames) < 0.4  # so that 70 % are right where the other answers are half right
+        others = np.full(frames, 0.5) if prefers_names else rng.binomial(4, 0.5, frames) / 4  # two variants, two orders
+        compared = compare_paired(np.where(knows, 1.0, others), np.full(frames, 0.5), names)
+        found.append(compared.p * tests < 0.05)  # at most Holm's p
+    assert np.mean(found) >= 0.77  # 0.8, but for the error of 200 samples

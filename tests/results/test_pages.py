@@ -1,0 +1,286 @@
+"""The report as pages: what is shown of which model, what each number says, and pages that need nothing else."""
+
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+import pytest
+from html_page import Page
+from mlflow.utils.search_utils import SearchUtils
+
+from conftest import ROOT, change_params, shrink, write_toy_files
+from cxprobe.files.tables import write_table
+from cxprobe.models.params import SeriesEntry
+from cxprobe.project.params import load_params
+from cxprobe.results.findings import ABOVE_BASELINE, PREFERENCE, Baseline, Finding, ReportModels
+from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.pages.site import findings_of, render_pages, runs_in_mlflow
+from cxprobe.results.params import TaskParams
+from cxprobe.results.schema import RATES, write_rates
+from cxprobe.results.tables import with_blanks
+from cxprobe.run.stage import Stage
+from cxprobe.stats import Estimate
+from cxprobe.tasks.registry import TASKS
+
+PARAMS = ROOT / "params.yaml"
+INTERVAL = re.compile(r"\d+\u00a0% \[[\d.]+,\u00a0[\d.]+\]")
+
+
+def finding(value=0.7, low=0.6, high=0.8, **changes) -> Finding:
+    rate, baseline = Estimate(value, low, high, 100), Baseline("shorter", Estimate(0.5, 0.4, 0.59, 100))
+    given = Finding("pairs", "toy", "mlm", "meaning", "minimal pairs", rate, baseline, "evaluate_pairs/rates")
+    return replace(given, **changes)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    write_toy_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def with_params(folder: Path, lines: list[str], **sections):
+    """Return parameters in which some tasks run, with changes to their sections."""
+
+    def change(params: dict) -> None:
+        shrink(params)
+        for line in TASKS:
+            if line not in lines:
+                lists = ("models", "llms", "probe_models", "constructions", "benchmarks")
+                params[line] |= {name: type(params[line][name])() for name in lists if name in params[line]}
+            params[line] |= sections.get(line, {})
+        if "pairs" not in lines:
+            params["pairs"]["probe"] = None
+
+    change_params(folder, PARAMS, change)
+    return load_params()
+
+
+def write_task_rates(folder: Path, task: str, *rows: dict) -> None:
+    """Write rates of a task that decide; what a row does not say is absent."""
+    row = dict.fromkeys(RATES, "") | {
+        **{"task": task, "construction": "toy", "measure": "accuracy", "chance": 0.5, "decides": True},
+        **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
+        **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
+        **{"low": 0.4, "high": 0.99, "n": 50, "ties": 0},
+    }
+    table = pd.DataFrame([row | one for one in rows])
+    write_rates(table, folder / f"data/evaluate_{task}/rates.parquet")
+    write_table(with_blanks(table), folder / f"results/evaluate_{task}/rates.csv")
+
+
+def rate_of_pairs(model: str, value: float, low: float, high: float, n: int, verdict="", **more) -> dict:
+    """Return the rate of a model on pairs with real words."""
+    return {
+        "model": model,
+        "source": "real",
+        "value": value,
+        "low": low,
+        "high": high,
+        "n": n,
+        "verdict": verdict,
+        **more,
+    }
+
+
+def read(params):
+    sections = sections_of(params)
+    return ReportInputs(Stage("report", "", params), sections, list(TASKS.values())), ReportModels.of(sections)
+
+
+def sections_of(params) -> dict[str, TaskParams]:
+    return {name: params.params_of(name) for name in TASKS}
+
+
+def pages_of(params) -> dict[str, str]:
+    run, cast = read(params)
+    return render_pages(run, cast, findings_of(run, cast), {})
+
+
+@pytest.fixture
+def pages(folder):
+    """The pages of a run with pairs alone: two models, a baseline panel, and the mock model asked too."""
+    params = with_params(folder, ["pairs"], pairs={"llms": {"mock": {}}})
+    write_task_rates(
+        folder,
+        "pairs",
+        rate_of_pairs("mlm", 0.7, 0.65, 0.75, 300, "above_baseline", baseline="shorter"),
+        rate_of_pairs("clm", 0.5, 0.4, 0.6, 90, "no_difference", baseline="shorter"),
+        rate_of_pairs("mock", 0.5, 0.1, 0.9, 4, "smoke_test", baseline="shorter"),
+        rate_of_pairs("shorter", 0.52, 0.44, 0.6, 300),
+        rate_of_pairs("first-mentioned", 0.5, 0.42, 0.58, 300),
+    )
+    return pages_of(params)
+
+
+def text_of(page: str) -> str:
+    """Return what a page says, without its style."""
+    body = re.sub(r"<style>.*?</style>|<script>.*?</script>", "", page, flags=re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).replace("\u00a0", " ").split())
+
+
+def test_a_placebo_stands_in_the_overview_and_is_not_counted_among_constructions(folder):
+    file = folder / "constructions" / "toy" / "construction.yaml"
+    params = with_params(folder, ["recognition"])
+    own = {"model": "one", "source": "generated", "value": 0.9, "low": 0.8, "high": 0.95, "verdict": "above_chance"}
+    layers = [{"facet": "layer", "level": str(layer), "value": 0.9, "decides": False} for layer in range(3)]
+    write_task_rates(folder, "recognition", own, *({**own, "verdict": "", **layer} for layer in layers))
+    (found,) = findings_of(*read(params))
+    assert (found.question, found.way, found.note) == (
+        "form",
+        "probe, generated sentences",
+        "layer 1, the middle one",
+    )
+    assert "knows the form in none of 1 by a probe." in text_of(pages_of(params)["index.html"])
+    file.write_text(f"placebo: true\n{file.read_text()}")
+    page = text_of(pages_of(params)["index.html"])
+    assert " of 1 by a probe" not in page
+    assert "90 % [80, 95]" in page
+
+
+def test_what_did_not_run_is_not_asked_and_never_zero(pages):
+    index = pages["index.html"]
+    assert index.count("Not asked.") == 3  # form, words and use
+    assert "0\u00a0% [0" not in index
+    assert "70\u00a0%" in index
+
+
+def test_a_run_of_nothing_has_pages_too(folder):
+    assert set(pages_of(with_params(folder, []))) == {"index.html", "methods.html", "figures.html"}
+
+
+def test_a_mock_model_is_shown_beside_no_other(pages):
+    assert "models/mock.html" not in pages
+    body = re.sub(r"<footer>.*</footer>", "", pages["index.html"], flags=re.DOTALL)
+    assert ">mock<" not in body
+    assert "mock" not in pages["constructions/toy.html"].split("<footer>")[0].replace("The mock model answers", "")
+    assert "Not shown: mock" in pages["index.html"]
+
+
+def test_every_interval_is_followed_by_its_number_of_items(pages):
+    for path, text in pages.items():
+        for found in INTERVAL.finditer(text):
+            assert re.compile(r",? ?n\u00a0=\u00a0[\d,]+|</td><td>[\d,]+").match(text, found.end()), (path, found[0])
+
+
+def test_pages_fetch_nothing(pages):
+    for text in pages.values():
+        page = Page(text)
+        assert "@import" not in text
+        assert not [script for script in page.all("script") if "src" in script["attrs"]]
+        assert {link["attrs"]["href"] for link in page.all("link")} == {"data:,"}
+
+
+def test_links_lead_to_pages_tables_and_places_that_exist(pages, folder):
+    place = folder / "results" / "report"
+    for path, text in pages.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text)
+    for path, text in pages.items():
+        for link in Page(text).all("a"):
+            address = link["attrs"].get("href") or ""
+            if address.startswith("http"):
+                continue
+            file, _, anchor = address.partition("#")
+            target = (place / path).parent / file if file else place / path
+            assert target.resolve().is_file(), (path, address)
+            assert not anchor or f'id="{anchor}"' in target.read_text(), (path, address)
+
+
+def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(folder):
+    params = with_params(folder, ["recognition"])
+    baseline = ReportModels.of(sections_of(params)).baseline[0]
+    rows = []
+    for source, value in (("generated", 0.98), ("balanced", 0.5)):
+        rows.append({"model": "one", "source": source, "value": 0.9, "baseline": baseline, "verdict": "above_chance"})
+        rows.append({"model": baseline, "source": source, "value": value})
+    write_task_rates(folder, "recognition", *rows)
+    found = findings_of(*read(params))
+    assert [(one.source, one.headline) for one in found] == [("generated", False), ("balanced", True)]
+
+
+def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the_evaluation(folder):
+    params = with_params(folder, ["scenarios"])
+    row = dict.fromkeys(RATES, "") | {
+        **{"task": "scenarios", "construction": "toy", "source": "own", "facet": "scenario", "level": "S1"},
+        **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
+        **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
+        **{"measure": "accuracy", "low": 0.4, "high": 0.6, "n": 60, "ties": 0, "chance": 0.5, "decides": True},
+    }
+    lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2, "detectable": 0.25}
+    flips = {"measure": "flips", "level": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
+    table = pd.DataFrame(
+        [
+            row | lead | {"model": "mlm", "value": 0.5, "baseline": "last-rule", "verdict": "preference"},
+            row | flips | {"model": "mlm", "chance": np.nan},
+            row | {"model": "last-rule", "value": 0.45},
+        ]
+    )
+    write_rates(table, folder / "data/evaluate_scenarios/rates.parquet")
+    write_table(with_blanks(table), folder / "results/evaluate_scenarios/rates.csv")
+    (one,) = findings_of(*read(params))
+    assert (one.verdict, one.way, one.headline) == (PREFERENCE, "scenario S1: base text", True)
+    assert one.baseline == Baseline("last-rule", Estimate(0.45, 0.4, 0.6, 60))
+    assert one.detectable == 0.25
+    assert "keeps to the same word in 98" in one.preference
+
+
+def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder):
+    in_both = {"measure": "both_orders", "chance": 0.25}
+    write_task_rates(
+        folder,
+        "pairs",
+        rate_of_pairs("mlm", 0.5, 0.45, 0.55, 40, "no_difference", baseline="shorter"),
+        rate_of_pairs("mlm", 0.1, 0.05, 0.2, 20, "preference", baseline="shorter", **in_both),
+        rate_of_pairs("clm", 0.7, 0.6, 0.8, 40, "above_baseline", baseline="shorter"),
+        rate_of_pairs("clm", 0.5, 0.4, 0.6, 20, "above_baseline", baseline="shorter", **in_both),
+        rate_of_pairs("shorter", 0.5, 0.4, 0.6, 40),
+        rate_of_pairs("shorter", 0.0, 0.0, 0.1, 20, **in_both),
+    )
+    found = {(one.model, one.headline): one for one in findings_of(*read(with_params(folder, ["pairs"])))}
+    prefers, knows = found["mlm", True], found["clm", True]
+    assert (prefers.chance, prefers.rate, prefers.verdict) == (0.25, Estimate(0.1, 0.05, 0.2, 20), PREFERENCE)
+    assert (knows.baseline, knows.verdict) == (Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20)), ABOVE_BASELINE)
+    assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
+
+
+def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder):
+    params = with_params(folder, ["pairs", "recognition"])
+    points = {
+        f"step-{at}": {"at": at, "name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
+        for at in (10, 20)
+    }
+    series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
+    pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})
+    grown = params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}})
+    cast = ReportModels.of(sections_of(grown))
+    assert cast.earlier == ["step-10"]
+    assert "step-20" in cast.shown
+    assert "one-random" in cast.random_controls
+    assert {"step-10", "one-random", *cast.baseline}.isdisjoint(cast.shown)
+
+
+def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
+    address = unquote(runs_in_mlflow(finding(), 4, "http://host:1"))
+    assert address.startswith("http://host:1/#/compare-experiments")
+    assert 'experiments=["1", "2", "3", "4"]' in address
+    parsed = SearchUtils.parse_search_filter(address.partition("searchFilter=")[2])
+    assert {(one["type"], one["key"], one["value"]) for one in parsed} == {
+        ("parameter", "model", "mlm"),
+        ("parameter", "construction", "toy"),
+        ("parameter", "source", "own"),
+        ("tag", "dvc.stage", "evaluate_pairs"),
+    }
+
+
+def test_text_of_a_construction_is_no_markup(folder):
+    file = folder / "constructions" / "toy" / "construction.yaml"
+    file.write_text(re.sub("gloss: .*", 'gloss: "x < y & more"', file.read_text()))
+    params = with_params(folder, ["pairs"])
+    write_task_rates(folder, "pairs", rate_of_pairs("mlm", 0.7, 0.6, 0.8, 30, "no_baseline"))
+    page = pages_of(params)["constructions/toy.html"]
+    assert "x &lt; y &amp; more" in page

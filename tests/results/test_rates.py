@@ -1,0 +1,65 @@
+"""Rates of responses, against plain means, and which of them decide."""
+
+import pandas as pd
+import pytest
+
+from cxprobe.results.rates import ALL, Facet, rates_of, with_all
+
+
+def responses() -> pd.DataFrame:
+    """Return the responses of two models to four items of two constructions, in two orders; the first order decides."""
+    rows = []
+    for model, right in (("good", 1.0), ("poor", 0.0)):
+        for construction in ("c1", "c2"):
+            for item in range(4):
+                for order in ("first", "second"):
+                    value = right if order == "first" else float(item % 2)
+                    rows.append((model, construction, f"{item}", order, value))
+    table = pd.DataFrame(rows, columns=["model", "construction", "item", "order", "value"])
+    return table.assign(
+        task="toy",
+        source="own",
+        measure="accuracy",
+        chance=0.5,
+        decides=table["order"] == "first",
+        cluster_item=table["construction"] + table["item"],
+    )
+
+
+FACETS = (Facet("", where="decides"), Facet("order", ["order"]))
+
+
+def test_a_rate_is_the_mean_of_its_responses_with_their_number():
+    table = responses()
+    rates = rates_of(with_all(table), FACETS)
+    for row in rates.to_dict("records"):
+        of_row = table[table["model"] == row["model"]]
+        if row["construction"] != ALL:
+            of_row = of_row[of_row["construction"] == row["construction"]]
+        of_row = of_row[of_row["decides"]] if row["facet"] == "" else of_row[of_row["order"] == row["level"]]
+        assert (row["value"], row["n"], row["chance"]) == (of_row["value"].mean(), len(of_row), 0.5)
+        assert row["low"] <= row["value"] <= row["high"]
+    assert set(rates["construction"]) == {"c1", "c2", ALL}
+
+
+def test_one_rate_of_a_model_on_a_construction_decides_and_it_is_of_all_responses_that_decide():
+    rates = rates_of(responses(), FACETS)
+    assert rates.loc[rates["decides"], "facet"].tolist() == [""] * 4
+    by_order = rates_of(responses(), FACETS[1:])
+    assert by_order.loc[by_order["decides"], "level"].tolist() == ["first"] * 4
+
+
+def test_a_facet_of_all_constructions_together_leaves_single_ones_out():
+    rates = rates_of(with_all(responses()), [Facet("", where="decides", each=False)])
+    assert set(rates["construction"]) == {ALL}
+
+
+def test_levels_of_several_columns_are_joined():
+    table = responses().assign(layer=3)
+    levels = rates_of(table, [Facet("layer", ["order", "layer"], steps=True)])["level"]
+    assert set(levels) == {"first.3", "second.3"}
+
+
+def test_a_response_without_clusters_is_refused():
+    with pytest.raises(Exception, match="no column begins with cluster_"):
+        rates_of(responses().drop(columns="cluster_item"), FACETS)

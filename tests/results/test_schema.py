@@ -1,0 +1,54 @@
+"""The tables of results: what is refused before it is written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
+from cxprobe.results.schema import RATES, RESPONSES, write_rates, write_responses
+
+RESPONSE = {
+    **dict.fromkeys(RESPONSES, ""),
+    **{"task": "toy", "model": "m", "construction": "c", "source": "own", "item": "1", "measure": "accuracy"},
+    **{"value": 1.0, "chance": 0.5, "decides": True, "cluster_item": "1", "order": "first"},
+}
+RATE = {
+    **dict.fromkeys(RATES, ""),
+    **dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], np.nan),
+    **dict.fromkeys(["control", "control_low", "control_high", "control_n"], np.nan),
+    **{"task": "toy", "model": "m", "construction": "c", "source": "own", "measure": "accuracy"},
+    **{"value": 0.5, "low": 0.4, "high": 0.6, "n": 8, "ties": 0, "chance": 0.5, "decides": True},
+}
+
+
+def test_what_is_written_is_read_back_and_absent_numbers_stay_absent(tmp_path):
+    write_rates(pd.DataFrame([RATE]), tmp_path / "rates.parquet")
+    (row,) = read_table(tmp_path / "rates.parquet").to_dict("records")
+    assert row["value"] == 0.5
+    assert np.isnan(row["difference"])
+    write_responses(pd.DataFrame([RESPONSE]), ["order"], tmp_path / "responses.parquet")
+    (row,) = read_table(tmp_path / "responses.parquet").to_dict("records")
+    assert row == RESPONSE
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ([RATE | {"value": 1.5}], r"accuracy of toy, m, c, own is 1\.5, and the share .* is from 0 to 1"),
+        ([RATE | {"measure": "luck"}], r"unknown measures \['luck'\]"),
+        ([RATE, RATE], "two rows are about toy, m, c, own"),
+        ([RATE | {"colour": "red"}], r"unknown: \['colour'\]"),
+        ([RATE | {"level": None}], r"empty cells in \['level'\]"),
+    ],
+)
+def test_rates_that_break_the_schema_are_refused(tmp_path, rows, fault):
+    with pytest.raises(DataError, match=fault):
+        write_rates(pd.DataFrame(rows), tmp_path / "rates.parquet")
+    assert not (tmp_path / "rates.parquet").exists()
+
+
+def test_responses_without_clusters_are_refused(tmp_path):
+    table = pd.DataFrame([RESPONSE]).drop(columns="cluster_item")
+    with pytest.raises(DataError, match="no column begins with cluster_"):
+        write_responses(table, ["order"], tmp_path / "responses.parquet")

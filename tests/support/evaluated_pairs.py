@@ -1,0 +1,88 @@
+"""Minimal pairs and what models answered about them, made up, and the rates of these."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.models.texts import TokenScores, token_table
+from cxprobe.results.rates import rates_of
+from cxprobe.stats import credits_of_margins
+from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, further_rates, pair_responses, pool_pairs
+from cxprobe.tasks.pairs.params import Benchmark
+from cxprobe.tasks.pairs.sources import with_units
+
+# What pairs have where a test does not say otherwise.
+USUAL = {
+    **{
+        "construction": "toy",
+        "tests": "meaning",
+        "words": "real",
+        "variant": "A",
+        "origin": "paper",
+        "format": "paper",
+    },
+    **{"sentence": "construction", "noun_type": "female", "order": "original"},
+}
+
+
+def crossed(**values) -> pd.DataFrame:
+    """Return a row for each combination of values, the last of which change first, and what pairs usually have."""
+    table = pd.MultiIndex.from_product(values.values(), names=values).to_frame(index=False)
+    return table.assign(**{name: value for name, value in USUAL.items() if name not in values})
+
+
+def credited(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(accuracy=credits_of_margins(table["margin"].to_numpy(float)))
+
+
+def tokens(text: str, scheme: str, log_probs: list[float]) -> TokenScores:
+    ends = [place for place, letter in enumerate(text + " ") if letter == " "]
+    spans = list(zip([0, *ends[:-1]], ends, strict=True))
+    places = np.arange(len(spans))
+    return TokenScores(text, scheme, places, np.array(spans), places, np.array(log_probs, dtype=float))
+
+
+ONE = {"item": "i", "construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "cluster_frame": "f"}
+TEXTS = pd.DataFrame(
+    [
+        {"id": "a", "context": "it is", "good": " so", "bad": " not", "order": "original", **ONE},
+        {"id": "b", "context": "", "good": "it is so", "bad": "it is not", "order": "switched", **ONE},
+    ]
+)
+SCORED = [
+    tokens("it is so", "pll", [-1, -1, -4]),
+    tokens("it is not", "pll", [-1, -1, -3]),
+    tokens("it is so", "pll_word_l2r", [-1, -1, -2]),
+    tokens("it is not", "pll_word_l2r", [-1, -1, -2]),
+]
+ANSWERS = token_table(SCORED)
+
+
+def own(scheme: str = "pll", score: str = "sum", scores: tuple[str, ...] = ("sum",)) -> EvaluationConfig:
+    return EvaluationConfig("own", scheme, score, scores)
+
+
+def of_benchmark(benchmark: Benchmark, name: str = "others") -> EvaluationConfig:
+    shifts = benchmark.format == "paired_focus"
+    scores = [*dict.fromkeys([benchmark.score, "sum", "per_token", "per_character"])]
+    return EvaluationConfig(name, "pll", benchmark.score, scores, benchmark.by, shifts)
+
+
+NONE = pd.MultiIndex.from_arrays([[], []], names=["construction", "variant"])  # no variant is answered by words
+
+
+def responses_of(decided: Mapping[str, pd.DataFrame], how: EvaluationConfig | None = None) -> pd.DataFrame:
+    """Return the responses of models to decided pairs."""
+    how = how or own()
+    tables = [
+        pair_responses(with_units(table), how).assign(task="pairs", model=name) for name, table in decided.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def rates_of_pairs(responses: pd.DataFrame, answered: pd.MultiIndex = NONE) -> pd.DataFrame:
+    """Return all rates by construction, source, facet, level, measure and model."""
+    tables = [rates_of(pool_pairs(responses, answered), FACETS), further_rates(responses, answered)]
+    keys = ["construction", "source", "facet", "level", "measure", "model"]
+    return pd.concat(tables, ignore_index=True).set_index(keys).sort_index()

@@ -1,0 +1,38 @@
+"""Greetings as a task."""
+
+from collections.abc import Iterator
+
+from cxprobe.tasks.greetings.params import GreetingsParams, GreetingsStage
+
+from cxprobe.files.writing import DATA
+from cxprobe.results.answers import read_made_table
+from cxprobe.results.params import ReportParams
+from cxprobe.results.task import Demand, Task, read_demand
+
+
+class GreetingsTask(Task):
+    """Greetings in two orders of words."""
+
+    params = GreetingsStage
+    title = "Greetings"
+    asked_by = "by greetings"
+    steps = ("make",)
+
+    def check_params(self, params, faults) -> None:
+        """Refuse greetings of nobody."""
+        if params.section(GreetingsParams).make.names < 1:
+            faults.lines.append("params.yaml: greetings.make.names: greet one person or more")
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield what each model reads."""
+        section = params.section(GreetingsParams)
+        items = read_made_table(DATA / "make_greetings" / "items.parquet")
+        yield from read_demand(params.models, "measure_greetings", section.models, {*items["good"], *items["bad"]})
+
+    def row_label(self, row, inputs) -> str:
+        """Return what pages call all greetings."""
+        return "" if row["facet"] else "greetings"
+
+    def question(self, row, models) -> str:
+        """Return the question that greetings answer."""
+        return "form"

@@ -1,0 +1,44 @@
+"""A model that finds every token as probable as any other knows nothing: exactly half right, and all of it ties."""
+
+import pytest
+import torch
+from evaluated_pairs import rates_of_pairs, responses_of
+
+from conftest import ROOT
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.texts import ScoringConfig, token_table
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
+from cxprobe.tasks.pairs.frames import load_pairs
+from cxprobe.tasks.pairs.make import pair_table, render_pairs
+from cxprobe.tasks.pairs.measure import texts_of_pairs
+
+
+@pytest.mark.parametrize("name", ["mini-mlm", "mini-clm"])
+def test_a_constant_model_is_half_right_and_all_ties(name):
+    people = load_people(ROOT / PEOPLE_FILE)
+    content = load_pairs("ditransitive", people, ROOT / "constructions")
+    pairs = render_pairs("ditransitive", content, people, 1, seed=1)
+    spec = ModelSpec(name=str(ROOT / "models" / name), revision=None, sha256=None, dtype="float32", bos="add")
+    model = load_language_model("constant", spec)
+    with torch.no_grad():
+        for parameter in model.model.parameters():
+            parameter.zero_()
+    how = ScoringConfig(schemes=["pll"], token_budget=4096)
+    answers = token_table(score_texts(model, [texts_of_pairs(model, pairs)], how))
+    every = ["per_token", "sum", "given_context", "pmi"]
+    decided = decide_pairs(pair_table(pairs), answers, EvaluationConfig("own", "pll", "per_token", every))
+    assert decided["deciding"].sum() == len(pairs)
+    rates = rates_of_pairs(responses_of({"m": decided})).reset_index()
+    deciding = rates[(rates["measure"] == "accuracy") & (rates["facet"] != "score") & (rates["facet"] != "origin")]
+    assert (deciding["value"] == 0.5).all()
+    assert (deciding["ties"] == deciding["n"]).all()
+    biases = rates[rates["measure"] == "bias"]
+    assert set(biases["level"].str.partition(".")[0]) == {"order", "variant"}
+    assert (biases["value"] == 0).all()
+    # Members of unequally many tokens do not tie in their sums; those of equally many tie under every score.
+    margins = decided.pivot_table(index="id", columns="score", values="margin")
+    alike = margins["sum"] == 0
+    assert 0 < alike.mean() < 1
+    assert (margins.loc[alike, ["given_context", "pmi"]].dropna() == 0).all(axis=None)

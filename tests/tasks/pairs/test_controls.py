@@ -1,0 +1,125 @@
+"""Controls of minimal pairs, and what may be said of a model beside them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from evaluated_pairs import crossed, rates_of_pairs, responses_of
+
+from cxprobe.models.params import Member, NgramFeatures, PairClassifier
+from cxprobe.results.verdict import beside_control
+from cxprobe.stats import Estimate, difference_of_samples
+from cxprobe.tasks.pairs.controls import is_above_chance
+from cxprobe.tasks.pairs.evaluate import answered_in, override
+
+
+def rate(value, n=100, half=0.05):
+    return Estimate(value, max(0.0, value - half), min(1.0, value + half), n)
+
+
+@pytest.mark.parametrize(
+    ("of_all", "in_both", "passed"),
+    [
+        (0.9, 0.8, True),
+        (0.5, 0.5, False),  # always the person who is named first
+        (0.5, 0.0, False),  # always one of two names
+        (0.6, 0.25, False),
+        (0.52, 0.4, False),
+        (0.6, None, True),  # there is one order
+    ],
+)
+def test_a_control_is_passed_above_chance_in_all_pairs_and_in_both_orders(of_all, in_both, passed):
+    assert is_above_chance(rate(of_all), None if in_both is None else rate(in_both)) == passed
+
+
+@pytest.mark.parametrize(
+    ("above_chance", "ahead", "passed", "verdict"),
+    [
+        (True, True, True, "knows"),
+        (False, False, True, "does_not"),
+        (False, True, True, "does_not"),
+        (True, True, False, "cannot_be_told"),
+        (True, False, True, "without_construction"),
+    ],
+)
+def test_four_verdicts_follow_from_the_rate_the_best_baseline_model_and_the_control(
+    above_chance, ahead, passed, verdict
+):
+    assert beside_control(above_chance, ahead, passed) == verdict
+
+
+def answered(construction, tests, right, control=""):
+    """Return judged pairs of a model that is right in some variants: (variant, order) -> credit."""
+    frames = [f"{construction} {frame}" for frame in range(24)]
+    items = crossed(order=["original", "switched"], cluster_frame=frames, variant=["A", "B"])
+    items = items.assign(construction=construction, tests=tests, control=control)
+    items["accuracy"] = [right(*key) for key in zip(items["variant"], items["order"], strict=True)]
+    ids = items["cluster_frame"] + items["variant"] + items["order"]
+    deciding = {"scheme": "pll", "score": "sum", "deciding": True, "balanced": True, "margin": 0.0}
+    return items.assign(id=ids, item=items["cluster_frame"], **deciding)
+
+
+def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
+    items = pd.concat(
+        [
+            answered("giving", "meaning", lambda variant, _: float(variant == "A"), "plain"),
+            answered("moving", "meaning", lambda *_: 1.0, "other"),
+            answered("alone", "meaning", lambda *_: 1.0, "absent"),
+            answered("plain", "control", lambda *_: 1.0),
+            answered("other", "control", lambda variant, _: float(variant == "A")),
+        ]
+    )
+    rates = rates_of_pairs(responses_of({"m": items})).reset_index()
+    differences = {"difference": 0.5, "diff_low": 0.4, "diff_high": 0.6, "p_adjusted": np.nan, "detectable": np.nan}
+    compared = rates.assign(baseline="words", **differences)
+    control_of = dict(items[["construction", "control"]].drop_duplicates().to_numpy())
+    settled = override(compared, control_of, [])
+    whole = settled[(settled["facet"] == "") & (settled["measure"] == "accuracy")].set_index("construction")
+    known = whole.dropna(subset="control")
+    assert known.index.tolist() == ["giving", "moving"]  # a control that the model was not asked is no control
+    assert known["control"].tolist() == [1.0, 0.5]
+    assert known["verdict"].tolist() == ["does_not", "cannot_be_told"]
+    assert (whole.drop(index=known.index)["verdict"] == "").all()
+    assert whole["prefers"].to_dict()["giving"]  # right in one variant, wrong in the other
+    both = settled[(settled["measure"] == "both_orders") & (settled["construction"] == "giving")].iloc[0]
+    assert (both["control"], both["verdict"], both["diff_low"], both["prefers"]) == (1.0, "does_not", 0.4, False)
+
+
+def test_the_difference_of_two_samples_covers_the_true_one_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    inside = 0
+    for _ in range(1000):
+        ends = []
+        for p, n in ((0.7, 80), (0.9, 60)):
+            value = rng.binomial(n, p) / n
+            centre, half = (value + 1.96**2 / (2 * n)), 1.96 * np.sqrt(value * (1 - value) / n + 1.96**2 / (4 * n * n))
+            scale = 1 + 1.96**2 / n
+            ends.append(Estimate(value, (centre - half) / scale, (centre + half) / scale, n))
+        difference = difference_of_samples(*ends)
+        inside += difference.low <= -0.2 <= difference.high
+    assert 0.93 <= inside / 1000 <= 0.97
+
+
+def test_variants_that_a_trained_bag_of_words_answers_stay_out_of_rates_of_several_constructions():
+    counts = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
+    words = Member("words", PairClassifier(kind="pair_classifier", folds=5, counts=counts), "panel")
+    asked = answered("giving", "meaning", lambda variant, _: 1.0 if variant == "A" else 0.5)
+    other = answered("plain", "control", lambda *_: 1.0)  # words may answer a control
+    decided = {"words": pd.concat([asked, other]), "other": pd.concat([asked.assign(accuracy=1.0), other])}
+    responses = responses_of(decided)
+    left_out = answered_in(responses, [words], 0.6)
+    assert left_out.tolist() == [("giving", "A")]
+    rates = rates_of_pairs(responses, left_out).xs(("", "accuracy"), level=["facet", "measure"])
+    assert rates.loc[("all", "real", "", "words"), "n"] == 48  # variant B alone
+    assert rates.loc[("giving", "real", "", "words"), "n"] == 96
+
+
+def test_an_item_of_form_is_right_in_every_variant_or_not():
+    def right(variant, order):
+        return float(variant == "A" or order == "switched")
+
+    form = answered("giving", "form", right).query("order == 'original'")
+    place = ("giving", "real", "", "", "every_variant", "m")
+    assert rates_of_pairs(responses_of({"m": form})).loc[place, "value"] == 0.0
+    form = form.assign(accuracy=np.where(form["cluster_frame"] == "giving 0", 1.0, form["accuracy"]))
+    row = rates_of_pairs(responses_of({"m": form})).loc[place]
+    assert (row["value"], row["n"], row["decides"]) == (pytest.approx(1 / 24), 24, False)

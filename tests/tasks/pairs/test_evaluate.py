@@ -1,0 +1,147 @@
+from dataclasses import astuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from evaluated_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, rates_of_pairs, responses_of, tokens
+from evaluated_pairs import own as how_to_judge
+
+from cxprobe.errors import DataError
+from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
+from cxprobe.models.texts import token_table
+from cxprobe.stats import estimate_rate, rate_by
+from cxprobe.tasks.pairs.evaluate import bias_by, decide_pairs, pairs_for
+
+DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
+
+
+def scored(margin, items=40, seed=0):
+    """Return judged pairs, two noun types x two variants x two orders, whose margins ``margin`` gives."""
+    rng = np.random.default_rng(seed)
+    axes = {"number": range(items), "variant": ["A", "B"], "order": ["original", "switched"]}
+    table = crossed(noun_type=["female", "male"], **axes)
+    table["item"] = table["noun_type"] + "-" + table["number"].astype(str)
+    margins = [margin(rng, *row) for row in table[["noun_type", "variant", "order"]].itertuples(index=False)]
+    frames = "f" + (table.pop("number") % 8).astype(str)
+    ids = table["item"] + "-" + table["variant"] + "-" + table["order"]
+    return credited(table.assign(id=ids, cluster_frame=frames, margin=margins))
+
+
+def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_biased():
+    table = scored(lambda _, kind, variant, order: 1.0 if order == "original" else -1.0)
+    assert rate_by(table, "accuracy", ["noun_type"])["accuracy"].tolist() == [0.5, 0.5]
+    order = bias_by(table, "order", ["noun_type"])
+    assert order["bias"].tolist() == [1, 1]
+    assert (order["low"] > 0.3).all()
+    assert order[["first", "second"]].to_numpy().tolist() == [["original", "switched"]] * 2
+    assert order["n"].tolist() == [80, 80]  # each of 40 items in both variants
+    assert order["changed"].tolist() == [1, 1]
+    assert bias_by(table, "variant", ["noun_type"])["bias"].tolist() == [0, 0]
+
+
+def test_a_preference_for_names_is_never_right_in_both_orders_and_has_no_margin_while_knowledge_has_both():
+    names = np.random.default_rng(1).normal(size=1000)
+
+    def prefers(known):
+        chosen = iter(range(1000))
+
+        def margin(rng, kind, variant, order):
+            preference = names[next(chosen) // 2]
+            return known + rng.normal(0, 1e-6) + (preference if order == "original" else -preference)
+
+        table = scored(margin).assign(**DECIDING)
+        rates = rates_of_pairs(responses_of({"m": table}))
+        return (rates.loc["toy", "real", "", "", measure, "m"] for measure in ("both_orders", "margin"))
+
+    both, margin = prefers(0.0)
+    assert (both["value"], both["n"], margin["value"]) == (0, 160, pytest.approx(0, abs=1e-5))
+    assert both["high"] < 0.4  # eight frames
+    both, margin = prefers(0.5)
+    assert both["value"] == pytest.approx((abs(names[:160]) < 0.5).mean())
+    assert (margin["low"], margin["value"], margin["high"]) == pytest.approx((0.5, 0.5, 0.5), abs=1e-5)
+
+
+def decided_toy(seed=0):
+    """Return decided pairs of a construction, some with pseudowords, under two scores and two schemes."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for words in ("real", "pseudo"):
+        own = scored(lambda rng, *_: rng.choice([-1.0, 0.0, 1.0]), items=8, seed=seed)
+        parts.append(own.assign(words=words, id=words + own["id"], item=words + own["item"]))
+    items = pd.concat(parts, ignore_index=True).assign(**DECIDING)
+    others = [
+        credited(items.assign(scheme=scheme, score=score, margin=rng.normal(size=len(items)), deciding=False))
+        for scheme, score in (("pll", "sum"), ("pll_word_l2r", "per_token"), ("pll_word_l2r", "sum"))
+    ]
+    return pd.concat([items, *others], ignore_index=True)
+
+
+def test_rates_are_those_of_their_groups_and_those_of_several_models_are_those_of_each():
+    decided = {name: decided_toy(seed) for seed, name in enumerate(("one", "two"))}
+    rates = rates_of_pairs(responses_of(decided))
+    for model, table in decided.items():
+        for words, of_words in table.groupby("words"):
+            deciding = of_words[of_words["deciding"]]
+            groups = {("", ""): deciding}
+            groups |= {("variant", name): rows for name, rows in deciding.groupby("variant")}
+            groups |= {("noun_type", name): rows for name, rows in deciding.groupby("noun_type")}
+            others = of_words[~of_words["deciding"]]
+            groups |= {("score", ".".join(key)): rows for key, rows in others.groupby(["scheme", "score"])}
+            for (facet, level), rows in groups.items():
+                expected = estimate_rate(rows["accuracy"].to_numpy(), rows[["cluster_frame"]].to_numpy(object))
+                row = rates.loc["toy", words, facet, level, "accuracy", model]
+                assert tuple(row[["value", "low", "high", "n"]]) == astuple(expected)
+                assert row["ties"] == (rows["accuracy"] == 0.5).sum()
+                assert row["decides"] == (facet == "")
+        alone = rates_of_pairs(responses_of({model: table}))
+        pd.testing.assert_frame_equal(rates.xs(model, level="model"), alone.xs(model, level="model"))
+    levels = rates.loc["toy", "real", "compared_noun_type"].index.get_level_values("level").unique()
+    assert set(levels) == {f"{way}.{kind}" for way in ("order", "variant") for kind in ("female", "male")}
+
+
+@pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])
+def test_the_scheme_and_the_score_decide_and_all_others_stay(scheme, accuracy):
+    decided = decide_pairs(TEXTS, ANSWERS, how_to_judge(scheme, "sum", ("sum", "given_context")))
+    deciding = decided[decided["deciding"]]
+    assert deciding["accuracy"].tolist() == [accuracy, accuracy]
+    assert deciding[["right", "wrong", "balanced"]].to_numpy().tolist() == [["so", "not", False]] * 2
+    assert not decided["balanced"].any()
+    assert deciding[["scheme", "score"]].drop_duplicates().to_numpy().tolist() == [[scheme, "sum"]]
+    counted = decided.groupby(["scheme", "score"], sort=False).size().to_dict()
+    assert counted == {
+        (one, name): number for one in ("pll", "pll_word_l2r") for name, number in (("sum", 2), ("given_context", 1))
+    }
+
+
+def test_a_score_that_is_not_finite_names_its_pair():
+    broken = token_table([tokens("it is so", "pll", [-1, -np.inf, -1]), SCORED[1]])
+    with pytest.raises(DataError, match=r"pair a, sum: a score is not finite \(-inf, -5.0\)"):
+        decide_pairs(TEXTS, broken, how_to_judge())
+
+
+SPEC = ModelSpec(name="models/x", revision=None, sha256=None, dtype="float32")
+ALONE = Member("alone", ContinuationAlone(kind="continuation_alone", checkpoint=SPEC), "baseline")
+MODEL = Member("x", SPEC, "x")
+PREFERENCES = pd.DataFrame({"id": ["b", "a"], "margin": [0.0, 3.0]})
+
+
+def test_a_preference_decides_and_an_undecided_pair_is_a_tie():
+    decided = decide_pairs(TEXTS, PREFERENCES, how_to_judge())
+    assert decided[["id", "accuracy", "scheme", "score", "deciding"]].to_numpy().tolist() == [
+        ["a", 1.0, "rule", "preference", True],
+        ["b", 0.5, "rule", "preference", True],
+    ]
+
+
+def test_a_pair_without_a_preference_or_with_two_is_refused():
+    with pytest.raises(DataError, match=r"1 of 2 pairs have no preference \(b\)"):
+        decide_pairs(TEXTS, PREFERENCES[PREFERENCES["id"] == "a"], how_to_judge())
+    with pytest.raises(DataError, match="a pair has several"):
+        decide_pairs(TEXTS, pd.concat([PREFERENCES, PREFERENCES]), how_to_judge())
+
+
+def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_a_context():
+    scored = token_table([tokens("it is so", "pll", [-1, -1, -4]), tokens("it is not", "pll", [-1, -1, -3])])
+    assert decide_pairs(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge())["id"].tolist() == ["a"]
+    assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""], {}).empty
+    assert pairs_for(MODEL, TEXTS, {}) is TEXTS

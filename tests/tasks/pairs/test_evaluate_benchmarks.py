@@ -1,0 +1,85 @@
+import numpy as np
+import pandas as pd
+import pytest
+from evaluated_pairs import of_benchmark, rates_of_pairs, responses_of
+
+from cxprobe.errors import DataError
+from cxprobe.models.texts import TokenScores, token_table
+from cxprobe.stats import credits_of_margins, rate_by
+from cxprobe.tasks.pairs.evaluate import decide_pairs, paired_focus_shifts
+from cxprobe.tasks.pairs.params import Benchmark
+
+TEXTS = {"She sings.": -1.0, "She sing.": -2.0, "He ran.": -3.0, "He run.": -3.0, "We go.": -9.0, "We goes.": -4.0}
+PAIRS = pd.DataFrame(
+    [
+        ("a", "", "She sings.", "She sing.", "agreement", "x"),
+        ("b", "", "He ran.", "He run.", "tense", "x"),
+        ("c", "", "We go.", "We goes.", "agreement", "y"),
+    ],
+    columns=["id", "context", "good", "bad", "phenomenon", "field"],
+).assign(item=list("abc"), cluster_item=list("abc"))
+
+
+def tokens(text, log_prob):
+    spans = np.array([(0, len(text))])
+    return TokenScores(text, "causal", np.array([1]), spans, np.array([0]), np.array([log_prob]))
+
+
+ANSWERS = token_table([tokens(*one) for one in TEXTS.items()])
+
+
+def judge(name, pairs, settings):
+    how = of_benchmark(settings, name)
+    decided = decide_pairs(pairs, ANSWERS, how)
+    return decided, rates_of_pairs(responses_of({"m": decided}, how)).xs(("accuracy", "m"), level=["measure", "model"])
+
+
+def benchmark(**changes) -> Benchmark:
+    every = {"format": "blimp", "files": "*", "by": ["phenomenon", "field"], "score": "sum"}
+    return Benchmark(**every | changes)
+
+
+def test_a_benchmark_is_judged_by_its_own_score_and_by_those_of_whole_texts():
+    decided, _ = judge("others", PAIRS, benchmark(score="per_character"))
+    deciding = decided[decided["deciding"]]
+    assert deciding["accuracy"].tolist() == [1.0, 0.5, 0.0]
+    assert deciding["score"].unique().tolist() == ["per_character"]
+    assert set(decided["score"]) == {"sum", "per_token", "per_character"}
+
+
+def test_the_first_group_of_a_benchmark_is_the_construction_and_the_others_divide_it():
+    _, rates = judge("others", PAIRS, benchmark())
+    numbers = rates[["value", "n", "ties", "decides"]].apply(tuple, axis=1).to_dict()
+    found = {place: row for place, row in numbers.items() if place[2] in ("", "group")}
+    assert found == {
+        ("all", "others", "", ""): (0.5, 3, 1, True),
+        ("agreement", "others", "", ""): (0.5, 2, 0, True),
+        ("tense", "others", "", ""): (0.5, 1, 1, True),
+        ("all", "others", "group", "x"): (0.75, 2, 1, False),
+        ("all", "others", "group", "y"): (0.0, 1, 0, False),
+        ("agreement", "others", "group", "x"): (1.0, 1, 0, False),
+        ("agreement", "others", "group", "y"): (0.0, 1, 0, False),
+        ("tense", "others", "group", "x"): (0.5, 1, 1, False),
+    }
+
+
+def focus(margins):
+    rows = [
+        {"item": item, "row": row, "cluster_verb": item, "margin": margin, "scheme": "causal", "score": "sum"}
+        for item, pair in margins.items()
+        for row, margin in zip(("construction", "control"), pair, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_paired_focus_asks_whether_the_construction_shifts_the_odds_the_expected_way():
+    shifts = paired_focus_shifts(focus({"up": (0.2, -1.0), "down": (0.5, 1.0), "same": (-3.0, -3.0)}))
+    assert shifts.set_index("item")["margin"].to_dict() == {"up": 1.2, "down": -0.5, "same": 0}
+    credits = credits_of_margins(shifts["margin"].to_numpy())
+    accuracy = rate_by(shifts.assign(accuracy=credits), "accuracy", ["row"])
+    assert accuracy[["row", "accuracy", "n", "ties"]].to_numpy().tolist() == [["construction", 0.5, 3, 1]]
+
+
+def test_paired_focus_needs_the_control_of_every_row():
+    with pytest.raises(DataError, match="one row of the construction and one of the control"):
+        paired_focus_shifts(focus({"one": (1.0, 0.0), "two": (1.0, 0.0)}).iloc[:-1])

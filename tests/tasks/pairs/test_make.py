@@ -1,0 +1,226 @@
+"""Minimal pairs of a construction: what is drawn, how pairs are worded, and how a table keeps them."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_pairs import load_toy
+
+from conftest import PAIRS, PEOPLE
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import DataError
+from cxprobe.models.texts import Pair
+from cxprobe.tasks.pairs.frames import load_pairs
+from cxprobe.tasks.pairs.make import build_pairs, draw_items, made_tables, pair_table, pairs_of, render_pairs
+from cxprobe.tasks.pairs.params import AskedPairs, MakePairs, PerCell
+from cxprobe.tasks.pairs.sources import first_items
+
+
+def spread(counts, size):
+    """Return how far apart the most and the least used of ``size`` things are."""
+    return max(counts.values()) - (min(counts.values()) if len(counts) == size else 0)
+
+
+@given(
+    frames=st.integers(1, 9),
+    nouns=st.integers(2, 9),
+    people=st.integers(0, 2),
+    fillers=st.lists(st.integers(1, 5), max_size=2),
+    pronouns=st.integers(1, 2),
+    wanted=st.integers(1, 60),
+    seed=st.integers(0, 5),
+)
+def test_everything_is_used_equally_often_and_no_item_comes_twice(
+    frames, nouns, people, fillers, pronouns, wanted, seed
+):
+    groups = [frames, *fillers]
+    items = draw_items(groups, nouns, people, pronouns, wanted, np.random.default_rng(seed))
+    partners = nouns if people else groups[1] if fillers else 1
+    assert len(items) == min(wanted, frames * partners)
+    assert len({(item.rows, item.people[:1]) for item in items}) == len(items)
+    for group, size in enumerate(groups):
+        assert spread(Counter(item.rows[group] for item in items), size) <= 1
+    for place in range(people):
+        assert spread(Counter(item.people[place] for item in items), nouns) <= 1 + (place and len(items) % nouns == 1)
+    assert all(len(set(item.people)) == people for item in items)
+    assert spread(Counter(item.pronouns for item in items), pronouns) <= 1
+    if people == 2 and len(items) % nouns != 1:
+        assert Counter(item.people[0] for item in items) == Counter(item.people[1] for item in items)
+
+
+def test_the_members_of_an_item_are_worded_as_the_templates_say(tmp_path):
+    pairs = render_pairs("x", *load_toy(tmp_path), 1, seed=0)
+    members = {
+        (pair.groups["variant"], pair.groups["order"]): pair for pair in pairs if pair.groups["noun_type"] == "name"
+    }
+    original, switched, of_b = members["A", "original"], members["A", "switched"], members["B", "original"]
+    first, verb, second, gift = original.context.removesuffix(".").split(" ", 3)
+    assert original.good == f" The one who gave her something is {first}."
+    assert original.bad == f" The one who gave her something is {second}."
+    assert switched.context == f"{second} {verb} {first} {gift}."
+    assert switched.good == original.bad
+    assert of_b.good == f" She got {gift} because {first} gave it to {second}."
+    assert of_b.bad == f" She got {gift} because {second} gave it to {first}."
+    assert len({pair.item for pair in members.values()}) == 1
+
+
+FORM = """\
+tests: form
+slots: {{one: {{gloss: a noun}}, article: {{gloss: its article}}, other: {{gloss: another}}}}
+variants:
+  A:
+    continuation: "she took {{article}} {{thing}} and {{article}} {{other}}."
+    contrast: {{thing: {{good: "{{one}}", bad: "{{other}}"}}}}
+frames: [{{one: cup, article: some}}, {{one: box, article: {article}}}]
+fillers: {{others: [{{other: loaf}}, {others}]}}
+"""
+
+
+def test_pairs_without_people_have_no_noun_type_and_no_context(tmp_path):
+    pairs = render_pairs("x", *load_toy(tmp_path, FORM.format(article="the", others="{other: tart}")), 4, seed=0)
+    assert ("", "She took the box and the tart.", "She took the tart and the tart.") in {
+        (pair.context, pair.good, pair.bad) for pair in pairs
+    }
+    assert {pair.groups["noun_type"] for pair in pairs} == {"none"}
+
+
+RIVAL = PAIRS.replace("  A:\n", '  A:\n    rival: "{N1} {verb} {gift} for {N2}\'s brother."\n')
+
+
+def test_after_a_rival_the_other_member_is_right(tmp_path):
+    pairs = render_pairs("x", *load_toy(tmp_path, RIVAL), 3, seed=0)
+    of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
+    asked = {(pair.item, pair.groups["order"], pair.groups["sentence"]): pair for pair in of_a}
+    assert len(asked) == 2 * 3 * 2 * 2
+    for (item, order, sentence), pair in asked.items():
+        other = asked[item, order, {"construction": "rival", "rival": "construction"}[sentence]]
+        assert ("brother" in pair.context) == (sentence == "rival")
+        assert (pair.good, pair.bad, pair.clusters) == (other.bad, other.good, other.clusters)
+
+
+@pytest.mark.parametrize(
+    ("says", "origins"),
+    [
+        ("", {"construction": "paper", "rival": "own"}),
+        ("    rival_origin: paper\n", {"construction": "paper", "rival": "paper"}),
+        ("    origin: own\n", {"construction": "own", "rival": "own"}),
+    ],
+)
+def test_a_rival_has_an_origin_of_its_own(tmp_path, says, origins):
+    pairs = render_pairs("x", *load_toy(tmp_path, RIVAL.replace("  A:\n", "  A:\n" + says)), 3, seed=0)
+    of_a = [pair for pair in pairs if pair.groups["variant"] == "A"]
+    assert {pair.groups["sentence"]: pair.groups["origin"] for pair in of_a} == origins
+
+
+def test_common_nouns_stand_in_their_typical_roles_and_exchanged(tmp_path):
+    typical = [("the waiter", "the guest"), ("the nurse", "the patient")]
+    text = PAIRS.replace("frames:\n", "typical: [[the waiter, the guest], [the nurse, the patient]]\nframes:\n")
+    pairs = render_pairs("x", *load_toy(tmp_path, text, PEOPLE.replace("  job:", "  common-noun:")), 6, seed=0)
+    for order, seats in (("original", typical), ("switched", [roles[::-1] for roles in typical])):
+        contexts = [
+            pair.context
+            for pair in pairs
+            if (pair.groups["variant"], pair.groups["noun_type"], pair.groups["order"]) == ("A", "common-noun", order)
+        ]
+        roles = [[text.startswith(a.capitalize()) and f" {b} " in text for a, b in seats] for text in contexts]
+        assert sorted(roles) == [[False, True]] * 3 + [[True, False]] * 3
+    names = {pair.clusters["noun1"] for pair in pairs if pair.groups["noun_type"] == "name"}
+    assert names <= {"Ann", "Eve", "Ida", "Mia"}
+
+
+def test_a_variant_that_does_not_show_what_tells_items_apart_is_refused(tmp_path):
+    hidden = (
+        '  hidden: {context: "{verb} {gift}.", continuation: "she {was} glad.", '
+        "contrast: {was: {good: was, bad: were}}}\nframes:\n"
+    )
+    toy = load_toy(tmp_path, PAIRS.replace("frames:\n", hidden))
+    with pytest.raises(DataError, match=r"twice; two rows of its pairs\.yaml differ in nothing that the variant shows"):
+        render_pairs("x", *toy, 9, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("article", "other", "message"),
+    [
+        ("the", "box", r"x.pairs\.yaml, variant A: 'She took the box and the box\.' is both the right and"),
+        ("a", "apple", r"x.pairs\.yaml, variant A: .*: 'a apple' has the wrong article"),
+    ],
+)
+def test_what_only_certain_rows_make_together_is_refused(tmp_path, article, other, message):
+    text = FORM.format(article=article, others=f"{{other: {other}}}, {{other: pie}}")
+    text = text.replace("frames: [", "frames: [{one: jar, article: some}, ")  # the third beside the second filler
+    with pytest.raises(DataError, match=message):
+        render_pairs("x", *load_toy(tmp_path, text), 9, seed=0)
+
+
+def test_an_item_is_clustered_by_its_frame_its_wording_its_people_and_the_large_groups_it_draws_from(tmp_path):
+    [pair, *_] = render_pairs("x", *load_toy(tmp_path), 1, seed=0)
+    assert {pair.clusters["noun1"], pair.clusters["noun2"]} == {pair.context.split()[0], pair.context.split()[2]}
+    assert pair.clusters["wording"].startswith("x ")
+    assert "{" in pair.clusters["wording"]
+    for number, names in ((1, {"frame", "wording"}), (9, {"frame", "wording", "others"})):
+        others = ", ".join(f"{{other: v{k}}}" for k in range(number))
+        [pair, *_] = render_pairs("x", *load_toy(tmp_path, FORM.format(article="the", others=others)), 1, seed=0)
+        assert set(pair.clusters) == names
+
+
+def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_that_they_lack(tmp_path):
+    pairs = render_pairs("x", *load_toy(tmp_path), 5, seed=2)
+    assert pairs_of(pair_table(pairs)) == pairs
+    first = Pair("a", "a", "", "good", "bad", {"field": "go"}, {"verb": "go"})
+    assert pairs_of(pair_table([first, first])) == [first, first]
+    table = pair_table([first, Pair("b", "b", "", "good", "bad", {}, {"item": "b"})]).set_index("id")
+    assert table.loc["b", ["field", "cluster_verb", "cluster_item"]].tolist() == ["", "b", "b"]
+    assert table.loc["a", ["field", "cluster_verb", "cluster_item"]].tolist() == ["go", "go", "a"]
+
+
+def settings(meaning=4, pseudowords="random", format="paper", examples=0, form=1) -> MakePairs:
+    pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
+    return MakePairs(pairs_per_condition=pairs_per_condition, pseudowords=pseudowords, format=format, examples=examples)
+
+
+def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
+    toy = load_toy(tmp_path)
+    named = {"toy": toy[0]}, toy[1]
+    built = build_pairs("toy", *named, settings(), seed=0)
+    # Two of words, two variants, two orders, two noun types, four pairs a cell.
+    counts = {"pairs": 64, "items": 16, "cells": 16, "cells_not_filled": 0, "pseudowords": 3, "pseudowords_random": 3}
+    assert built.counts == counts
+    assert built.pseudowords["word"].tolist() == ["baked", "poured", "sang"]
+    real = built.pairs[built.pairs["words"] == "real"]
+    assert real["id"].tolist() == [pair.id for pair in render_pairs("toy", *toy, 4, seed=0)]
+    assert build_pairs("toy", *named, settings(pseudowords=None), seed=0).pairs.equals(real)
+    tables = made_tables({"one": built, "two": built})
+    assert {name: len(table) for name, table in tables.items()} == {"cells": 32, "pseudowords": 6, "constructions": 2}
+
+
+def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
+    content, people = load_toy(tmp_path)
+    built = build_pairs("toy", {"toy": content}, people, settings(meaning=10, pseudowords=None), seed=0)
+    cells = built.cells.set_index("noun_type")
+    assert (cells["shortfall"]["job"] == 1).all()  # three frames and three nouns make nine items
+    assert (cells["shortfall"]["name"] == 0).all()
+    assert built.counts["cells_not_filled"] == len(cells.loc["job"])
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    people = load_people()
+    contents = {name: load_pairs(name, people) for name in ("ditransitive", "npi-licensing")}
+    made = [build_pairs(name, contents, people, settings(meaning=5, form=6), 2022).pairs for name in contents]
+    return pd.concat(made, ignore_index=True)
+
+
+def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(pairs):
+    few = first_items(pairs, AskedPairs(meaning=2, form=4, control=1))
+    by = ["construction", "words", "variant", "sentence", "noun_type", "order"]
+    assert set(few.loc[few["tests"] == "meaning"].groupby(by).size()) == {2}
+    assert set(few.loc[few["tests"] == "form"].groupby(by).size()) == {4}
+    assert set(few["words"]) == {"real", "pseudo"}
+    for _, cell in pairs[pairs["tests"] == "meaning"].groupby(by):
+        assert cell["id"].head(2).isin(few["id"]).all()
+    # An item that is asked is asked in all its ways.
+    assert few.groupby("item").size().equals(pairs[pairs["item"].isin(few["item"])].groupby("item").size())
+    assert first_items(pairs, AskedPairs()) is pairs

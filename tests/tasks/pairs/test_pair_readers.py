@@ -1,0 +1,199 @@
+"""The readers on small files of our own, in the shape of the published ones; on those themselves where they are."""
+
+import csv
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from toy_pairs import load_toy
+
+from cxprobe.errors import DataError
+from cxprobe.models.texts import Pair
+from cxprobe.tasks.pairs.benchmarks import read_benchmark, read_blimp, read_generic, read_paired_focus
+from cxprobe.tasks.pairs.make import pair_table, render_pairs
+from cxprobe.tasks.pairs.params import Benchmark
+
+
+def blimp_row(number, good, bad, **more):
+    fixed = {"field": "syntax/semantics", "linguistics_term": "binding", "UID": "toy_paradigm", "pairID": str(number)}
+    return json.dumps({"sentence_good": good, "sentence_bad": bad} | fixed | {"simple_LM_method": True} | more)
+
+
+def test_blimp_s_pairs_are_whole_sentences_under_their_paradigm(tmp_path):
+    path = tmp_path / "toy_paradigm.jsonl.gz"
+    rows = [
+        blimp_row(0, "Ann sees herself.", "Ann sees himself."),
+        blimp_row(1, "It’s us.", "It’s us.", linguistics_term="s-selection"),
+    ]
+    path.write_bytes(gzip.compress(("\n".join(rows) + "\n").encode()))
+    first, second = read_blimp(path)
+    groups = {"field": "syntax_semantics", "phenomenon": "binding", "paradigm": "toy_paradigm"}
+    members, id_ = ("Ann sees herself.", "Ann sees himself."), "toy_paradigm-0"
+    assert first == Pair(id_, id_, "", *members, groups, {"pair": id_})
+    assert second.good == second.bad == "It’s us."
+    assert second.groups["phenomenon"] == "argument_structure"  # as in the paper
+
+
+def benchmark(**changes) -> Benchmark:
+    every = {"format": "blimp", "files": "*.jsonl", "by": ["paradigm"], "score": "sum"}
+    return Benchmark(**every | changes)
+
+
+def test_a_benchmark_is_all_its_files(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(blimp_row(0, "Ann sees herself.", "Ann sees himself.", UID=name) + "\n")
+    every = read_benchmark(tmp_path, benchmark())
+    assert [pair.groups["paradigm"] for pair in every] == ["one", "two"]
+    assert read_benchmark(tmp_path, benchmark(files="one.*")) == every[:1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "message"),
+    [
+        ({"by": ["kind", "genre"]}, {}, "by names genre; the pairs can be reported by kind"),
+        ({"score": "pmi"}, {}, "score is pmi, which needs a context; 1 of 2 pairs have none, such as 1; take another"),
+        ({}, {"model": "x"}, "model is what tables of decisions call something else; rename the column"),
+    ],
+)
+def test_pairs_that_could_not_be_judged_are_refused_when_they_are_read(tmp_path, changes, more, message):
+    pair = {"good": "a", "bad": "b", "kind": "x"} | more
+    rows = [pair | {"id": 1, "context": ""}, pair | {"id": 2, "context": "c"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError) as raised:
+        read_benchmark(tmp_path, benchmark(**{"format": "pairs", "by": ["kind"]} | changes))
+    assert str(raised.value).startswith(f"{tmp_path}: ")
+    assert message in str(raised.value)
+
+
+FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun", "Pronoun", "Modal")
+
+
+def focus_block(verb="lift", noun="lid"):
+    """Return a block of eight rows in the shape of the tables."""
+    kinds = [f"a red {noun}", f"a blue {noun}"]
+    rows = []
+    for construction in (1, 0):
+        for condition in (0, 1):
+            for stimulus in (0, 1):
+                one, other = kinds[::-1] if condition else kinds
+                first, second = kinds[::-1] if stimulus else kinds
+                join = ", much less" if construction else ", or"
+                said = f"{verb.title()}ing {first} is <MASK> than {verb}ing {second}."
+                text = f"We can't {verb} {one}{join} {other}. {said}"
+                rows.append((condition, stimulus, construction, text, verb, noun, "We", "can't"))
+    return rows
+
+
+def write_focus(path, rows):
+    path.write_text("\n".join("\t".join(map(str, row)) for row in (FOCUS, *rows)) + "\n")
+    return path
+
+
+def test_a_paired_focus_row_asks_for_what_the_construction_says(tmp_path):
+    pairs = read_paired_focus(write_focus(tmp_path / "toy.tsv", focus_block() + focus_block("carry", "box")))
+    assert len(pairs) == 16
+    by_id = {pair.id: pair for pair in pairs}
+    same = by_id["toy-0-00-construction"]
+    assert same.context == "We can't lift a red lid, much less a blue lid. Lifting a red lid is"
+    assert (same.good, same.bad) == (" easier than lifting a blue lid.", " harder than lifting a blue lid.")
+    assert same.groups == {"row": "construction", "swapped_condition": "0", "swapped_stimulus": "0"}
+    assert same.clusters == {"verb": "lift", "noun": "lid"}
+    assert by_id["toy-1-01-construction"].good.startswith(" harder than")
+    assert by_id["toy-1-01-control"].context == "We can't carry a red box, or a blue box. Carrying a blue box is"
+    assert Counter(pair.item for pair in pairs) == dict.fromkeys({pair.item for pair in pairs}, 2)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda rows: rows[:7], "row 1: expected 8 rows with every condition, stimulus and row"),
+        (lambda rows: [(*rows[0][:3], "No mask here.", *rows[0][4:]), *rows[1:]], "row 1: expected one <MASK>"),
+    ],
+)
+def test_a_broken_paired_focus_table_is_told_with_its_line(tmp_path, spoil, message):
+    with pytest.raises(DataError) as raised:
+        read_paired_focus(write_focus(tmp_path / "toy.tsv", spoil(focus_block())))
+    assert str(raised.value).startswith(str(tmp_path / "toy.tsv"))
+    assert message in str(raised.value)
+
+
+def test_the_generic_format_needs_an_id_and_two_texts_and_takes_what_else_there_is(tmp_path):
+    (tmp_path / "a.tsv").write_text(
+        'id\tgood\tbad\tcontext\titem\tconstruction\tcluster_frame\n1\tIt is "Ann".\tIt is Bo.\tWho?\tone\tx\tf\r\n'
+    )
+    assert read_generic(tmp_path / "a.tsv") == [
+        Pair("1", "one", "Who?", ' It is "Ann".', " It is Bo.", {"construction": "x"}, {"frame": "f"})
+    ]
+    (tmp_path / "a.jsonl").write_text('{"id": 7, "good": "Yes.", "bad": "No.", "context": null, "big": true}\n\n')
+    assert read_generic(tmp_path / "a.jsonl") == [Pair("7", "7", "", "Yes.", "No.", {"big": "true"}, {"item": "7"})]
+
+
+def test_what_is_rendered_is_in_the_generic_format(tmp_path):
+    pairs = render_pairs("x", *load_toy(tmp_path), 4, seed=0)
+    table = pair_table(pairs)
+    table.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
+    table.to_csv(tmp_path / "pairs.csv", index=False)
+    table.to_csv(tmp_path / "pairs.tsv", index=False, sep="\t", quoting=csv.QUOTE_NONE)
+    assert all(read_generic(tmp_path / f"pairs.{ending}") == pairs for ending in ("jsonl", "csv", "tsv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.tsv", "id\tgood\n1\tx\n", "there is no column 'bad' (allowed: good, id)"),
+        ("a.tsv", "id\tgood\tbad\n1\tx\t\n", "row 1: bad is ''"),
+        ("a.tsv", "id\tgood\tbad\n1\tx\ty\n1\tx\tz\n", "the id '1' occurs more than once"),
+        ("a.tsv.gz", "id\tgood\tbad\n", "cannot be read: Not a gzipped file"),
+        ("a.tsv", "id\tgood\tbad\t\n1\tx\ty\tz\n", "a column has the name ''; give it one"),
+        ("a.tsv", "id\tgood\tbad\titem\n1\tx\ty\t \n", "row 1: item is ' '"),
+        ("a.tsv", "id\tgood\tbad\tcluster_f\n1\tx\ty\t\n", "row 1: cluster_f is ''"),
+    ],
+)
+def test_a_fault_in_a_file_is_told_with_its_place(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError) as raised:
+        read_generic(tmp_path / name)
+    assert str(raised.value).startswith(str(tmp_path / name))
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("place", [12, -8, -1])  # in the compressed body, in its checksum, at its end
+def test_a_damaged_compressed_file_is_told(tmp_path, place):
+    path = tmp_path / "toy.jsonl.gz"
+    content = bytearray(gzip.compress(blimp_row(0, "It is Ann.", "It is a Ann.").encode(), mtime=0))
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"toy\.jsonl\.gz: cannot be read: .*; fetch or write the file again"):
+        read_blimp(path)
+
+
+@pytest.fixture(scope="module")
+def benchmarks():
+    """The published benchmarks, laid out as in the tests below, in the folder that CXPROBE_SHARED_DATA names."""
+    if "CXPROBE_SHARED_DATA" not in os.environ:
+        pytest.skip("CXPROBE_SHARED_DATA names no folder with published benchmarks")
+    return Path(os.environ["CXPROBE_SHARED_DATA"]) / "benchmarks"
+
+
+def test_blimp_itself(benchmarks):
+    paths = sorted((benchmarks / "blimp").glob("*.jsonl*"))
+    assert paths
+    phenomena, known = set(), {"passive_1": 2, "principle_A_case_2": 5}
+    for path in paths:
+        pairs, name = read_blimp(path), path.name.split(".")[0]
+        phenomena |= {pair.groups["phenomenon"] for pair in pairs}
+        assert len(pairs) == 1000
+        assert {pair.groups["paradigm"] for pair in pairs} == {name}
+        assert sum(pair.good == pair.bad for pair in pairs) == known.get(name, 0)
+    assert len(phenomena) == 12  # Warstadt et al. 2020, Table 4
+
+
+@pytest.mark.parametrize("name", ["let_alone", "much_less", "never_mind"])
+def test_paired_focus_itself(benchmarks, name):
+    pairs = read_paired_focus(benchmarks / "paired_focus" / f"{name}.tsv.gz")
+    assert len(pairs) == 14_184
+    texts = Counter(pair.context + pair.good.replace("easier", "?").replace("harder", "?") for pair in pairs)
+    assert sum(times - 1 for times in texts.values()) == 864

@@ -1,0 +1,256 @@
+"""Rates of answers to questions, against plain loops over made-up answers; and how replies are judged."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from cxprobe.errors import DataError
+from cxprobe.models.replies import evaluate_reply
+from cxprobe.results.rates import ALL, rates_of, with_all
+from cxprobe.stats import estimate_rate
+from cxprobe.tasks.prompts.evaluate import (
+    beside_controls,
+    evaluate_reply_table,
+    facets_of,
+    macro_f1_rates,
+    prompt_responses,
+    rates_beside_constant,
+    settings_in,
+)
+from cxprobe.tasks.prompts.items import RELATIONS
+
+pytestmark = pytest.mark.pipeline
+
+ANSWERS = {str(number): relation for number, relation in enumerate(RELATIONS)}
+REPLIES = [None, "", "0", "1", "2", "Answer: 0 or 1"]
+ROW = st.tuples(st.sampled_from(REPLIES), st.sampled_from(RELATIONS), st.sampled_from("ab"), st.integers(0, 3))
+PLAIN = {"shots": 0, "examples": "none", "chain_of_thought": False, "order": "", "test": "", "reading": ""}
+PLAIN |= {"template": "", "answerable": True, "control": False, "prompt": "p", "cluster_wording": ""}
+
+
+def rates(judged: pd.DataFrame, score: str = "sum") -> pd.DataFrame:
+    """Return the rates of one model."""
+    responses = prompt_responses(judged, score).assign(task="prompts", model="m")
+    return rates_of(with_all(responses), facets_of(score), rates_beside_constant)
+
+
+def table_of_replies(rows) -> pd.DataFrame:
+    """Evaluate replies and return the table that is summed up."""
+    table = []
+    for number, (reply, relation, construction, premise) in enumerate(rows):
+        gold = str(RELATIONS.index(relation))
+        answer, outcome = evaluate_reply(reply, gold, ANSWERS, chain_of_thought=False)
+        table.append((f"i{number}", construction, gold, answer, outcome, float(outcome == "right"), str(premise)))
+    columns = ["item", "construction", "gold", "answer", "outcome", "credit", "cluster_premise"]
+    return pd.DataFrame(table, columns=columns).assign(**PLAIN, set="templatic", asked="reply")
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.lists(ROW, min_size=1, max_size=30))
+def test_a_rate_is_that_of_the_replies_there_were(rows):
+    judged = table_of_replies(rows)
+    table = rates(judged)
+    found = table[table["facet"] == "setting"].set_index(["construction", "measure"])
+    responses = prompt_responses(judged, "sum").assign(task="prompts", model="m")
+    scores = macro_f1_rates(responses, facets_of("sum")).set_index("construction")["value"]
+    for construction in {row[2] for row in rows}:
+        every = judged[judged["construction"] == construction]
+        own = every[every["outcome"] != "failed"]
+        assert found.at[(construction, "failed"), "value"] == pytest.approx((every["outcome"] == "failed").mean())
+        assert ((construction, "accuracy") in found.index) == bool(len(own))
+        if own.empty:
+            continue
+        row = found.loc[construction, "accuracy"]
+        expected = estimate_rate(own["credit"].to_numpy(), own[["cluster_premise"]].to_numpy(dtype=object))
+        numbers = (expected.value, expected.low, expected.high, expected.n)
+        assert (row["value"], row["low"], row["high"], row["n"]) == numbers
+        assert row["chance"] == own["gold"].value_counts().max() / len(own)
+        assert found.at[(construction, "unparsed"), "value"] == pytest.approx((own["answer"] == "").mean())
+        parsed = own[own["answer"] != ""]
+        assert ((construction, "accuracy_parsed") in found.index) == bool(len(parsed))
+        if len(parsed):
+            of_parsed = found.loc[construction, "accuracy_parsed"]
+            assert (of_parsed["value"], of_parsed["n"]) == (pytest.approx(parsed["credit"].mean()), len(parsed))
+        present = sorted(set(own["gold"]))
+        each = [f1_score(own["gold"] == gold, own["answer"] == gold, zero_division=0) for gold in present]
+        assert scores[construction] == pytest.approx(np.mean(each))
+
+
+def judged_answers() -> pd.DataFrame:
+    """Return judged answers of one model by two scores: two sets of inferences, with 0 and 1 shots, and reasoning."""
+    rows = []
+    for number in range(24):
+        construction, parity, id_ = "ab"[number // 12], number % 2, str(number)
+        row = {"item": id_, "construction": construction, "prompt": "pq"[parity], "gold": "0", "order": ""}
+        row |= {"set": ("templatic", "challenge", "reasoning")[number % 3], "test": ""}
+        row |= {"shots": parity, "examples": "x" if parity else "none", "template": f"t{parity}"}
+        row |= {"reading": ("asserted", "denied")[number // 2 % 2], "cluster_wording": f"{construction} t{parity}"}
+        if number % 3 == 2:
+            row |= {"gold": "A", "shots": 0, "examples": "none", "order": "ABC", "test": "base"}
+            row |= {"template": "", "reading": "", "cluster_wording": id_}
+        row |= {"cluster_premise": str(number // 2), "answerable": True, "chain_of_thought": False}
+        for asked, right in (("sum", number % 4 != 0), ("pmi", number < 6)):
+            answer = row["gold"] if right else {"0": "1", "A": "B"}[row["gold"]]
+            outcome = "right" if right else "wrong"
+            rows.append(row | {"asked": asked, "answer": answer, "outcome": outcome, "credit": float(right)})
+    return pd.DataFrame(rows)
+
+
+COLUMNS = {  # facet -> the columns of the answers that its level has
+    "setting": ["shots", "chain_of_thought", "examples"],
+    "all_settings": [],
+    "shots": ["shots"],
+    "prompt": ["prompt", "shots", "chain_of_thought", "examples"],
+    "template": ["chain_of_thought", "template"],
+    "reading": ["chain_of_thought", "reading"],
+    "test": ["chain_of_thought", "answerable", "test"],
+}
+
+
+def test_rates_are_the_means_of_the_credits_by_the_score_that_decides():
+    judged = judged_answers()
+    table = rates(judged, "pmi")
+    accuracy = table[table["measure"] == "accuracy"].set_index(["construction", "source", "facet", "level"])["value"]
+    own, other = (judged[judged["asked"] == asked] for asked in ("pmi", "sum"))
+    checked = 0
+    for facet, columns in COLUMNS.items():
+        for (of, name), rows in own.groupby(["construction", "set"]):
+            kept = rows[rows["template"] != ""] if facet in ("template", "reading") else rows
+            kept = kept[kept["test"] != ""] if facet == "test" else kept
+            levels = [".".join(map(str, values)) for values in kept[columns].to_numpy().tolist()]
+            for level, credits in kept["credit"].groupby(np.array(levels, dtype=object)):
+                assert accuracy[of, name, facet, level] == pytest.approx(credits.mean())
+                checked += 1
+    assert checked == (accuracy.index.get_level_values("construction") != ALL).sum() - sum(
+        (table["construction"] != ALL) & table["facet"].isin(["order", "answerable", "test_by_prompt", "score"])
+    )
+    of_other = other[(other["set"] == "challenge") & (other["shots"] == 1)]["credit"]
+    assert accuracy[ALL, "challenge", "score", "sum.1.False.x"] == pytest.approx(of_other.mean())
+
+
+def test_the_fewest_examples_decide_and_neither_reasoning_nor_a_control_does():
+    judged = judged_answers().query("asked == 'sum'")
+    deciding = rates(judged).query("decides")
+    fewest = judged.groupby(["construction", "set"])["shots"].min()
+    for row in deciding[deciding["construction"] != ALL].to_dict("records"):
+        assert (row["facet"], row["measure"]) == ("setting", "accuracy")
+        assert settings_in(pd.Series([row["level"]]))["shots"].item() == fewest[row["construction"], row["source"]]
+    assert not deciding.duplicated(["construction", "source"]).any()
+    assert len(deciding) == 9
+    assert not rates(judged.assign(chain_of_thought=True))["decides"].any()
+    control = rates(judged.assign(set="templatic-control"))
+    assert not control["decides"].any()
+    assert "all_settings" not in set(control["facet"])  # by which models are compared
+
+
+def test_levels_name_settings_whatever_files_examples_are_from():
+    named = settings_in(pd.Series(["paper-2.3.True.data/benchmarks/a.b.tsv+templatic", "0.False.none"]))
+    assert named.to_numpy().tolist() == [
+        ["paper-2", 3, True, "data/benchmarks/a.b.tsv+templatic"],
+        ["", 0, False, "none"],
+    ]
+
+
+def rotated(answer_of, golds):
+    """Evaluate answers to items, each in three orders; ``answer_of`` returns the letter for an item and an order."""
+    rows = []
+    for number, gold in enumerate(golds):
+        for order in ("ABC", "BCA", "CAB"):
+            answer, shown = answer_of(number, order), "ABC"[order.index(gold)]
+            outcome = ("right" if answer == shown else "wrong") if answer else "unparsed"
+            rows.append((f"{number}/{order}", str(number), order, shown, answer, outcome, float(outcome == "right")))
+    table = pd.DataFrame(rows, columns=["id", "item", "order", "gold", "answer", "outcome", "credit"])
+    asked = {name: value for name, value in PLAIN.items() if name != "order"}
+    return table.assign(**asked, construction="a", set="reasoning", asked="reply", cluster_premise=table["item"])
+
+
+GOLDS = ["A", "B", "C", "C", "C", "C"]
+
+
+@pytest.mark.parametrize(
+    ("answer_of", "consistent", "accuracy"),
+    [
+        (lambda number, order: "A", 0.0, 1 / 3),  # always the first option
+        (lambda number, order: "ABC"[order.index("C")], 1.0, 4 / 6),  # always "not enough information"
+        (lambda number, order: "ABC"[order.index(GOLDS[number])], 1.0, 1.0),
+        (lambda number, order: "ABC"[order.index("A")] if number < 3 else "B", 0.5, (1 + 3 * 1 / 3) / 6),
+        (lambda number, order: "" if order == "CAB" else "ABC"[order.index("C")], 0.0, 4 / 6 * 2 / 3),
+    ],
+)
+def test_consistency_is_the_share_of_items_with_the_same_option_in_all_orders(answer_of, consistent, accuracy):
+    judged = rotated(answer_of, GOLDS)
+    found = rates(judged).query("facet == 'setting' and construction == 'a'").set_index("measure")
+    assert found.loc["consistency", ["value", "n"]].tolist() == [consistent, 6]
+    assert found.at["accuracy", "value"] == pytest.approx(accuracy)
+    # Every letter is right in a third of the questions, but "not enough information" in four items of six.
+    assert found.at["accuracy", "chance"] == pytest.approx(4 / 6)
+    assert "consistency" not in set(rates(judged[judged["order"] == "ABC"])["measure"])
+    judged.loc[0, ["outcome", "answer"]] = ["failed", ""]
+    fewer = rates(judged).query("facet == 'setting' and construction == 'a'").set_index("measure")
+    assert fewer.at["consistency", "n"] == 5
+
+
+def test_no_constant_answer_knows_which_letter_a_reading_has():
+    readings = rotated(lambda number, order: "A", ["A", "A", "A"])
+    [chance] = rates(readings).query("decides and construction == 'a'")["chance"]
+    assert chance == pytest.approx(1 / 3)
+    [chance] = rates(readings[readings["order"] == "ABC"]).query("decides and construction == 'a'")["chance"]
+    assert chance == 1.0
+
+
+def compared_rates(*control_lows: float) -> pd.DataFrame:
+    """Return the rate of a model on a construction, and on controls with these lower ends of its intervals."""
+    rows = [("toy", "templatic", "setting", "0.False.none", 0.2), ("toy", "templatic", "all_settings", "", 0.3)]
+    rows += [(f"plain-{n}", "templatic-control", "setting", "0.False.none", low) for n, low in enumerate(control_lows)]
+    table = pd.DataFrame(rows, columns=["construction", "source", "facet", "level", "low"])
+    table = table.assign(model="m", measure="accuracy", value=table["low"] + 0.1, high=table["low"] + 0.2, n=30)
+    compared = table["facet"] == "all_settings"
+    numbers = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], 0.25)
+    blank = {name: pd.Series(number).reindex([0] * len(table)).to_numpy() for name, number in numbers.items()}
+    table = table.assign(chance=1 / 3, baseline=np.where(compared, "rule", ""), **blank)
+    table.loc[~compared, [*numbers]] = np.nan
+    return table
+
+
+@pytest.mark.parametrize(("lows", "worst"), [((0.3,), 0.3), ((0.4,), 0.4), ((0.3, 0.4), 0.3), ((0.5, 0.4), 0.4)])
+def test_of_controls_in_the_same_setting_the_one_that_the_model_is_the_least_above_chance_in_counts(lows, worst):
+    table = beside_controls(compared_rates(*lows))
+    row = table.iloc[0]
+    assert (row["control_low"], row["passes_control"]) == (worst, worst > 1 / 3)
+    assert (row["baseline"], row["difference"]) == ("rule", 0.25)  # over all settings
+    assert table["passes_control"].iloc[1:].isna().all()
+    assert beside_controls(compared_rates())["passes_control"].isna().all()
+
+
+QUESTIONS = pd.DataFrame({"id": list("abcd"), "kind": ["inference"] * 2 + ["reasoning"] * 2, "gold": list("10BC")})
+QUESTIONS = QUESTIONS.assign(chain_of_thought=[False, False, False, True], cluster_premise=list("ppqq"))
+GIVEN = pd.DataFrame({"id": list("dcba"), "reply": ["A says so.", "", "Answer: 1", "Answer: 1"]})
+GIVEN = GIVEN.assign(failed=[False, True, False, False], error=["", "no connection", "", ""])
+
+
+def test_a_reader_that_compares_strings_exactly_takes_a_digit_or_letter_alone():
+    replies = GIVEN.assign(reply=["C", "", "Answer: 1", "1"])
+    judged = evaluate_reply_table(QUESTIONS, replies, "exact")
+    assert judged["outcome"].tolist() == ["right", "unparsed", "failed", "right"]
+    assert evaluate_reply_table(QUESTIONS, replies, "stated")["outcome"].tolist() == [
+        "right",
+        "wrong",
+        "failed",
+        "right",
+    ]
+
+
+def test_every_question_is_judged_by_its_own_reply_in_whatever_order_they_came():
+    judged = evaluate_reply_table(QUESTIONS, GIVEN)
+    assert judged["id"].tolist() == QUESTIONS["id"].tolist()
+    assert judged["outcome"].tolist() == ["right", "wrong", "failed", "unparsed"]
+    assert judged["answer"].tolist() == ["1", "1", "", ""]
+    assert judged["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert judged["cluster_premise"].tolist() == ["p", "p", "q", "q"]
+    with pytest.raises(DataError, match=r"not those to the questions \(3 replies, 4 questions\); run ask_prompts"):
+        evaluate_reply_table(QUESTIONS, GIVEN[:3])
+    with pytest.raises(DataError, match="4 replies, 4 questions"):
+        evaluate_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))

@@ -1,0 +1,142 @@
+import re
+from collections import Counter
+
+import pytest
+
+from conftest import ITEMS as TOY
+from conftest import ROOT
+from cxprobe.errors import ConstructionError
+from cxprobe.tasks.prompts.items import load_items, render_inferences, render_reasonings
+
+
+def load_text(folder, text):
+    (folder / "toy").mkdir()
+    (folder / "toy" / "items.yaml").write_text(text)
+    return load_items("toy", folder)
+
+
+def test_a_template_is_asked_about_each_premise_whose_reading_or_itself_has_a_relation_to_it(tmp_path):
+    rendered = render_inferences(load_text(tmp_path, TOY), "toy")
+    assert [(item.set, item.premise, item.hypothesis, item.gold) for item in rendered] == [
+        ("templatic", "The king drew the cats.", "The cats were drawn.", "entailment"),
+        ("templatic", "The king drew the cats.", "The king drew them quickly.", "neutral"),
+        ("templatic", "The king drew the cats.", "The king did not draw the cats.", "contradiction"),
+        ("templatic", "Ann never fed the cat.", "The cat was fed.", "neutral"),
+        ("templatic", "Ann never fed the cat.", "Ann fed it quickly.", "contradiction"),
+        ("templatic", "Ann never fed the cat.", "Ann did not feed the cat.", "entailment"),
+        ("challenge", "Ann slept at home.", "Ann did not sleep home.", "entailment"),
+    ]
+    assert [item.reading for item in rendered] == ["asserted"] * 3 + ["denied"] * 3 + [""]
+    assert len({item.premise_id for item in rendered}) == 3
+    (tmp_path / "toy" / "items.yaml").write_text(TOY.replace("quick: neutral, ", ""))
+    fewer = render_inferences(load_items("toy", tmp_path), "toy")
+    assert [item.hypothesis for item in rendered if item not in fewer] == ["The king drew them quickly."]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("quick: neutral", "quick: nuetral", "inference.readings.asserted.quick: 'nuetral' is not allowed"),
+        ("    quick: ", "    idle: It rained.\n    quick: ", "no premise has a relation to idle; give it one"),
+        ("quick: neutral", "quik: neutral", "readings.asserted: 'quik' is not a hypothesis; did you mean 'quick'?"),
+        ("gold: {done: neutral}", "gold: {doen: neutral}", "premises[1].gold: 'doen' is not a hypothesis"),
+        ("reading: asserted", "reading: assertd", "premises[0].reading: 'assertd' is not in readings; did you mean"),
+        ("{OBJ} {OBJ:was}", "{OJB} {OBJ:was}", "hypotheses.done: slot OJB is not in slots; did you mean 'OBJ'?"),
+        ("OBJ: {they: the cats}", "OJB: {they: the cats}", "premises[0].slots: slot OJB is not in slots"),
+
+        ("OBJ: {they: the cats}", "OBJ: the cats", "premises[0], done: 'was' of 'the cats' needs the pronoun"),
+
+        ("{not-done: entailment}", "{undone: entailment}", "challenge[0].gold: 'undone' is not a hypothesis"),
+        ("{she: Cleo}", "{she: Ann}", "referents must be four different ones"),
+        ("{R2:their} dog.\"\n    question", "{R5:their} dog.\"\n    question", "nothing fills the slot 'R5'"),
+
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_with_its_file_and_place(tmp_path, old, new, message):
+    assert old in TOY
+    with pytest.raises(ConstructionError) as raised:
+        load_text(tmp_path, TOY.replace(old, new))
+    assert str(raised.value).startswith(str(tmp_path / "toy" / "items.yaml"))
+    assert message in str(raised.value)
+
+
+def test_the_eight_tests_of_a_frame(tmp_path):
+    rendered = render_reasonings(load_text(tmp_path, TOY), "toy", seed=1)
+    rule, facts = "The older you are, the calmer you are.", "Ann is older than Bob and his dog."
+    expected = {
+        "base": (f"{rule} {facts}", "Ann"),
+        "recency": (f"{facts} {rule}", "Ann"),
+        "vocabulary": (f"The older you are, the wilder you are. {facts}", "Bob"),
+        "name": (f"{rule} Bob is older than Ann and her dog.", "Bob"),
+        "short": (facts, None),
+        "other-names": (f"{rule} Cleo is older than the Days and their dog. Ann is taller than Bob and his dog.", None),
+        "other-property": (f"{rule} Ann is taller than Bob and his dog.", None),
+        "nonce": (f"{rule} Ann blicks with Bob and his dog.", None),
+    }
+    assert {item.test: (item.text, answer_of(item)) for item in rendered} == expected
+    assert all(
+        item.question == "Of Ann and Bob, who is calmer?" and {item.a, item.b} == {"Ann", "Bob"} for item in rendered
+    )
+    assert all(item.answerable == (expected[item.test][1] is not None) for item in rendered)
+    assert len({item.id for item in rendered}) == 8
+    assert len({item.frame_id for item in rendered}) == 1
+
+
+def test_what_a_construction_does_not_have_is_absent(tmp_path):
+    start = TOY.index("  challenge:")
+    inferences, reasonings = TOY[:start], TOY[TOY.index("reasoning:") :]
+    items = load_text(tmp_path, inferences)
+    assert items.inference.challenge == []
+    assert items.reasoning == []
+    (tmp_path / "toy" / "items.yaml").write_text(f"sources: [x]\n{reasonings}")
+    assert load_items("toy", tmp_path).inference is None
+    (tmp_path / "toy" / "items.yaml").write_text("sources: [x]\n")
+    with pytest.raises(ConstructionError, match="inference and reasoning are both absent, so there is nothing to ask"):
+        load_items("toy", tmp_path)
+
+
+def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():
+    for name, items in OWN.items():
+        for seed in range(3):
+            rendered = render_reasonings(items, name, seed=seed)
+            right = {item.frame_id: answer_of(item) for item in rendered if item.test == "base"}
+            frames, with_swapped = list(right), {item.frame_id for item in rendered if item.test == "vocabulary"}
+            for number in range(1, len(frames) + 1):
+                asked = [item for item in rendered if item.frame_id in frames[:number]]
+                for test in {item.test for item in asked}:
+                    own = [item for item in asked if item.test == test]
+                    # Where nothing follows, the two options take turns at standing first.
+                    golds = Counter(item.gold if item.answerable else item.a == right[item.frame_id] for item in own)
+                    assert abs(2 * golds.most_common()[0][1] - len(own)) <= 1, (name, test, number)
+                golds = Counter(item.gold for item in asked)
+                assert golds["A"] == golds["B"] or not with_swapped.issuperset(frames[:number]), (name, number)
+
+
+def answer_of(item):
+    return {"A": item.a, "B": item.b, "C": None}[item.gold]
+
+
+# The items that the project has.
+FOLDER = ROOT / "constructions"
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/items.yaml"))
+OWN = {name: load_items(name, FOLDER) for name in NAMES}
+INFERENCES = {name: render_inferences(items, name) for name, items in OWN.items()}
+REASONINGS = {name: render_reasonings(items, name, seed=2022) for name, items in OWN.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_words_of_what_is_rendered_agree(name):
+    texts = [text for item in INFERENCES[name] for text in (item.premise, item.hypothesis)]
+    texts += [text for item in REASONINGS[name] for text in (item.text, item.question)]
+    for text in texts:
+        assert not re.search(r"\b(\w+) \1\b| [.,?]|\.\.", text), text
+        assert not re.search(r"\b(?:they|we|you) was\b|\b(?:I|he|she|it) were\b", text, re.IGNORECASE), text
+        assert not re.search(r"\b(?:did not|to) (?!feed\b)\w+ed\b|\bwhile \w+ed\b", text), text
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if OWN[name].inference.challenge])
+def test_a_challenge_has_another_label_than_the_construction_would(name):
+    asked = OWN[name].inference
+    for premise in asked.challenge:
+        as_asserted = next(iter(asked.readings.values()))
+        assert all(gold != as_asserted.get(of) for of, gold in premise.gold.items()), premise.text

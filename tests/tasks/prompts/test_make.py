@@ -1,0 +1,317 @@
+"""Which items are asked about, what is shown as examples, and the questions and texts that follow."""
+
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from reasoning_tables import PLAIN
+
+from conftest import ITEMS, ROOT, write_toy_construction
+from cxprobe.errors import PromptError
+from cxprobe.tasks.prompts.items import (
+    RELATIONS,
+    Inference,
+    Reasoning,
+    load_items,
+    render_inferences,
+    render_reasonings,
+)
+from cxprobe.tasks.prompts.make import (
+    Material,
+    build_choices,
+    build_questions,
+    check_sets,
+    choose_examples,
+    item_table,
+    load_material,
+    material_files,
+    questions_for,
+)
+from cxprobe.tasks.prompts.params import EvaluatePrompts, MakePrompts, PromptsParams, Shots
+from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
+
+PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts"), load_prompts(ReasoningPrompts, ROOT / "prompts")
+CONTINUATIONS = load_continuations(ROOT / "prompts")
+NO_SHOTS = {"number": 0, "sources": [], "of_the_construction": True}
+SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction": True}]
+VARIATION = {"inference_prompts": ["paper-1", "paper-3"], "number": 1, "sources": ["templatic"]}
+VARIATION |= {"reasoning_prompts": ["paper-4"], "reasoning_sets": ["reasoning"]}
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("constructions")
+    write_toy_construction(folder)
+    items = load_items("toy", folder)
+    inferences = render_inferences(items, "toy")
+    sets = {of: [item for item in inferences if item.set == of] for of in ("templatic", "challenge")}
+    return Material(sets, render_reasonings(items, "toy", seed=1), sets)
+
+
+def settings(**changes):
+    plain = {"sets": ["templatic", "challenge", "reasoning"], "files": {}, "premises": None, "control_premises": None}
+    plain |= {"inference_prompts": ["paper-2"], "reasoning_prompts": ["paper-2"], "chain_of_thought": [False]}
+    plain |= {"option_orders": "paper", "shots": [NO_SHOTS], "variation": None, "wording": "own"}
+    plain |= {"continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1}}
+    return MakePrompts.model_validate(plain | changes)
+
+
+def questions(material, **changes):
+    return build_questions("toy", material, *PROMPTS, settings(**changes), seed=1)
+
+
+def choices(material, texts=None, **changes):
+    asked = {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1} | (texts or {})
+    return build_choices("toy", material, CONTINUATIONS, settings(continuations=asked, **changes), seed=1)
+
+
+def test_every_item_is_asked_with_every_prompt_and_either_way(material):
+    table = questions(material, inference_prompts=["paper-2", "paper-1"], chain_of_thought=[False, True])
+    assert len(table) == 7 * 2 * 2 + 8 * 1 * 2
+    assert table["id"].is_unique
+    assert table["question"].is_unique
+    assert table.groupby("kind")["gold"].agg(set).to_dict() == {"inference": set("012"), "reasoning": set("ABC")}
+    assert (table["answerable"] == (table["gold"] != "C")).all()
+    clusters = table.groupby("set")["cluster_premise"].nunique().to_dict()
+    assert clusters == {"templatic": 2, "challenge": 1, "reasoning": 1}
+    templatic = questions(material, premises=1).query("set == 'templatic'")
+    assert (templatic["cluster_premise"].nunique(), set(templatic["gold"])) == (1, set("012"))
+
+
+def test_all_settings_of_shots_are_asked_about_the_same_items(material):
+    table = questions(material, shots=SHOTS).query("set == 'templatic'")
+    asked = table.groupby("shots")["cluster_premise"].agg(set)
+    assert asked[0] == asked[1]
+    assert len(asked[0]) == 1  # the other premise is the example
+    assert (table.loc[table["shots"] == 1, "question"].str.count("Answer:") == 3).all()
+
+
+def test_the_same_items_are_asked_in_words_and_by_likelihood(material):
+    same = ["kind", "set", "test", "answerable", "shots", "examples", "gold", "cluster_premise"]
+    by_likelihood, answers = choices(material, shots=SHOTS)
+    assert questions(material, shots=SHOTS)[same].equals(by_likelihood[same])
+    assert list(dict.fromkeys(answers["id"])) == by_likelihood["id"].tolist()
+    symbols = answers.groupby("id")["answer"].agg(set)
+    assert all(row.gold in symbols[row.id] and len(symbols[row.id]) == 3 for row in by_likelihood.itertuples())
+    assert answers["text"].str.match(r" \S").all()
+    few, _ = choices(material, {"most_shots": 0}, shots=SHOTS)
+    assert few["id"].tolist() == by_likelihood.query("shots == 0")["id"].tolist()
+
+
+def test_rotated_options_stand_first_second_and_last_once_and_the_gold_letter_follows(material):
+    table = questions(material, option_orders="rotated", reasoning_prompts=["paper-2", "paper-4"])
+    items, neither = {item.id: item for item in material.reasonings}, PROMPTS[1].neither
+    for (id_, prompt), rows in table[table["kind"] == "reasoning"].groupby(["item", "prompt"]):
+        right = {"A": items[id_].a, "B": items[id_].b, "C": neither}[items[id_].gold]
+        for column in ("option_a", "option_b", "option_c"):
+            assert sorted(rows[column]) == sorted([items[id_].a, items[id_].b, neither])
+        assert sorted(rows["gold"]) == list("ABC")
+        for row in rows.itertuples():
+            shown = {letter: getattr(row, f"option_{letter.lower()}") for letter in "ABC"}
+            assert shown[row.gold] == right
+            assert "\n".join(f"{letter}. {option}" for letter, option in shown.items()) in row.question
+            (unsure,) = (letter for letter, option in shown.items() if option == neither)
+            assert (f"the answer is {unsure}." in row.question) == (prompt == "paper-4")
+    assert table["id"].is_unique
+    paper = questions(material, reasoning_prompts=["paper-2", "paper-4"])
+    pd.testing.assert_frame_equal(paper, table[table["order"].isin(["", "ABC"])].reset_index(drop=True))
+
+
+def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_in_every_order(material):
+    once, _ = choices(material, option_orders="rotated")
+    assert once.equals(choices(material)[0])
+    listed, answers = choices(material, {"reasoning": ["letters"]}, option_orders="rotated")
+    reasoning = listed[listed["kind"] == "reasoning"]
+    assert (reasoning.groupby("item")["order"].agg(set).map(len) == 3).all()
+    assert (reasoning.groupby("item")["gold"].agg(set) == set("ABC")).all()
+    assert set(answers.loc[answers["id"].isin(reasoning["id"]), "text"]) == {" A", " B", " C"}
+    assert set(once["item"]) == set(listed["item"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shots": [SHOTS[1] | {"sources": []}]}, "number is 1 and sources has 0; give both"),
+        ({"shots": [NO_SHOTS, NO_SHOTS]}, "shots has 0 of .* more than once"),
+        ({"files": {"mine": "mine.tsv"}}, "'mine.tsv' is not below data/benchmarks/"),
+        ({"variation": VARIATION, "inference_prompts": ["paper-1"]}, "inference_prompts: 'paper-1' is asked in every"),
+        ({"variation": VARIATION | {"reasoning_sets": ["reasonig"]}}, "'reasonig' is no set .* mean 'reasoning'"),
+        ({"files": {"templatic": "data/benchmarks/mine.tsv"}}, "the name of a set of the project's own"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        settings(**({"shots": SHOTS} | changes))
+    with pytest.raises(ValueError, match="score 'pmi' is not in scores, which has sum"):
+        EvaluatePrompts.model_validate({"reader": "stated", "score": "pmi", "scores": ["sum"]})
+
+
+# Three hypotheses to a premise, as in the release; four premises to each of two constructions.
+FULL = [
+    Inference(f"Premise {n} of {name}.", f"Hypothesis {gold}.", gold, name, "full")
+    for name in ("odd", "even")
+    for n in range(4)
+    for gold in RELATIONS
+]
+# One hypothesis to a premise, as in a challenge set.
+SINGLE = [Inference(f"Single {n}.", "It was.", gold, "odd", "single") for n, gold in enumerate(RELATIONS * 2)]
+
+
+def test_each_source_gives_an_example_of_each_relation_a_shot_by_a_draw_that_follows_from_the_seed():
+    for shots in (0, 1, 3):
+        examples = choose_examples([FULL], "odd", shots, seed=1)
+        assert Counter(example.gold for example in examples) == Counter(dict.fromkeys(RELATIONS, shots))
+        assert {example.construction for example in examples} <= {"odd"}
+        assert len({example.premise for example in examples}) == shots
+    examples = choose_examples([FULL, SINGLE], "odd", 2, seed=1)
+    assert Counter((example.set, example.gold) for example in examples) == {
+        (name, gold): 2 for name in ("full", "single") for gold in RELATIONS
+    }
+    assert choose_examples([FULL], "odd", 2, seed=1) == choose_examples([FULL[::-1]], "odd", 2, seed=1)
+    drawn = {tuple(example.gold for example in choose_examples([FULL], None, 1, seed=seed)) for seed in range(8)}
+    assert len(drawn) > 1  # the relations are shown in a drawn order
+    with pytest.raises(PromptError, match="3 examples of each relation were asked for of odd, but a source has 2 of"):
+        choose_examples([SINGLE], "odd", 3, seed=1)
+    with pytest.raises(PromptError, match=r"0 of entailment.* or let them be of any construction \(of_the_construct"):
+        choose_examples([SINGLE], "even", 1, seed=1)
+
+
+def test_a_source_has_what_a_setting_can_draw_and_no_more(tmp_path, monkeypatch):
+    for name in ("one", "other"):
+        (tmp_path / "constructions" / name).mkdir(parents=True)
+        (tmp_path / "constructions" / name / "items.yaml").write_text(ITEMS)
+    monkeypatch.chdir(tmp_path)
+    templatic = Shots(number=1, sources=["templatic"], of_the_construction=True)
+    challenge = Shots(number=1, sources=["challenge"], of_the_construction=False)
+
+    def drawn_from(source, *shots):
+        material = load_material("one", settings(shots=list(shots)), seed=1)
+        return Counter(item.construction for item in material.sources[source])
+
+    assert drawn_from("challenge", challenge) == drawn_from("challenge", templatic, challenge) == {"one": 1, "other": 1}
+    assert drawn_from("templatic", templatic) == drawn_from("templatic", templatic, challenge) == {"one": 6}
+    for shots, names in (([templatic], ["one"]), ([templatic, challenge], ["one", "other"])):
+        assert [path.parent.name for path in material_files("one", settings(shots=shots))] == names
+
+
+def test_a_control_has_sets_of_its_own_and_a_number_of_premises_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("constructions", "plain")
+    folder.mkdir(parents=True)
+    (folder / "items.yaml").write_text("control: true\n" + ITEMS)
+    control = load_material("plain", settings(shots=SHOTS), seed=1)
+    asked = build_questions("plain", control, *PROMPTS, settings(shots=SHOTS), seed=1)
+    assert set(asked["set"]) == {"templatic-control", "challenge-control", "reasoning-control"}
+    assert asked["control"].all()
+    assert item_table(control, asked)["control"].all()
+    assert set(asked["shots"]) == {0, 1}  # its own sentences are its examples
+    few = build_questions("plain", control, *PROMPTS, settings(premises=1, control_premises=2), seed=1)
+    assert few.groupby("set")["cluster_premise"].nunique()["templatic-control"] == 2
+
+
+def test_every_item_has_one_row_whether_it_is_asked_about_or_not():
+    seen = Inference("It rained.", "It was wet.", "entailment", "toy", "templatic", "wet")
+    other = Inference("It rained.", "It was dry.", "contradiction", "toy", "templatic", "dry")
+    loose = Inference("It rained.", "Ann slept.", "neutral", "toy", "file")
+    story = Reasoning("base-f", "Ann and Bob ran.", "Who ran?", "Ann", "Bob", "B", "toy", "base", "f", True)
+    made = Material({"templatic": [seen, other, seen], "file": [loose]}, [story], {})
+    table = item_table(made, pd.DataFrame({"item": [seen.id, seen.id, story.id]})).set_index("id")
+    assert list(table.index) == [seen.id, other.id, loose.id, story.id]
+    assert table["drawn"].tolist() == [True, False, False, True]
+    assert table["gold"].tolist() == ["0", "2", "1", "B"]
+    assert table.loc[seen.id, ["premise", "hypothesis", "text"]].tolist() == ["It rained.", "It was wet.", ""]
+    assert table.loc[story.id, ["text", "a", "b", "premise"]].tolist() == ["Ann and Bob ran.", "Ann", "Bob", ""]
+    assert table["cluster_wording"].tolist() == ["toy wet", "toy dry", loose.id, story.id]
+    assert table["cluster_premise"].tolist() == [seen.premise_id] * 3 + ["f"]
+
+
+# Free-form hypotheses: people wrote one of each relation to a premise, in words of their own.
+FREE_FORM = """CxN Type,Number,P/H/R,Annotation Targets - Gold Standard Relation
+toy,1,premise,The king drew the cats.
+,1,hypothesis,Somebody with a crown had a pencil in his hand.
+,1,relation,1 (neutral)
+other,4,premise,It rained.
+,4,hypothesis,The street was wet.
+,4,relation,0 (entailment)
+"""
+OFFICIAL = {"format": "reasoning", "constructions": {"toy": "data/benchmarks/toy.tsv"}, "rows": None}
+FILES = {"free-form": "data/benchmarks/free.csv", "official": OFFICIAL}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the toy construction and files of two imported sets, to work in."""
+    write_toy_construction(tmp_path / "constructions")
+    imported = tmp_path / "data" / "benchmarks"
+    imported.mkdir(parents=True)
+    (imported / "toy.tsv").write_text(PLAIN, newline="")
+    (imported / "free.csv").write_text(FREE_FORM)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder):
+    material = load_material("toy", settings(files=FILES), seed=1)
+    asked = questions(material, files=FILES)
+    counts = asked.groupby("set")["item"].nunique().to_dict()
+    assert counts == {"challenge": 1, "free-form": 1, "official": 16, "reasoning": 8, "templatic": 6}
+    items = item_table(material, asked)
+    assert items.groupby("set").size().to_dict() == counts
+    assert items["drawn"].all()
+    assert choices(material, files=FILES)[0].groupby("set")["item"].nunique().to_dict() == counts
+    assert set(asked.loc[asked["kind"] == "reasoning", "option_c"]) == {PROMPTS[1].neither}
+    few = questions(material, files=FILES, premises=1).query("kind == 'reasoning'")
+    assert few.groupby("set")["cluster_premise"].nunique().to_dict() == {"official": 1, "reasoning": 1}
+    seeds = [load_material("toy", settings(files=FILES), seed=seed).reasonings for seed in range(6)]
+    firsts = {next(item.frame_id for item in items if item.set == "official") for items in seeds}
+    assert len(firsts) == 2  # the first frame is a draw
+
+
+def test_the_files_that_are_read_are_those_of_the_construction(folder):
+    elsewhere = OFFICIAL | {"constructions": {"other": "data/benchmarks/o.tsv"}}
+    files = {"official": OFFICIAL | {"rows": "data/benchmarks/chosen.tsv"}, "elsewhere": elsewhere}
+    paths = [str(path) for path in material_files("toy", settings(files=files))]
+    assert paths == ["constructions/toy/items.yaml", "data/benchmarks/toy.tsv", "data/benchmarks/chosen.tsv"]
+    unknown = settings(files={"official": OFFICIAL | {"constructions": {"toi": "data/benchmarks/toy.tsv"}}})
+    with pytest.raises(PromptError, match=r"prompts\.make\.files\.official\.constructions: 'toi' is .* mean 'toy'"):
+        load_material("toy", unknown, seed=1)
+
+
+def test_an_imported_set_that_no_construction_has_an_item_of_is_refused(folder):
+    (folder / "data/benchmarks/other.csv").write_text(FREE_FORM.replace("toy,", "third,"))
+    elsewhere = OFFICIAL | {"constructions": {"other": "data/benchmarks/toy.tsv"}}
+    (folder / "constructions/other").mkdir()
+    (folder / "constructions/other/items.yaml").write_text(ITEMS)
+    asked = settings(files=FILES | {"elsewhere": elsewhere, "others": "data/benchmarks/other.csv"})
+    with pytest.raises(PromptError, match=r"^prompts\.make\.files\.elsewhere, others: has no item about any of"):
+        check_sets([load_material("toy", asked, seed=1)], asked)
+    check_sets([load_material(name, asked, seed=1) for name in ("toy", "other")], asked)
+
+
+def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(material):
+    settings_of_run = {"shots": SHOTS, "chain_of_thought": [False, True], "sets": ["templatic", "reasoning"]}
+    plain = questions(material, **settings_of_run)
+    table = questions(material, variation=VARIATION, **settings_of_run)
+    pd.testing.assert_frame_equal(table[: len(plain)], plain)
+    more = table[len(plain) :]
+    assert set(more.loc[more["kind"] == "inference", "prompt"]) == {"paper-1", "paper-3"}
+    assert more.groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
+    assert not more["chain_of_thought"].any()
+    same = plain[(plain["shots"] == 1) & ~plain["chain_of_thought"] | (plain["kind"] == "reasoning")]
+    assert set(more["item"]) == set(same["item"])
+
+    def asked(**parts):
+        make = settings(variation=VARIATION, **settings_of_run)
+        params = {"models": {}, "llms": {"one": parts, "other": {}}, "constructions": ["toy"], "make": make}
+        score = {"scheme": "pll", "token_budget": 1}
+        section = PromptsParams(**params, score=score, evaluate={"reader": "stated", "score": "sum", "scores": ["sum"]})
+        pd.testing.assert_frame_equal(questions_for(table, "other", section), table)
+        return questions_for(table, "one", section)
+
+    pd.testing.assert_frame_equal(asked(variation=False), plain)
+    assert set(asked(sets=["templatic"])["kind"]) == {"inference"}
+    assert asked(shots=[1]).groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
+    assert not asked(chain_of_thought=[False])["chain_of_thought"].any()
+    with pytest.raises(ValueError, match=r"llms\.one\.sets: 'templatik' is in neither"):
+        asked(sets=["templatik"])

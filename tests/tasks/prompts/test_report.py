@@ -1,0 +1,194 @@
+"""Tables and figures beside published results, and what items consist of."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from cxprobe.models.params import Llm, Member, ModelSpec, Rule
+from cxprobe.results.rates import ALL
+from cxprobe.tasks.prompts.report import (
+    BEST,
+    MEAN,
+    ONLY,
+    baselines_on_items,
+    best_and_mean,
+    item_words,
+    prompt_figures,
+    read_published_results,
+    settings_beside_published,
+    spread_over_prompts,
+    with_published_names,
+)
+
+SETTING = ["set", "shots", "examples", "chain_of_thought"]
+PUBLISHED = read_published_results(ROOT / "published" / "prompts.yaml", lambda path: ROOT / path)
+MOCK = Llm.model_construct(name="mockllm/model")
+MEMBERS = [
+    Member("one", ModelSpec(name="m", revision=None, sha256=None, dtype="float32"), "one"),
+    Member("two", ModelSpec(name="m", revision=None, sha256=None, dtype="float32", weights="random", seed=1), "two"),
+    Member("words", Rule(kind="negation"), "panel"),
+    Member("mock", MOCK, "mock"),
+]
+
+
+def run_table(*settings):
+    """Return rates of two models in settings, with the columns of tables of judged answers."""
+    rows = [(*setting, model) for setting in settings for model in ("one", "two")]
+    table = pd.DataFrame(rows, columns=[*SETTING, "model"]).assign(label=lambda table: table["model"])
+    rates = {"accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 20, "chance": 0.35}
+    return table.assign(**rates, asked="reply", prompt="paper-2", over_prompts=ONLY)
+
+
+def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_those_by_prompt():
+    inference, reasoning = PUBLISHED.inference, PUBLISHED.reasoning
+    twice = inference[inference.duplicated([*SETTING, "model"], keep=False)]
+    assert sorted(twice["accuracy"]) == [0.6, 0.62]  # Tables 16 and 17 have this number both, and differ in it
+    rates = inference.set_index([*SETTING, "model"])["accuracy"]
+    assert rates["CxNLI", 3, "CxNLI", False, "gpt-4o-2024-05-13"] == 0.96
+    assert rates["CxNLI", 1, "CxNLI+CxNLI-challenge", True, "gpt-3.5-turbo-0125"] == 0.6
+    sources = set(reasoning.loc[reasoning["construction"] == "all", "source"])
+    assert sources == {"Scivetti et al. 2025, Table 5", "Scivetti et al. 2025, Table 19"}
+    assert {f"paper-{n}" for n in range(1, 5)} < set(PUBLISHED.prompts["prompt"])
+    assert set(inference["over_prompts"]) == set(PUBLISHED.reasoning["over_prompts"]) == {BEST}
+    assert set(PUBLISHED.prompts["over_prompts"]) == {"one prompt"}
+    highest = PUBLISHED.prompts.groupby(["set", "model"])["accuracy"].max()
+    best = inference[(inference["shots"] == 3) & (inference["examples"] == "CxNLI") & ~inference["chain_of_thought"]]
+    both = best.merge(highest.rename("highest").reset_index(), on=["set", "model"])
+    assert len(both) == 4
+    assert (both["accuracy"] == both["highest"]).all()  # the best of each model, by the paper's own numbers
+
+
+def test_what_ran_stands_above_what_is_published_in_the_same_setting_and_means_below():
+    ours = with_published_names(PUBLISHED.names, run_table(("challenge", 0, "none", False), ("mine", 0, "none", False)))
+    ours = pd.concat([ours.assign(over_prompts=MEAN), ours.assign(over_prompts=BEST)], ignore_index=True)
+    table = settings_beside_published(ours, PUBLISHED.inference, SETTING)
+    assert len(table) == len(ours) + len(PUBLISHED.inference)
+    first = table[(table["set"] == "CxNLI-challenge") & (table["shots"] == 0)].query("~chain_of_thought")
+    assert first["model"].tolist()[:3] == ["one", "two", "gpt-3.5-turbo-0125"]
+    assert first[["accuracy", "n", "items", "source"]].to_numpy().tolist()[1:3] == [
+        ["50.0 (40.0 to 60.0)", "20", "challenge", "this run"],
+        ["26.0", "", "the paper's", "Scivetti et al. 2025, Table 4"],
+    ]
+    assert first["over_prompts"].tolist() == [BEST] * (len(first) - 2) + [MEAN] * 2
+    assert table["set"].iloc[0] == "CxNLI-challenge"
+    assert table.query("set == 'mine'")["model"].tolist() == ["one", "two"] * 2
+    assert not table.isna().any(axis=None)
+
+
+def prompt_rates(accuracies):
+    """Return rates over all prompts and by model and prompt; {model: {prompt: accuracy}}."""
+    rows = [(model, "reply", prompt, rate) for model, rates in accuracies.items() for prompt, rate in rates.items()]
+    by_prompt = pd.DataFrame(rows, columns=["model", "asked", "prompt", "accuracy"])
+    return by_prompt.groupby(["model", "asked"], as_index=False)["accuracy"].mean(), by_prompt
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["one", "two", "three"]),
+        st.dictionaries(st.sampled_from("pqrs"), st.integers(0, 20).map(lambda right: right / 20), min_size=1),
+        min_size=1,
+    )
+)
+def test_the_best_prompt_is_never_below_the_mean_and_every_model_has_both(accuracies):
+    rows = best_and_mean(*prompt_rates(accuracies), ["model", "asked"])
+    for model, rates in accuracies.items():
+        of_model = rows[rows["model"] == model].set_index("over_prompts")
+        found = of_model["accuracy"].to_dict()
+        best = BEST if len(rates) > 1 else ONLY
+        assert found[best] == max(rates.values())
+        assert of_model.loc[best, "prompt"] == max(rates, key=lambda prompt: rates[prompt])  # of several, the first
+        assert set(found) == ({BEST, MEAN} if len(rates) > 1 else {ONLY})
+        assert found.get(MEAN, 0.0) <= max(rates.values()) + 1e-9
+
+
+def test_the_spread_over_prompts():
+    table = pd.DataFrame({"construction": list("aaab"), "prompt": list("pqrp"), "accuracy": [0.5, 0.75, 1.0, 0.25]})
+    spread = spread_over_prompts(table, ["construction"]).set_index("construction")
+    assert spread.loc["a"].to_dict() == {"prompts": 3, "lowest": 0.5, "mean": 0.75, "highest": 1.0, "range": 0.5}
+
+
+def rates(*rows) -> pd.DataFrame:
+    """Return accuracies: model, construction, source, facet, level and value."""
+    table = pd.DataFrame(rows, columns=["model", "construction", "source", "facet", "level", "value"])
+    return table.assign(measure="accuracy", low=table["value"] - 0.1, high=table["value"] + 0.1, n=20, chance=0.35)
+
+
+def row_label_in_git(model: str, prompts: dict[str, float], source: str = "templatic", setting: str = "0.False.none"):
+    """Yield the accuracies of a model by prompt, on a construction and all."""
+    for construction in ("x", ALL):
+        yield (model, construction, source, "setting", setting, sum(prompts.values()) / len(prompts))
+        for prompt, value in prompts.items():
+            yield (model, construction, source, "prompt", f"{prompt}.{setting}", value)
+
+
+def labels_of(figure):
+    return {text.get_text() for text in figure.legends[0].get_texts()}
+
+
+def dots_in(axes):
+    return {line.get_label(): list(line.get_xdata()) for line in axes.get_lines()}
+
+
+def test_models_have_their_labels_baselines_are_ticks_and_a_mock_is_drawn_only_alone():
+    real = [*row_label_in_git("one", {"p": 0.5}), *row_label_in_git("two", {"p": 0.5})]
+    mock, words = [*row_label_in_git("mock", {"p": 0.5})], [*row_label_in_git("words", {"none": 0.8})]
+    figures = prompt_figures(rates(*real, *mock, *words), MEMBERS, "pmi", PUBLISHED)
+    assert set(figures) == {"best_by_construction", "inference_beside_published"}
+    for figure in figures.values():
+        labels = labels_of(figure)
+        assert {"one, pmi", "two (random weights), pmi", "best baseline", "best constant answer"} <= labels
+        assert not any(name in label for label in labels for name in ("mock", "words"))
+        (tick,) = [lines for lines in figure.axes[0].collections if lines.get_label() == "best baseline"]
+        assert {point[0] for segment in tick.get_segments() for point in segment} == {0.8}
+        (chance,) = [lines for lines in figure.axes[0].collections if lines.get_label() == "best constant answer"]
+        assert {point[0] for segment in chance.get_segments() for point in segment} == {0.35}
+    alone = prompt_figures(rates(*mock, *words), MEMBERS, "pmi", PUBLISHED)["best_by_construction"]
+    assert "mock (asked)" in labels_of(alone)
+
+
+def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_test_the_two_that_differ_most():
+    shown = [*row_label_in_git("one", {"p": 0.25, "q": 0.5})]
+    shown += row_label_in_git("one", {"p": 0.75, "q": 0.5}, setting="3.False.templatic")
+    shown += row_label_in_git("one", {"p": 0.2, "q": 0.3, "r": 0.4}, "reasoning")
+    for prompt, value in {"p": 0.1, "q": 0.5, "r": 0.9}.items():
+        shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.True.base", 0.6)]
+        shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.False.short", value)]
+    shown += [("one", ALL, "reasoning", "test", "False.True.base", 0.6)]
+    figures = prompt_figures(rates(*shown), MEMBERS, "pmi", PUBLISHED)
+    assert dots_in(figures["best_by_construction"].axes[0])["one, pmi"] == [0.75]
+    tests = figures["tests_by_prompt"]
+    assert [axes.get_title() for axes in tests.axes] == ["p", "r"]
+    assert [tick.get_text() for tick in tests.axes[0].get_yticklabels()] == ["base", "short (C)"]
+    assert [dots_in(axes)["one, pmi"] for axes in tests.axes] == [[0.6, 0.1], [0.6, 0.9]]
+
+
+def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_one_name_are_told_apart():
+    shown = [row for name in ("templatic", "cxnli", "challenge") for row in row_label_in_git("mock", {"p": 0.5}, name)]
+    figure = prompt_figures(rates(*shown), MEMBERS, "pmi", PUBLISHED)["inference_beside_published"]
+    left, right = (dots_in(axes) for axes in figure.axes)
+    assert [axes.get_title() for axes in figure.axes] == ["CxNLI", "CxNLI challenge"]
+    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["0 shots"]
+    assert left["gpt-4o-2024-05-13 (published)"] == [0.88]
+    assert {label for label, dots in left.items() if dots == [0.5]} >= {
+        "mock (asked), templatic",
+        "mock (asked), cxnli",
+    }
+    assert right["mock (asked)"] == [0.5]
+
+
+def test_items_are_counted_by_template_or_test_and_baselines_have_the_chance_of_each_data_set():
+    rows = [("inference", "templatic", "t", "", f"It was {gold}.", "", gold) for gold in "012"]
+    rows += [("reasoning", "reasoning", "", test, "", "Ann ran.", "C") for test in ("base", "short")]
+    items = pd.DataFrame(rows, columns=["kind", "set", "template", "test", "hypothesis", "text", "gold"])
+    items = items.assign(construction="x", question="Who ran?")
+    asked = [("words", "x", of, "all_items", "", value) for of, value in (("templatic", 0.6), ("reasoning", 0.55))]
+    baselines = baselines_on_items(rates(*asked).assign(chance=[1 / 3, 0.5]), 0.6, MEMBERS)
+    assert baselines.set_index("dataset")["solved"].to_dict() == {"x, templatic": True, "x, reasoning": False}
+    assert baselines["limit"].tolist() == pytest.approx([1 / 3 + 0.2 * 2 / 3, 0.6])
+    tables = item_words(items)
+    templates = tables["templates"].set_index(["dataset", "label", "template"])["n"]
+    assert templates["x, templatic", "0", "t"] == templates["x, reasoning", "C", "short"] == 1
+    words = tables["words"].set_index(["dataset", "label", "word"])["count"]
+    assert (words["x, templatic", "0", "0"], words["x, templatic", "1", "0"]) == (1, 0)

@@ -1,0 +1,157 @@
+"""How an item becomes a question, or a text to continue, and what the files of prompts must have."""
+
+from copy import deepcopy
+from functools import partial, reduce
+from operator import getitem
+
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import ROOT
+from cxprobe.errors import PromptError
+from cxprobe.tasks.prompts.items import Inference, Reasoning
+from cxprobe.tasks.prompts.wording import (
+    InferencePrompts,
+    ReasoningPrompts,
+    ask_item,
+    continue_item,
+    load_continuations,
+    load_prompts,
+)
+
+CONTENT = {
+    "inference": {
+        "prompts": {
+            "plain": {"rephrases": None, "text": "Is it so? {no field} here"},
+            "other": {"rephrases": "plain", "text": "So is it?"},
+        },
+        "heading": "For example:",
+        "example": "{premise} / {hypothesis} = {answer}",
+        "item": "{premise} / {hypothesis}",
+        "direct": "One digit.",
+        "reasoned": "Think, then a digit.",
+    },
+    "reasoning": {
+        "prompts": {
+            "plain": {"rephrases": None, "unsure": False, "text": "Choose."},
+            "when": {"rephrases": None, "unsure": True, "text": "If unsure {unsure}."},
+        },
+        "item": "{text} {question} A {a} B {b} C {c}",
+        "neither": "nobody",
+        "direct": "One letter.",
+        "reasoned": "Think, then a letter.",
+    },
+}
+ITEM = Inference("A {cat} slept.", "A cat was awake.", "contradiction", "toy", "templatic")
+SHOWN = Inference("A dog barked.", "A dog was old.", "neutral", "toy", "templatic")
+RIDDLE = Reasoning("id", "Ann is old.", "Who is old?", "Bob", "Ann", "B", "toy", "base", "frame", True)
+LOAD = {
+    "inference": partial(load_prompts, InferencePrompts),
+    "reasoning": partial(load_prompts, ReasoningPrompts),
+    "continuations": load_continuations,
+}
+PROJECT = {name: load(ROOT / "prompts") for name, load in LOAD.items()}
+
+
+@pytest.fixture
+def prompts(tmp_path):
+    """Write a file of prompts with changes, each from a path of keys to a value, and read it."""
+
+    def read(name, changes=()):
+        yaml = YAML(typ="safe")
+        content = deepcopy(CONTENT.get(name)) or yaml.load(ROOT / "prompts" / f"{name}.yaml")
+        for (*parents, key), value in changes:
+            reduce(getitem, parents, content)[key] = value
+        yaml.dump(content, tmp_path / f"{name}.yaml")
+        return LOAD[name](tmp_path)
+
+    return read
+
+
+def test_a_question_has_its_parts_in_order(prompts):
+    inference = prompts("inference")
+    assert ask_item(ITEM, "plain", inference, None, chain_of_thought=False) == (
+        "Is it so? {no field} here\n\nA {cat} slept. / A cat was awake.\n\nOne digit."
+    )
+    assert ask_item(ITEM, "other", inference, None, [SHOWN], chain_of_thought=True) == (
+        "So is it?\n\nFor example:\n\nA dog barked. / A dog was old. = 1\n\nA {cat} slept. / A cat was awake.\n\n"
+        "Think, then a digit."
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "unsure", "shown"),
+    [("ABC", "C", "A Bob B Ann C nobody"), ("BCA", "B", "A Ann B nobody C Bob"), ("CAB", "A", "A nobody B Bob C Ann")],
+)
+def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts, order, unsure, shown):
+    asked = ask_item(RIDDLE, "when", None, prompts("reasoning"), chain_of_thought=False, order=order)
+    assert asked == f"If unsure {unsure}.\n\nAnn is old. Who is old? {shown}\n\nOne letter."
+
+
+@pytest.mark.parametrize(("unsure", "text"), [(True, "If unsure, choose C."), (False, "Or choose {unsure}.")])
+def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(prompts, unsure, text):
+    plain = {"rephrases": None, "unsure": unsure, "text": text}
+    with pytest.raises(PromptError, match=r"prompts\.plain: text: .* must have \{unsure\}"):
+        prompts("reasoning", [(("prompts", "plain"), plain)])
+
+
+def test_the_wordings_of_others_stand_in_a_file_of_their_own_and_may_say_themselves_how_to_answer(tmp_path):
+    theirs = deepcopy(CONTENT)
+    theirs["inference"]["direct"] = ""
+    YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
+    inference = load_prompts(InferencePrompts, tmp_path, "verbatim")
+    assert ask_item(ITEM, "other", inference, None, chain_of_thought=False).endswith("/ A cat was awake.")
+    assert load_prompts(ReasoningPrompts, tmp_path, "verbatim").neither == "nobody"
+    del theirs["reasoning"]
+    YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
+    with pytest.raises(PromptError, match=r"verbatim\.yaml: reasoning: missing"):
+        load_prompts(InferencePrompts, tmp_path, "verbatim")
+    with pytest.raises(PromptError, match=r"verbatim\.yaml: there is no such file"):
+        load_prompts(ReasoningPrompts, tmp_path / "none", "verbatim")
+
+
+PLAIN = {
+    "text": "{premise} So {hypothesis}",
+    "answers": {"entailment": " Yes.", "neutral": " Maybe.", "contradiction": " No."},
+    "anywhere": "So:",
+}
+
+
+def test_a_digit_stands_for_each_relation_and_examples_stand_before_it_with_their_right_answers(prompts):
+    continuations = prompts("continuations", [(("inference", "plain"), PLAIN)])
+    choice = continue_item(ITEM, "plain", continuations, [SHOWN, SHOWN])
+    shown = "A dog barked. So A dog was old. Maybe.\n\n"
+    assert choice.context == f"{shown}{shown}A {{cat}} slept. So A cat was awake."
+    assert choice.answers == {"0": " Yes.", "1": " Maybe.", "2": " No."}
+    assert choice.anywhere == "So:"
+
+
+def test_the_options_of_a_multiple_choice_item_are_its_answers_or_are_listed_in_any_order():
+    continuations = PROJECT["continuations"]
+    choice = continue_item(RIDDLE, "question", continuations)
+    assert choice.context == "Ann is old.\nQuestion: Who is old?\nAnswer:"
+    assert choice.answers == {"A": " Bob.", "B": " Ann.", "C": " nobody can tell."}
+    listed = continue_item(RIDDLE, "letters", continuations, order="CAB")
+    neither = continuations.reasoning["letters"].neither
+    assert listed.context == f"Ann is old.\nQuestion: Who is old?\nA. {neither}\nB. Bob\nC. Ann\nAnswer:"
+    assert listed.answers == {"A": " A", "B": " B", "C": " C"}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "message"),
+    [
+        ("inference.plain", "text", "{premise}", "together must have exactly the fields {hypothesis}, {premise}"),
+        ("inference.plain", "anywhere", "{premise}", "anywhere must have none"),
+        ("inference.plain", "text", "{premise} So {hypothesis} ", "must not be empty or end in a space"),
+        ("inference.plain", "answers", {"neutral": " No."}, "give entailment, neutral, contradiction"),
+        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": "May"}, "must begin with a space"),
+        ("inference.plain", "answers", PLAIN["answers"] | {"neutral": " No."}, "is listed more than once"),
+        ("reasoning.question", "answers", {"A": " {b}", "B": " {a}", "C": " no"}, "answer A may have no field but {a}"),
+        ("reasoning.question", "neither", "Nobody knows.", "neither is the third option of a text that lists"),
+    ],
+)
+def test_a_text_that_cannot_be_filled_or_joined_is_refused(prompts, name, key, value, message):
+    with pytest.raises(PromptError) as raised:
+        prompts("continuations", [(("inference", "plain"), dict(PLAIN)), ((*name.split("."), key), value)])
+    assert f"continuations.yaml: {name}" in str(raised.value)
+    assert message in str(raised.value)

@@ -1,0 +1,158 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.results.rates import rates_of
+from cxprobe.stats import estimate_rate
+from cxprobe.tasks.recognition.evaluate import (
+    FACETS,
+    estimate_over_draws,
+    rates_beside,
+    rates_of_code,
+    recognition_responses,
+    with_best_layers,
+)
+
+FEATURES = ("length", "distance")
+LAYERS = 4
+RUN = {"model": "toy", "construction": "toy", "source": "generated"}
+
+
+def product(**columns) -> pd.DataFrame:
+    """Make a row for each sentence and each combination of the columns, of one model and source."""
+    rows = pd.MultiIndex.from_product(columns.values(), names=columns).to_frame(index=False)
+    number = rows["number"].astype(str)
+    return rows.assign(id="s" + number, cluster_template="t" + number, **RUN)
+
+
+def predictions(kind: str, names: tuple, right: dict | None = None, sentences: int = 10) -> pd.DataFrame:
+    """Make predictions; ``right`` says for how many sentences those of a (feature, name) are right, else for all."""
+    rows = product(feature=FEATURES, **{kind: names}, number=range(sentences))
+    number, positive = rows["number"], rows["number"] % 3 > 0
+    hits = [(right or {}).get(key, sentences) for key in zip(rows["feature"], rows[kind], strict=True)]
+    return rows.assign(
+        value=number % 2,
+        label=np.where(positive, "positive", "negative"),
+        probability=np.where((number < hits) == positive, 0.9, 0.1),
+    )
+
+
+NO_FOLDS = pd.DataFrame(columns=["task", "layer"])
+NO_CODE = pd.DataFrame(columns=["label", "layer"])
+SPLITS = pd.DataFrame([(feature, "train", 0, "a") for feature in FEATURES], columns=["feature", "split", "draw", "id"])
+
+
+def rated(right: dict | None = None, folds: pd.DataFrame = NO_FOLDS, code: pd.DataFrame = NO_CODE) -> pd.DataFrame:
+    """Return the rates by facet, level and measure."""
+    probes = predictions("layer", tuple(range(LAYERS)), right).assign(draw=0)
+    responses = recognition_responses(probes, SPLITS).assign(task="recognition")
+    controls = predictions("control", ("words", "majority"))
+    beside = rates_beside(controls, folds, code)
+    rates = pd.concat([rates_of(responses, FACETS, estimate_over_draws), beside], ignore_index=True)
+    return with_best_layers(rates).set_index(["facet", "level", "measure"]).sort_index()
+
+
+def test_accuracies_stand_by_feature_layer_value_and_control():
+    found = rated({("length", 1): 5, ("distance", 2): 0})
+    by_layer = found.loc["feature"]
+    assert by_layer.loc[("length.1", "accuracy"), "value"] == 0.5
+    assert by_layer.loc[("distance.2", "accuracy"), "value"] == 0.0
+    assert by_layer["value"].sum() == 2 * LAYERS - 1.5
+    assert (by_layer["n"] == 10).all()
+    assert len(found.loc["value"]) == 2 * 2 * LAYERS
+    assert found.loc["control", "value"].to_dict() == {
+        (level, "accuracy"): 1.0
+        for name in ("majority", "words")
+        for level in (name, *(f"{name}.{of}" for of in FEATURES))
+    }
+
+
+def test_the_layer_that_decides_is_the_middle_one_and_not_the_best():
+    found = rated({("length", 0): 4, ("distance", 0): 6, ("length", 2): 9, ("distance", 2): 9})
+    (deciding,) = found[found["decides"]].itertuples()
+    assert deciding.Index == ("", "", "accuracy")
+    assert (deciding.value, deciding.n, deciding.chance) == (pytest.approx(0.9), 20, 0.5)
+    by_layer = found.loc["layer"]["value"].tolist()
+    assert by_layer == pytest.approx([0.5, 1.0, 0.9, 1.0])
+
+
+def held_out(right: dict, sentences: int = 10) -> pd.DataFrame:
+    """Make predictions on folds; ``right`` says for how many sentences those of a (feature, layer, task) are right."""
+    rows = product(feature=FEATURES, task=["real", "control"], layer=range(LAYERS), number=range(sentences))
+    hits = [right.get(key, 5) for key in zip(rows["feature"], rows["layer"], rows["task"], strict=True)]
+    return rows.assign(
+        label="positive",
+        known=rows["number"] != 0,
+        cluster_word="w" + rows["number"].astype(str),
+        probability=np.where(rows["number"] < hits, 0.9, 0.1),
+    )
+
+
+def test_the_best_layer_is_chosen_on_the_training_part_and_judged_on_the_test_part():
+    """Layer 3 is the best one on the test part, layer 1 on the folds; ties go to the lowest layer."""
+    tested = {("length", layer): 4 + layer for layer in range(LAYERS)} | {("distance", 1): 7}
+    folds = held_out({("length", 1, "real"): 10, ("distance", 0, "real"): 8, ("distance", 3, "real"): 8})
+    found = rated(tested, folds)
+    best = found.loc["best_layer", "value"].unstack("measure")
+    assert best["layer"].to_dict() == {"length": 1, "distance": 0, "": 1}
+    assert best["accuracy"].to_dict() == {"length": 0.5, "distance": 1.0, "": pytest.approx(0.6)}
+    on_folds = found["value"].xs("accuracy_on_folds", level="measure")
+    assert on_folds.loc[[("feature", "length.1"), ("feature", "distance.0"), ("layer", "1")]].tolist() == [1, 0.8, 0.75]
+    limits = ["low", "high", "n", "chance"]
+    of_layer, of_best = found.loc["feature", "length.1", "accuracy"], found.loc["best_layer", "length", "accuracy"]
+    assert of_best[limits].tolist() == of_layer[limits].tolist()
+
+
+def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels():
+    folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6, ("distance", 2, "control"): 3})
+    found = rated(folds=folds)
+    real, control = np.repeat([1.0, 0.0], [9, 1]), np.repeat([1.0, 0.0], [6, 4])
+    clusters = np.array([[f"t{number}", f"w{number}"] for number in range(10)], dtype=object)
+    halved = estimate_rate((1 + real - control) / 2, clusters)
+    on_folds, row = (found.loc["feature", "length.2", name] for name in ("accuracy_on_folds", "probe_selectivity"))
+    assert on_folds[["value", "control", "n", "control_n"]].tolist() == [0.9, 0.6, 10, 10]
+    assert row[["value", "low", "high"]].tolist() == pytest.approx([0.3, 2 * halved.low - 1, 2 * halved.high - 1])
+    assert found.loc["training", "value"].to_dict() == {(level, "known"): 0.9 for level in ("", *sorted(FEATURES))}
+    by_layer = found.loc["layer"].xs("probe_selectivity", level="measure")
+    assert by_layer["value"].tolist() == [0, 0, pytest.approx((0.3 + 0.2) / 2), 0]
+    assert by_layer["decides"].tolist() == [False, False, True, False]
+
+
+def coded(probabilities: list[float]) -> pd.DataFrame:
+    rows = product(feature=FEATURES, layer=range(LAYERS), number=range(len(probabilities)))
+    positive = rows["number"] % 2 == 1
+    of_label = rows["number"].map(dict(enumerate(probabilities)))
+    label = np.where(positive, "positive", "negative")
+    return rows.assign(label=label, probability=of_label.where(positive, 1 - of_label))
+
+
+def code_of(probabilities: list[float]) -> pd.Series:
+    """Return the length of the code of labels whose own probabilities these are."""
+    rates = rates_of_code(coded(probabilities))
+    return rates[rates["level"] == "length.0"].set_index("measure")["value"]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from([0.01, 0.2, 0.5, 0.75, 0.999]), min_size=1, max_size=40))
+def test_a_code_is_at_most_a_bit_longer_than_that_of_the_probe_and_than_coin_flips(probabilities):
+    code = code_of(probabilities)
+    n, probe = len(probabilities), -sum(np.log2(probabilities))
+    assert code["bits_of_probe"] == pytest.approx(probe)
+    assert code["bits"] == pytest.approx(-np.log2(0.5 * 2.0**-n + 0.5 * 2.0**-probe))
+    assert min(n, probe) - 1e-9 <= code["bits"] <= min(n, probe) + 1
+    assert code["compression"] == pytest.approx(n / code["bits"])
+
+
+def test_models_are_rated_at_once_as_each_is_alone():
+    controls = predictions("control", ("majority",))
+    folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6})
+    first = (controls, folds, coded([0.9] * 20))
+    second = tuple(
+        table.assign(model="other") for table in (controls, folds.assign(label="negative"), coded([0.6] * 20))
+    )
+    both = rates_beside(*(pd.concat(pair, ignore_index=True) for pair in zip(first, second, strict=True)))
+    for model, alone in (("toy", first), ("other", second)):
+        found = both[both["model"] == model].reset_index(drop=True)
+        pd.testing.assert_frame_equal(found, rates_beside(*alone), check_dtype=False)

@@ -1,0 +1,162 @@
+import contextlib
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cxprobe.errors import DataError
+from cxprobe.labels.labels import DECIDES, PersonLabel
+from cxprobe.tasks.recognition.make import seen_texts
+from cxprobe.tasks.recognition.sentences import apply_labels, mark_spans, split_sequences
+
+
+def mined(*rows: tuple[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["id", "tags"])
+
+
+def label(kind: str, target: str, label: str, who: str = "Ann") -> PersonLabel:
+    return PersonLabel(kind, target, label, who, "2026-01-31")
+
+
+def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own():
+    labels = [label("sequence", "DT JJR", "positive"), label("sentence", "b", "negative")]
+    labelled = apply_labels(mined(("a", "DT JJR"), ("b", "DT JJR"), ("c", "DT")), labels)
+    assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "positive"], ["b", "negative"]]
+    assert labelled.left_out == {"not labelled": 1}
+    assert labelled.unused == 0
+
+
+@given(st.data())
+def test_a_span_is_from_the_first_to_the_last_word_in_a_slot_in_whatever_order_they_come(data):
+    words = ["Now", "she", "gave", "the", "boy", "books", "."]
+    starts = [len(" ".join([*words[:place], ""])) for place in range(len(words))]
+    filled = data.draw(st.lists(st.lists(st.integers(0, 6), min_size=1, unique=True), min_size=1, max_size=4))
+    slots = [[{"slot": "x", "start": starts[at], "end": starts[at] + len(words[at])} for at in own] for own in filled]
+    texts = [" ".join(words) + " " * number for number in range(len(filled))]
+    table = pd.DataFrame({"id": [str(number) for number in range(len(filled))], "text": texts, "slots": slots})
+    sentences = table[["id", "text"]].sample(frac=1, random_state=0)
+    marked = mark_spans(sentences, table, "toy, marked")
+    assert marked[["id", "text"]].equals(sentences)
+    expected = {str(number): " ".join(words[min(own) : max(own) + 1]) for number, own in enumerate(filled)}
+    assert seen_texts(marked) == [expected[id_] for id_ in marked["id"]]
+
+
+def test_a_majority_does_not_decide():
+    labels = [
+        *(label("sequence", "DT", judgement, who) for who, judgement in zip("ABC", ["positive"] * 3, strict=True)),
+        label("sequence", "DT", "negative", "D"),
+        label("sequence", "JJ", "positive", "A"),
+        label("sequence", "JJ", "unclear", "B"),
+        label("sequence", "NN", "unclear", "A"),
+    ]
+    labelled = apply_labels(mined(("a", "DT"), ("b", "JJ"), ("c", "NN")), labels)
+    assert labelled.sentences.empty
+    assert labelled.left_out == {"conflict": 2, "unclear": 1}
+
+
+def test_a_decision_replaces_what_others_say_of_the_same_thing():
+    labels = [
+        label("sequence", "DT", "positive", "A"),
+        label("sequence", "DT", "negative", "B"),
+        label("sequence", "DT", "negative", f"C{DECIDES}"),
+        label("sentence", "b", "positive", "A"),
+        label("sentence", "c", "positive", "B"),
+        label("sentence", "c", "positive", f"D{DECIDES}"),
+        label("sequence", "JJ", "unclear", f"C{DECIDES}"),
+        label("sequence", "NN", "positive", f"C{DECIDES}"),
+        label("sequence", "NN", "negative", f"D{DECIDES}"),
+    ]
+    rows = [("a", "DT"), ("b", "DT"), ("c", "DT"), ("d", "JJ"), ("e", "NN")]
+    labelled = apply_labels(mined(*rows), labels)
+    # "b" has a label of its own, so that the decision about its sequence is not one about it.
+    assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "negative"], ["c", "positive"]]
+    assert labelled.left_out == {"conflict": 2, "unclear": 1}
+
+
+def labelled_table(sizes: dict[str, list[int]]) -> pd.DataFrame:
+    """Make, for each label, sequences of so many sentences."""
+    rows = [
+        {
+            "id": f"{name}{place}.{number}",
+            "text": "t",
+            "url": f"u{number}",
+            "tags": f"{name} {place}",
+            "slots": [],
+            "label": name,
+        }
+        for name, counts in sizes.items()
+        for place, count in enumerate(counts)
+        for number in range(count)
+    ]
+    return pd.DataFrame(rows).assign(start=0, end=1, length=range(sum(map(sum, sizes.values()))))
+
+
+SIZES = st.lists(st.integers(1, 4), min_size=3, max_size=12)
+
+
+@settings(max_examples=40)
+@given(SIZES, SIZES, st.integers(2, 3), st.integers(0, 5))
+def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negative, folds, seed):
+    table = labelled_table({"positive": positive, "negative": negative})
+    divided = split_sequences(table, folds, seed, documents_apart=False)
+    assert sorted(divided["id"]) == sorted(table["id"])
+    assert (divided.groupby("cluster_template")["split"].nunique() == 1).all()
+    assert set(divided.groupby("split")["label"].nunique()) == {2}
+    clusters = ["cluster_template", "cluster_document", "cluster_source"]
+    assert divided.columns.tolist() == ["id", "text", "label", "split", "length", *clusters]
+    shuffled = table.sample(frac=1, random_state=seed)
+    pd.testing.assert_frame_equal(split_sequences(shuffled, folds, seed, documents_apart=False), divided)
+
+
+def alike(table: pd.DataFrame) -> list[set[str]]:
+    """Return the groups of sentences that must stay together, by looking at all pairs until nothing changes."""
+    groups = [{one} for one in table["id"]]
+    own = table.set_index("id")
+    for first, second in itertools.combinations(table["id"], 2):
+        if own["tags"][first] == own["tags"][second] or own["url"][first] == own["url"][second]:
+            linked = [group for group in groups if group & {first, second}]
+            groups = [group for group in groups if group not in linked] + [set().union(*linked)]
+    return groups
+
+
+@settings(max_examples=40)
+@given(SIZES, SIZES, st.integers(10, 40), st.integers(0, 5))
+def test_documents_that_are_kept_apart_take_all_that_is_linked_to_them_along(positive, negative, urls, seed):
+    table = labelled_table({"positive": positive, "negative": negative})
+    table["url"] = [f"u{number}" for number in np.random.default_rng(seed).integers(0, urls, len(table))]
+    groups = alike(table)
+    labels = table.set_index("id")["label"]
+    mixed = any(labels[list(group)].nunique() == 2 for group in groups)
+    if min(sum(one in set(labels[list(group)]) for group in groups) for one in ("positive", "negative")) < 2:
+        with pytest.raises(DataError, match="labelled sequences that share no document"):
+            split_sequences(table, 2, seed, documents_apart=True)
+        return
+    with contextlib.suppress(DataError) if mixed else contextlib.nullcontext():  # a group of both labels may not divide
+        parts = split_sequences(table, 2, seed, documents_apart=True).set_index("id")["split"]
+        assert all(parts[list(group)].nunique() == 1 for group in groups)
+        assert set(labels.groupby(parts).nunique()) == {2}
+
+
+@pytest.mark.parametrize(
+    ("url", "document", "source"),
+    [
+        ("networkx==3.4/networkx/_base.py#12", "networkx==3.4/networkx/_base.py", "networkx==3.4"),
+        ("https://Blog.example.org/a?b=c==d/#e", "https://Blog.example.org/a?b=c==d/", "blog.example.org"),
+        ("austen/emma.txt", "austen/emma.txt", "austen/emma.txt"),
+        ("", "", ""),
+    ],
+)
+def test_sentences_are_clustered_by_document_and_source(url, document, source):
+    table = labelled_table({"positive": [1] * 4, "negative": [1] * 4}).assign(url=url)
+    divided = split_sequences(table, 2, 1, documents_apart=False)
+    assert set(divided["cluster_document"]) == {document}
+    assert set(divided["cluster_source"]) == {source}
+
+
+def test_too_few_sequences_of_a_label_are_an_error_that_counts_them():
+    table = labelled_table({"positive": [1, 1], "negative": [5]})
+    with pytest.raises(DataError, match=r"1 negative; with recognition\.make\.labels\.folds = 2 each label needs at"):
+        split_sequences(table, 2, 1, documents_apart=False)

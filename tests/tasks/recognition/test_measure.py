@@ -1,0 +1,255 @@
+from collections import Counter
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+
+from cxprobe.files.arrays import Features
+from cxprobe.files.tables import write_table
+from cxprobe.probing import Fitting, Regularisation, fit_and_predict
+from cxprobe.stats import credit
+from cxprobe.tasks.recognition import measure
+from cxprobe.tasks.recognition.evaluate import rates_beside
+from cxprobe.tasks.recognition.make import read_subsets
+from cxprobe.tasks.recognition.measure import (
+    SMALLEST_PORTION,
+    code_online,
+    control_labels,
+    first_draw,
+    portion_numbers,
+    recognise,
+)
+from cxprobe.tasks.recognition.params import Controls, Probe
+
+pytestmark = pytest.mark.pipeline
+
+NOTHING = Controls(folds=None, control_task=False, code_length=False)
+ALL = Controls(folds=3, control_task=True, code_length=True)
+SETTINGS = Probe(C=1.0, standardise=False, max_iter=1000, controls=NOTHING)
+RIDGES = [Regularisation(1.0, False)] * 2
+FITTING = Fitting(1000, 0, "toy")
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(0, 5))
+def test_a_word_has_one_control_label_and_labels_are_balanced(words, seed):
+    labels = control_labels(np.array(words, dtype=object), seed)
+    label_of = dict(zip(words, labels.tolist(), strict=True))
+    assert [label_of[word] for word in words] == labels.tolist()
+    assert abs(2 * int(labels.sum()) - len(words)) <= max(Counter(words).values())
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 100, 1000])
+def test_each_portion_of_the_code_is_as_large_as_all_before_it(n):
+    numbers = portion_numbers(n, seed=1)
+    sizes = np.bincount(numbers)
+    before = np.cumsum(sizes)
+    assert before[-1] == n
+    assert sizes[0] >= min(n, SMALLEST_PORTION)
+    assert all(0 <= size - known <= 1 for size, known in zip(sizes[1:], before, strict=False))
+    assert (n < 2 * SMALLEST_PORTION) == (len(sizes) == 1)
+
+
+def signal(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat([True, False], n // 2))
+    return (rng.normal(size=(n, 6)) + labels[:, None]).astype(np.float32), labels
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_a_portion_is_predicted_by_a_probe_of_all_portions_before_it(kind):
+    vectors, labels = signal(64)
+    portions = portion_numbers(64, seed=1)
+    found = code_online(kind(vectors), labels, portions, RIDGES[0], FITTING)
+    assert found[portions == 0].tolist() == [0.5] * SMALLEST_PORTION
+    for portion in range(1, portions.max() + 1):
+        known, own = portions < portion, portions == portion
+        expected = fit_and_predict(vectors[known], labels[known], vectors[own], RIDGES[0], FITTING)
+        np.testing.assert_allclose(found[own], expected, atol=1e-3)
+
+
+class Source(NamedTuple):
+    rows: pd.DataFrame
+    features: Features
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Sentences of two features, whose labels the second layer tells and the first does not."""
+    rng = np.random.default_rng(0)
+    labels = np.tile(["positive", "negative"], 60)
+    ids = np.array([f"s{number}" for number in range(120)])
+    rows = pd.DataFrame({"split": np.repeat(["train", "test"], 60), "draw": 0, "value": 7, "label": labels, "id": ids})
+    splits = pd.concat([rows.assign(feature=feature) for feature in ("length", "distance")])
+    texts = np.array([f"number {number} ends in {'abcdefghij'[number % 10]}." for number in range(120)])
+    sentences = pd.DataFrame({"id": ids, "text": texts, "cluster_template": ids, "tags": "NN"})
+    write_table(splits, tmp_path / "made" / "splits.parquet")
+    write_table(sentences, tmp_path / "made" / "sentences.parquet")
+    order = rng.permutation(120)
+    signal = (labels == "positive")[order][:, None] + rng.normal(scale=0.2, size=(120, 4))
+    vectors = np.stack([rng.normal(size=(120, 4)), signal]).astype(np.float32)
+    return Source(read_subsets(tmp_path / "made"), Features(texts[order].tolist(), vectors))
+
+
+def subset_of(source, feature="length"):
+    return source.rows[source.rows["feature"] == feature]
+
+
+def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length", seed=0, jobs=1):
+    """Return predictions and the number of probes that were counted."""
+    counted: list[int] = []
+    how = {"jobs": jobs, "kept": kept, "progress": counted.append}
+    fitting = Fitting(settings.max_iter, seed, "toy")
+    found = recognise(subset_of(source, feature), source.features, regularisation, settings, fitting, **how)
+    return found, sum(counted)
+
+
+def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, tmp_path):
+    (probes, controls, *_), counted = once(source, tmp_path / "scratch")
+    columns = ["value", "label", "id", "feature", "cluster_template", "layer", "draw", "probability"]
+    assert probes.columns.tolist() == columns
+    assert probes.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
+    right = credit(probes["probability"].to_numpy(), (probes["label"] == "positive").to_numpy())
+    accuracy = pd.Series(right).groupby(probes["layer"].to_numpy()).mean()
+    assert accuracy[1] > 0.95 > 0.8 > accuracy[0]
+    assert controls.groupby("control").size().to_dict() == {"majority": 60}
+    assert counted == 2
+
+
+def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_path, monkeypatch):
+    first, trained = once(source, tmp_path / "scratch")
+    monkeypatch.setattr(measure, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
+    again, counted = once(source, tmp_path / "scratch", jobs=2)
+    assert trained == counted == 2
+    for one, other in zip(first, again, strict=True):
+        pd.testing.assert_frame_equal(one.reset_index(drop=True), other)
+
+
+@pytest.mark.parametrize("changed", ["settings", "controls", "regularisation", "feature", "seed"])
+def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypatch, changed):
+    once(source, tmp_path / "scratch")
+    other = {
+        "settings": SETTINGS.model_copy(update={"max_iter": 999}),
+        "controls": SETTINGS.model_copy(update={"controls": ALL}),
+        "regularisation": [Regularisation(0.5, False)] * 2,
+        "feature": "distance",
+        "seed": 1,
+    }
+    trained = []
+    real = measure.for_each_layer
+    monkeypatch.setattr(measure, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    argument = "settings" if changed == "controls" else changed
+    once(source, tmp_path / "scratch", **{argument: other[changed]})
+    assert trained == [1]
+
+
+def with_all(source, scratch, **changes):
+    return once(source, scratch, SETTINGS.model_copy(update={"controls": ALL.model_copy(update=changes)}))[0]
+
+
+def test_the_probes_do_not_depend_on_what_is_computed_beside_them_and_absent_tables_have_columns(source, tmp_path):
+    alone, _ = once(source, tmp_path / "scratch")
+    beside = with_all(source, tmp_path / "scratch")
+    pd.testing.assert_frame_equal(alone.probes, beside.probes)
+    pd.testing.assert_frame_equal(alone.controls, beside.controls)
+    assert alone.folds.empty
+    assert alone.code.empty
+    assert (set(alone.folds), set(alone.code)) == (set(beside.folds), set(beside.code))
+
+
+def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of_its_word(source, tmp_path):
+    folds = with_all(source, tmp_path / "scratch").folds
+    assert folds.groupby(["task", "layer"])["id"].agg(set).tolist() == [{f"s{n}" for n in range(60)}] * 4
+    assert sorted(folds["fold"].unique()) == [0, 1, 2]
+    labels = {f"s{number}": "positive" if number % 2 == 0 else "negative" for number in range(60)}
+    real, control = (folds[folds["task"] == task] for task in ("real", "control"))
+    assert (real["label"] == real["id"].map(labels)).all()
+    assert control.groupby("cluster_word")["label"].nunique().eq(1).all()
+    assert control["label"].value_counts().to_dict() == {"positive": 60, "negative": 60}
+    assert folds["known"].all()  # each of the ten words ends six sentences
+    assert set(folds["cluster_word"]) == set("abcdefghij")
+
+
+def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_path):
+    folds = with_all(source, tmp_path / "scratch").folds.query("task == 'real' and layer == 1")
+    rows = folds.set_index("id")
+    texts = first_draw(subset_of(source)).set_index("id")["text"][rows.index]
+    vectors = pd.DataFrame(source.features.vectors[1], index=source.features.ids).loc[texts].set_index(rows.index)
+    held = rows["fold"] == 2
+    probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
+    expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
+    np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)
+
+
+def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
+    first, second = source.rows["id"].str[1:].astype(int) < 30, source.rows["split"] == "train"
+    drawn = [source.rows[first], source.rows[second & ~first].assign(draw=1), source.rows[~second]]
+    data = Source(pd.concat(drawn), source.features)
+    both = with_all(data, tmp_path / "scratch")
+    alone = Source(pd.concat([drawn[1].assign(draw=0), drawn[2]]), source.features)
+    probes = both.probes
+    expected = once(alone, tmp_path / "scratch")[0].probes
+    own = probes[probes["draw"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(own.drop(columns="draw"), expected.drop(columns="draw"))
+    assert probes.groupby(["draw", "layer"]).size().tolist() == [60] * 4
+    assert set(both.folds["id"]) == set(both.code["id"]) == {f"s{number}" for number in range(30)}
+
+
+REPETITIONS = 25
+
+
+def rated(vectors, labels, words, tmp_path, seed):
+    """Return the rates of one layer, by measure."""
+    ids = [f"s{number}" for number in range(len(labels))]
+    train = pd.DataFrame({"split": "train", "label": np.where(labels, "positive", "negative"), "id": ids})
+    rows = pd.concat([train, train.tail(2).assign(split="test")]).assign(feature="length", draw=0, value=0)
+    rows["text"] = rows["id"] + [f" ends in {word}" for word in [*words, *words[-2:]]]
+    rows["cluster_template"] = rows["id"]
+    texts = rows["text"][: len(ids)].tolist()
+    data = Source(rows, Features(texts, vectors[None].astype(np.float32)))
+    settings = SETTINGS.model_copy(update={"controls": ALL.model_copy(update={"folds": 2})})
+    found, _ = once(data, tmp_path / "scratch", settings, RIDGES[:1], seed=seed)
+    _, *beside = (table.assign(model="toy", construction="toy", source="mined") for table in found)
+    rates = rates_beside(*beside)
+    return rates[rates["level"] == "length.0"].set_index("measure")
+
+
+@pytest.fixture(scope="module")
+def letters():
+    """The names of 24 words, one of which ends each of 192 sentences."""
+    return np.array([f"w{'abcdefghijklmnopqrstuvwx'[number % 24]}" for number in range(192)], dtype=object)
+
+
+@pytest.mark.parametrize("known", ["nothing", "words"])
+def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letters, tmp_path):
+    """Random labels of sentences where vectors know nothing; random labels of words where they know the words."""
+    missed = 0
+    for seed in range(REPETITIONS):
+        rng = np.random.default_rng(seed)
+        noise = rng.normal(size=(len(letters), 24))
+        if known == "words":
+            vectors = 3 * (np.unique(letters)[None] == letters[:, None]) + 0.3 * noise
+            labels = control_labels(letters, seed + 10_000)
+        else:
+            vectors, labels = noise, rng.permutation(np.repeat([True, False], len(letters) // 2))
+        rates = rated(vectors, labels, letters, tmp_path, seed)
+        missed += not rates.at["probe_selectivity", "low"] <= 0 <= rates.at["probe_selectivity", "high"]
+        assert known != "words" or rates.at["accuracy_on_folds", "control"] > 0.9  # what can be learnt by heart is
+    assert missed / REPETITIONS < 0.05 + 3 * sqrt(0.05 * 0.95 / REPETITIONS)
+
+
+def test_random_labels_have_the_code_length_of_coin_flips(letters, tmp_path):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
+        rates = rated(rng.normal(size=(192, 24)), labels, letters, tmp_path, seed)
+        code = rates["value"]
+        assert rates.at["bits", "n"] == 192
+        assert code["bits"] == pytest.approx(192, abs=1)
+        assert code["compression"] == pytest.approx(1, abs=0.01)
+        assert code["bits_of_probe"] > code["bits"]  # a probe is sure of what it has learnt by heart

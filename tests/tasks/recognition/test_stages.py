@@ -1,0 +1,170 @@
+"""Recognition as stages, for a checkpoint, its chance control and a set of baselines: the same way for all of them."""
+
+import importlib.util
+
+import numpy as np
+import pandas as pd
+import pytest
+from tiny_lms import save_lm
+
+from conftest import ROOT
+from cxprobe.errors import ParamsError
+from cxprobe.files.arrays import read_features
+from cxprobe.files.schema import read_yaml
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, TagNgrams
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.recognition.make import read_subsets
+from cxprobe.tasks.recognition.params import RecognitionStage
+from cxprobe.tasks.recognition.report import subset_tables
+
+SOURCES = ["generated", "mined", "marked"]
+PANEL = BaselineSet(
+    kind="baselines",
+    members={
+        "letters": NgramFeatures(kind="character_ngrams", lengths=[2, 4]),
+        "words": NgramFeatures(kind="word_ngrams", lengths=[1, 1]),
+        "tags": TagNgrams(
+            kind="tag_ngrams", lengths=[1, 2], tagger=str(ROOT / "models/tagger/en_ewt_cxprobe"), sha256=None
+        ),
+        "places": Rule(kind="positions"),
+    },
+)
+SLUGS = ["one", "one-random", *PANEL.members]
+NAMES = ("dog", "fox", "king", "horse", "bird", "girl")
+
+
+def write_sentences(folder):
+    """Write sentences in which "the" stands before the noun or after it: places and letters tell, words not."""
+    for source in SOURCES:
+        rng, rows = np.random.default_rng(0), []
+        for split in ("train", "test"):
+            for number in range(60):
+                noun, other = rng.choice(NAMES, size=2)
+                for label, first in (("positive", f"the {noun}"), ("negative", f"{noun} the")):
+                    rows.append((f"{split}-{label}-{number}", f"{first} sings so {other} runs", split, label, number))
+        made = pd.DataFrame(rows, columns=["id", "text", "split", "label", "number"])
+        made = made.assign(feature="length", draw=0, value=5, cluster_template=made["number"].mod(30).astype(str))
+        out = folder / "data" / "make_recognition" / "toy" / source
+        sentences = made[["id", "text", "cluster_template"]]
+        if source == "marked":  # the words that tell
+            sentences = sentences.assign(start=0, end=sentences["text"].str.index(" sings"))
+        write_table(sentences, out / "sentences.parquet")
+        write_table(made[["feature", "split", "draw", "value", "label", "id"]], out / "splits.parquet")
+    save_lm(folder / "model", "bert")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_sentences(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def evaluated_once(tmp_path_factory):
+    """A folder in which all models were measured and evaluated, and the outcome."""
+    folder = tmp_path_factory.mktemp("evaluated")
+    write_sentences(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        measured()
+        return folder, run("evaluate")
+
+
+def stage_of(name: str, item: str = "") -> Stage:
+    params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
+    section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
+    changes = {
+        "models": {"one": {}, "one-random": {}, "baseline": {}},
+        "constructions": {"toy": SOURCES},
+        "probe": section.probe.model_copy(update={"max_iter": 5000}),
+    }
+    models = {"one": one, "one-random": one.model_copy(update={"weights": "random", "seed": 1}), "baseline": PANEL}
+    compute = params.compute.model_copy(update={"jobs": 1})
+    update = {"models": models, "recognition": section.model_copy(update=changes), "compute": compute}
+    return Stage(name, item, params.model_copy(update=update))
+
+
+def run(step: str, item: str = "") -> Outcome:
+    name = f"{step}_recognition"
+    spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines" / step / "recognition.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return getattr(script, name)(stage_of(name, item))
+
+
+def measured() -> None:
+    for model in ("one", "one-random", "baseline"):
+        run("measure", model)
+
+
+def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated_once):
+    folder, outcome = evaluated_once
+    assert [(run.model, run.source) for run in outcome.runs] == [(slug, one) for slug in SLUGS for one in SOURCES]
+    assert {run.facts.kind for run in outcome.runs if run.model in PANEL.members} == {"baseline"}
+    assert list(outcome.headline) == SLUGS
+    places = outcome.headline["places"]
+    assert [places[f"toy, {source}"]["accuracy"] for source in SOURCES] == [1.0, 1.0, 1.0]
+    assert all(
+        {"accuracy", "low", "high", "n", "probe_selectivity", "compression"} <= set(rate) for rate in places.values()
+    )
+    assert outcome.headline["words"]["toy, mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
+    own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
+    assert own["mined"].ids == own["marked"].ids
+    np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
+    assert np.abs(own["mined"].vectors - own["marked"].vectors).max() > 0.01
+
+
+def test_the_rates_are_those_of_a_plain_loop_over_the_predictions(evaluated_once):
+    folder, outcome = evaluated_once
+    rates = outcome.tables["rates"].set_index(["model", "source", "facet", "level", "measure"])["value"]
+    for source in SOURCES:
+        right: dict[int, list[float]] = {}
+        for row in read_table(folder / f"data/measure_recognition/one/toy/{source}/probes.parquet").itertuples():
+            of_label = row.probability if row.label == "positive" else 1 - row.probability
+            right.setdefault(row.layer, []).append(float(of_label > 0.5))
+        accuracies = {layer: sum(credits) / len(credits) for layer, credits in right.items()}
+        for layer, accuracy in accuracies.items():
+            assert rates["one", source, "layer", str(layer), "accuracy"] == pytest.approx(accuracy)
+        assert rates["one", source, "", "", "accuracy"] == pytest.approx(accuracies[len(accuracies) // 2])
+
+
+def test_of_marked_sentences_baselines_and_controls_have_the_words_of_the_span_alone(folder):
+    """The label stands in a word of mined sentences that is not in the span of the marked ones."""
+    for source in SOURCES:
+        path = folder / "data/make_recognition/toy" / source / "sentences.parquet"
+        made = read_table(path)
+        told = np.where(made["id"].str.contains("positive"), "well", "badly")
+        same = made["text"].str.replace(r"^(the (\w+)|(\w+) the)", r"the \2\3", regex=True)
+        made = made.assign(text=same + " " + told)
+        write_table(made.assign(end=made["text"].str.index(" sings")) if source == "marked" else made, path)
+    measured()
+    outcome = run("evaluate")
+    for panel in PANEL.members:
+        assert outcome.headline[panel]["toy, mined"]["accuracy"] > (0.9 if panel in ("letters", "words") else 0)
+        assert outcome.headline[panel]["toy, marked"]["accuracy"] == pytest.approx(0.5, abs=0.02)
+    folds = read_table(folder / "data/measure_recognition/one/toy/marked/folds.parquet")
+    assert set(folds["cluster_word"]) == set(NAMES)
+    words = subset_tables(read_subsets(folder / "data/make_recognition/toy/marked"))["words"]
+    assert set(words["word"]) == {"the", *NAMES}
+
+
+def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_control(evaluated_once):
+    folder, outcome = evaluated_once
+    assert not outcome.faults
+    compared = outcome.tables["comparisons"]
+    pairs = set(compared[["compares", "first"]].itertuples(index=False, name=None))
+    assert pairs == {("best baseline", "one"), ("best baseline", "one-random"), ("random weights", "one")}
+    assert set(compared.loc[compared["compares"] == "random weights", "second"]) == {"one-random"}
+    assert (compared["n"] == 120).all()
+    baselines = outcome.tables["tables/baselines"].set_index(["dataset", "model"])["solved"]
+    expected = {"letters": True, "words": False, "tags": True, "places": True}
+    assert baselines.xs("toy, mined").to_dict() == expected
+    rates = read_table(folder / "data/evaluate_recognition/rates.parquet")
+    assert set(rates["facet"]) == {"", "layer", "feature", "value", "control", "training", "best_layer"}
+    assert set(outcome.tables["rates"]["facet"]) == set(rates["facet"]) - {"feature", "value"}
+    run_of_one = outcome.runs[0]
+    layers = rates.query("model == 'one' and source == 'generated' and facet == 'layer' and measure == 'accuracy'")
+    assert run_of_one.series["accuracy.by_layer"] == list(enumerate(layers["value"]))
+    assert set(run_of_one.figures) == {"accuracy", "accuracy_per_value", "known"}

@@ -1,0 +1,55 @@
+"""The preset with a search over regularisation, from end to end: a parent run with child runs, and the best C."""
+
+import runpy
+
+import pytest
+from mlflow import MlflowClient
+
+from conftest import ROOT
+from cxprobe.project.params import load_params
+from cxprobe.project.presets import preset_text
+from cxprobe.run.params import read_params
+from cxprobe.run.results import write_results
+from cxprobe.run.stage import Stage
+from cxprobe.run.tracking import sync
+from cxprobe.tasks.recognition.params import RecognitionStage
+from cxprobe.tasks.registry import all_experiments
+
+pytestmark = pytest.mark.pipeline
+
+
+def test_each_trial_is_a_child_run_and_the_run_has_the_best_c_with_its_curve(tmp_path, monkeypatch, empty_store):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    (tmp_path / "mlruns").mkdir()
+    (tmp_path / "mlruns" / "mlflow.db").write_bytes(empty_store.read_bytes())
+    for name in ("constructions", "models"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "params.yaml").write_text(preset_text("tuned", ROOT / "presets"))
+    params = read_params(RecognitionStage)
+    records = []
+    for step, item in (("make", ""), ("measure", "mini-mlm"), ("evaluate", "")):
+        stage = Stage(f"{step}_recognition", item, params)
+        work = runpy.run_path(str(ROOT / "pipelines" / step / "recognition.py"))[stage.name]
+        records = write_results(stage, work(stage))
+    sync(records, all_experiments())
+
+    client = MlflowClient(f"sqlite:///{tmp_path / 'mlruns' / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("recognition").experiment_id
+    (parent,) = client.search_runs([experiment], "params.model = 'mini-mlm' and metrics.n > 0")
+    children = client.search_runs([experiment], f"tags.`mlflow.parentRunId` = '{parent.info.run_id}'", max_results=5000)
+    tune, curves = load_params().recognition.tune, [name for name in parent.data.metrics if name.startswith("best_C.")]
+    best = {
+        (name.removeprefix("best_C."), str(point.step)): point.value
+        for name in curves
+        for point in client.get_metric_history(parent.info.run_id, name)
+    }
+    assert len(children) == len(best) * tune.trials
+    for (feature, layer), found in best.items():
+        tried = [run for run in children if (run.data.params["feature"], run.data.params["layer"]) == (feature, layer)]
+        accuracies = {float(run.data.params["C"]): run.data.metrics["accuracy"] for run in tried}
+        nearest = min(accuracies, key=lambda c: abs(c - found))
+        assert nearest == pytest.approx(found, rel=1e-4)  # records are rounded
+        assert accuracies[nearest] == max(accuracies.values())
+    artifacts = {file.path for file in client.list_artifacts(parent.info.run_id)}
+    assert {"search.png", "tuned.csv"} <= artifacts

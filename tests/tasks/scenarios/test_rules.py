@@ -1,0 +1,56 @@
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import SCENARIOS
+from cxprobe.errors import ConstructionError
+from cxprobe.tasks.scenarios.rules import load_scenarios
+
+
+def load_changed(folder, change):
+    yaml = YAML(typ="safe")
+    content = yaml.load(SCENARIOS)
+    change(content)
+    (folder / "toy").mkdir()
+    with (folder / "toy" / "scenarios.yaml").open("w") as file:
+        yaml.dump(content, file)
+    return load_scenarios("toy", folder)
+
+
+SHORT = "the {ADJ1} {NOUN2} is [MASK] ."
+
+
+def text(change):
+    return lambda scenarios: scenarios["tests"]["S1"].update(text=change(scenarios["tests"]["S1"]["text"]))
+
+
+def others(test, **change):
+    one = {"answer": "ANT2", "text": "the {ANT1} one is [MASK] .", **change}
+    return lambda scenarios: scenarios["tests"][test].update(others=[one])
+
+
+def calibration(**change):
+    return lambda scenarios: scenarios["calibrations"]["short"].update(change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (text(lambda text: text.replace("[MASK]", "big")), "tests.S1.text: 'the {ADJ1}"),
+        (text(lambda text: "[MASK] is the {ADJ1} one."), "where a candidate would need a capital"),
+        (lambda s: s["tests"]["S1"].update(answer="ADJ1"), "tests.S1.answer: 'ADJ1' is not a candidate"),
+        (others("S2", text="the {ADJ9} one is [MASK] ."), "tests.S2.text: unknown slot 'ADJ9'"),
+        (others("S1"), "tests.S1.others: decisions flip from one text; move them to another test"),
+        (lambda s: s.update(candidates=["ADJ2", "ADJ2"]), "candidates: both are ADJ2; there would be nothing"),
+        (lambda s: s.update(candidates=["ADJ2", "NOUN1"]), "candidates: the words of NOUN1 are drawn"),
+        (lambda s: s.update(base="S0"), "base: 'S0' is not in tests (allowed: S1, S2, S3)"),
+        (lambda s: s["items"].update(draws=6), "items.draw.nouns: needs 6 rows, words.nouns has 5"),
+        (lambda s: s["words"]["adjectives"]["rows"].append(["calm"]), "the row ['calm'] has 1 words for the forms ADJ"),
+        (calibration(by_test={"S1": [SHORT]}), "calibrations.short.by_test: 'S1' is not another test than the base"),
+        (calibration(vary=["ANT2"]), "calibrations.short.vary: the row of ADJ2, ANT2"),
+    ],
+)
+def test_a_fault_is_told_with_its_file_and_place(tmp_path, change, message):
+    with pytest.raises(ConstructionError) as raised:
+        load_changed(tmp_path, change)
+    assert message in str(raised.value)
+    assert all(line.startswith(str(tmp_path / "toy" / "scenarios.yaml: ")) for line in str(raised.value).splitlines())
