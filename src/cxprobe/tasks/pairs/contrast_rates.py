@@ -1,0 +1,94 @@
+"""Contrasts from the margins of their pairs, and the verdict on each construction."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.results.contrast_verdicts import Effects, effects_of, verdicts_on
+from cxprobe.results.rated import estimate_of
+from cxprobe.results.rates import Facet
+from cxprobe.results.schema import HALF
+from cxprobe.stats import UNIT, credits_of_margins
+from cxprobe.tasks.pairs.contrasts import CONTRAST
+from cxprobe.tasks.pairs.sources import FRAME
+
+CONDITION, TRIED = "condition", "tried"
+"""Facets: the conditions of the frames that are held out, and of those that the design was tried on."""
+CONTRAST_FACETS = (
+    Facet(CONDITION, ["sentence"], ("contrast", "above_zero"), "part == 'held_out'", is_compared=False),
+    Facet(TRIED, ["sentence"], ("contrast", "above_zero"), "part == 'tried'", is_compared=False),
+)
+_OF_FRAME = ["construction", "tests", "words", "part", "item", FRAME, "noun_type", "scheme", "score"]
+
+
+def contrast_rows(decided: pd.DataFrame) -> pd.DataFrame:
+    """Return the contrast of each frame and condition, and how far the construction's is above that of the others.
+
+    Args:
+        decided: Decided pairs of one model by one score: what `cxprobe.tasks.pairs.evaluate.credit_pairs` returns.
+
+    Returns:
+        Two rows a frame and condition, with the columns of the pairs that a frame has: the measure contrast, the mean
+        margin over all cells in nats (value in the column accuracy), and above_zero, whether it is above 0 (a half
+        where it is 0). sentence is the condition, or "less_" and one: the construction's contrast less that.
+    """
+    pairs = decided[decided["tests"] == CONTRAST]
+    of_frame = [name for name in _OF_FRAME if name in pairs]
+    means = pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence")
+    for other in means.columns.difference(["construction", "control"]):
+        means[f"less_{other}"] = means["construction"] - means[other]
+    long = means.rename_axis(columns="sentence").stack().rename("margin").reset_index()
+    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]})
+    signs = credits_of_margins(long["margin"].to_numpy(np.float64))
+    contrasts = long.assign(measure="contrast", accuracy=long["margin"])
+    above = long.assign(measure="above_zero", accuracy=signs, chance=HALF)
+    return pd.concat([contrasts, above], ignore_index=True)
+
+
+def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates with the verdict on each construction that has contrasts, and what it stands beside.
+
+    The rows of the construction, of both measures, get control (the rate of the condition control) and baseline, the
+    name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
+    nats, on the row of the contrast.
+    """
+    of_conditions = rates[(rates["facet"] == CONDITION) & (rates["construction"] != "all")]
+    result = rates.copy()
+    for _, of_model in of_conditions.groupby("model", sort=False):
+        effects: dict[str, Effects] = {}
+        for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
+            levels = {row["level"]: estimate_of(row) for row in rows.to_dict("records")}
+            if (found := effects_of(levels)) is not None:
+                effects[str(construction)] = found
+        for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
+            rows = of_model[of_model["construction"] == construction]
+            _write(result, rows, verdict, of)
+    return result
+
+
+def _write(rates: pd.DataFrame, rows: pd.DataFrame, verdict: str, effects: Effects) -> None:
+    """Write a verdict, the control and the nearest other condition into the rows of a construction."""
+    nearest = "neutral"
+    if effects.less_rival is not None and effects.less_rival.value < effects.less_neutral.value:
+        nearest = "rival"
+    difference = effects.less_rival if nearest == "rival" and effects.less_rival else effects.less_neutral
+    for measure, of_measure in rows.groupby("measure"):
+        by_level = of_measure.reset_index().set_index("level")
+        place, control = by_level.loc["construction", "index"], by_level.loc["control"]
+        values: Mapping[str, object] = {
+            "verdict": verdict,
+            "control": control["value"],
+            "control_low": control["low"],
+            "control_high": control["high"],
+            "control_n": control["n"],
+            "baseline": nearest,
+        }
+        for column, value in values.items():
+            rates.loc[place, column] = value
+        if measure == "contrast":
+            rates.loc[place, ["difference", "diff_low", "diff_high"]] = [
+                difference.value,
+                difference.low,
+                difference.high,
+            ]

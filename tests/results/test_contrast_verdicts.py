@@ -1,0 +1,97 @@
+"""Verdicts on contrasts under known truth: how often each is wrong."""
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+from scipy.stats import ttest_1samp
+
+from cxprobe.results.contrast_verdicts import (
+    EQUIVALENCE,
+    Effects,
+    effects_of,
+    frames_needed,
+    is_equivalent,
+    p_above_zero,
+    verdicts_on,
+)
+from cxprobe.stats import Estimate
+
+CONTROL, SPREAD = 0.12, 0.1  # nats, of a frame; what SmolLM2 has
+ROUNDS = 300
+
+
+def estimate(values):
+    """Return the mean with the 95 % interval by Student's t."""
+    half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return Estimate(values.mean(), values.mean() - half, values.mean() + half, len(values))
+
+
+def drawn(rng, frames, icc, construction, neutral, rival, control=CONTROL):
+    """Draw the contrasts of frames, whose conditions share a part of their spread, and return the effects."""
+    shared = rng.normal(0, SPREAD * np.sqrt(icc), frames)
+
+    def condition(mean):
+        return mean + shared + rng.normal(0, SPREAD * np.sqrt(1 - icc), frames)
+
+    of, plain, other, words = (condition(mean) for mean in (construction, control, neutral, rival))
+    return Effects(estimate(of), estimate(plain), estimate(of - other), estimate(of - words))
+
+
+def share_of(verdict, frames, icc, *truth, constructions=1):
+    rng = np.random.default_rng([frames, int(10 * icc)])
+    found = 0
+    for _ in range(ROUNDS):
+        found += verdict in verdicts_on([drawn(rng, frames, icc, *truth) for _ in range(constructions)])
+    return found / ROUNDS
+
+
+@pytest.mark.parametrize("icc", [0.1, 0.7])
+@pytest.mark.parametrize("frames", [10, 20, 40, 80])
+@pytest.mark.parametrize(
+    "truth", [(0, 0, 0), (0.1, 0.1, 0), (0.1, 0, 0.1)], ids=["nothing", "as the neutral verb", "as the rival"]
+)
+def test_knows_is_said_of_what_the_construction_does_not_do_in_one_of_twenty_at_most(frames, icc, truth):
+    assert share_of("knows", frames, icc, *truth) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / ROUNDS)
+
+
+@pytest.mark.parametrize("icc", [0.1, 0.7])
+@pytest.mark.parametrize("frames", [10, 40, 80])
+def test_does_not_is_said_of_a_difference_at_the_bound_in_one_of_twenty_at_most(frames, icc):
+    bound = EQUIVALENCE * CONTROL
+    assert share_of("does_not", frames, icc, bound, 0, 0) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / ROUNDS)
+
+
+def test_nine_constructions_at_once_are_said_to_be_known_no_more_often_than_one():
+    assert share_of("knows", 20, 0.5, 0.1, 0.1, 0, constructions=9) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / ROUNDS)
+
+
+def test_each_verdict_is_found_where_it_is_true():
+    assert share_of("knows", 40, 0.5, 0.13, 0.04, 0.0) > 0.9
+    assert share_of("does_not", 320, 0.7, 0, 0, 0) > 0.9
+    assert share_of("without_construction", 40, 0.5, 0.1, 0.1, 0.0) > 0.9
+    assert share_of("control_not_passed", 40, 0.5, 0.1, 0.0, 0.0, 0.0) > 0.9
+    assert share_of("too_wide", 10, 0.1, 0, 0, 0) > 0.8
+
+
+def test_the_p_value_is_that_of_scipy():
+    values = np.random.default_rng(1).normal(0.1, 0.2, 30)
+    assert p_above_zero(estimate(values)) == pytest.approx(ttest_1samp(values, 0).pvalue)
+    assert p_above_zero(estimate(-values)) == 1
+
+
+def test_the_frames_that_are_needed_are_enough_for_equivalence():
+    rng = np.random.default_rng(3)
+    effects = drawn(rng, 20, 0.5, 0, 0, 0)
+    needed = frames_needed(effects)
+    difference = effects.less_neutral
+    half = (difference.high - difference.low) / 2 * np.sqrt(difference.n / needed)
+    narrow = Estimate(0.0, -half, half, needed)
+    assert not is_equivalent(effects)
+    assert is_equivalent(effects._replace(less_neutral=narrow))
+
+
+def test_without_a_control_or_a_neutral_condition_there_are_no_effects():
+    rate = Estimate(0.1, 0.05, 0.15, 20)
+    assert effects_of({"construction": rate, "control": rate}) is None
+    found = effects_of({"construction": rate, "control": rate, "less_neutral": rate})
+    assert found == Effects(rate, rate, rate, None)

@@ -1,0 +1,149 @@
+"""Contrasts: what is cancelled and what is left, and which files cannot cancel."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import ConstructionError
+from cxprobe.tasks.pairs.contrast_rates import contrast_rows
+from cxprobe.tasks.pairs.contrasts import CONTRAST, contrast_pairs, load_contrasts
+
+PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
+FILE = """
+slots: {verb: past tense, participle: its participle, met: a neutral verb, theme: what is given}
+questions:
+  - {text: "The one who gave the {theme} is {answer}.", right: "{N1}", wrong: "{N2}"}
+  - {text: "The one who received the {theme} is {answer}.", right: "{N2}", wrong: "{N1}"}
+conditions:
+  construction: ["{N1} {verb} {N2} a {theme}.", "{N2} was {participle} a {theme} by {N1}."]
+  control: ["{N1} gave a {theme} to {N2}.", "{N2} got a {theme} from {N1}."]
+  neutral: ["{N1} {met} {N2} with a {theme}.", "{N2} was {met} by {N1} with a {theme}."]
+  rival: ["{N1} {verb} a {theme} with {N2}.", "With {N2}, {N1} {verb} a {theme}."]
+frames:
+  - {verb: baked, participle: baked, met: met, theme: cake}
+  - {verb: drew, participle: drawn, met: met, theme: map}
+held_out:
+  - {verb: knitted, participle: knitted, met: met, theme: scarf}
+"""
+PAIRS_OF_PAIRS = """
+slots: {verb: past tense, object: an object}
+questions: [{text: "{answer}", right: but could not reach it., wrong: and went home.}]
+conditions:
+  construction: [["{N1} {verb} at {object}", "{N1} {verb} {object}"]]
+  control: [["{N1} tried to hit {object}", "{N1} hit {object}"]]
+  neutral: [["At noon {N1} {verb} {object}", "{N1} {verb} {object}"]]
+frames: [{verb: kicked, object: the ball}]
+held_out: [{verb: hacked, object: the branch}]
+"""
+
+
+def load(folder: Path, text: str = FILE):
+    (folder / "toy").mkdir(exist_ok=True)
+    (folder / "toy" / "contrasts.yaml").write_text(text)
+    return load_contrasts("toy", PEOPLE, folder)
+
+
+@pytest.fixture
+def pairs(tmp_path) -> pd.DataFrame:
+    made = contrast_pairs("toy-contrasts", load(tmp_path), PEOPLE, None, 1)
+    rows = [{"id": one.id, "item": one.item, "context": one.context, "good": one.good, "bad": one.bad} for one in made]
+    groups = pd.DataFrame([dict(one.groups) for one in made])
+    return pd.concat([pd.DataFrame(rows), groups], axis=1).assign(cluster_frame=[one.item for one in made])
+
+
+def contrasts(pairs: pd.DataFrame, margins) -> pd.DataFrame:
+    rows = contrast_rows(pairs.assign(margin=margins, scheme="causal", score="sum"))
+    return rows[rows["measure"] == "contrast"]
+
+
+def test_every_cell_comes_in_both_orders_of_two_people_and_in_the_shuffled_condition(pairs):
+    counts = pairs.groupby(["item", "sentence"]).size().unstack()
+    assert set(counts.columns) == {"construction", "control", "neutral", "rival", "shuffled"}
+    assert (counts == 2 * 2 * 2).to_numpy().all()  # contexts, questions, orders
+    assert pairs["id"].is_unique
+    first = pairs[(pairs["sentence"] == "construction") & (pairs["variant"] == "2b")].iloc[0]
+    name, other = first["good"].split()[-1].strip("."), first["bad"].split()[-1].strip(".")
+    assert first["context"] == f"{name} was baked a cake by {other}."
+    assert first["good"] == f" The one who received the cake is {name}."
+
+
+@given(st.integers(0, 10**6))
+def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
+    """A model that knows nothing has likings, and their products with each other; its contrasts are 0."""
+    content = load(tmp_path_factory.mktemp("files"))
+    made = contrast_pairs("toy-contrasts", content, PEOPLE, None, 1)
+    rng = np.random.default_rng(seed)
+    liking: dict[tuple[str, ...], float] = {}
+
+    def likes(*what: str) -> float:
+        return liking.setdefault(what, float(rng.normal()))
+
+    def score(context: str, text: str, question: str, order: str) -> float:
+        answer = text.split()[-1].strip(".")
+        place = "first" if context.split(" ")[0].strip(",.") == answer else "second"
+        return likes(answer) + likes(place) + likes(answer, question) + likes(place, question) + likes(answer, place)
+
+    rows = []
+    for one in made:
+        if one.groups["sentence"] in ("construction", "control", "neutral"):
+            question = one.groups["variant"][-1]
+            good, bad = (score(one.context, text, question, one.groups["order"]) for text in (one.good, one.bad))
+            rows.append({**one.groups, "id": one.id, "item": one.item, "cluster_frame": one.item, "margin": good - bad})
+    table = pd.DataFrame(rows).assign(scheme="causal", score="sum")
+    found = contrast_rows(table)
+    assert np.allclose(found.loc[found["measure"] == "contrast", "margin"], 0)
+
+
+def test_a_model_that_knows_who_gives_has_its_knowledge_left(pairs):
+    knows = np.where(pairs["sentence"] == "construction", 0.3, 0.1)
+    table = contrasts(pairs, knows).set_index(["item", "sentence"])["margin"]
+    assert table.xs("construction", level="sentence").to_numpy() == pytest.approx(0.3)
+    assert table.xs("less_neutral", level="sentence").to_numpy() == pytest.approx(0.2)
+
+
+def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path):
+    made = contrast_pairs("toy-contrasts", load(tmp_path, PAIRS_OF_PAIRS), PEOPLE, None, 1)
+    two = [one for one in made if one.groups["sentence"] == "construction" and one.groups["part"] == "tried"]
+    texts = [(one.context.split(" ", 1)[1], one.good, one.bad) for one in two]
+    failed, home = " but could not reach it.", " and went home."
+    assert texts == [("kicked at the ball", failed, home), ("kicked the ball", home, failed)]
+
+
+def test_frames_that_are_held_out_stay_the_same_when_others_are_added(tmp_path):
+    fewer = contrast_pairs("toy-contrasts", load(tmp_path), PEOPLE, None, 1)
+    row = "  - {verb: made, participle: made, met: met, theme: hat}\nheld_out:"
+    more = contrast_pairs("toy-contrasts", load(tmp_path, FILE.replace("held_out:", row)), PEOPLE, None, 1)
+    held_out = [[one for one in some if one.groups["part"] == "held_out"] for some in (fewer, more)]
+    assert held_out[0] == held_out[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."', "N1 stands first in 4 texts"),
+        ("  neutral: [", "  deleted: [", "conditions: 'neutral' is missing"),
+        ("theme: map}", "theme: map, colour: red}", "this row fills verb, participle, met, theme, colour"),
+        ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
+         "this row is there twice"),
+        ("theme: scarf", "theme: apple", "construction: 'a apple'"),
+        ("{N1} gave a {theme}", "{N1} gave a {thing}", "nothing fills the slot 'thing'"),
+        ("is {answer}.\", right: \"{N1}\"", "is here.\", right: \"{N1}\"", "has no slot {answer}"),
+        ("slots: {", "slots: {idle: a word, ", "the slot 'idle' is declared, and no template uses it"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_path, old, new, message):
+    assert old in FILE
+    with pytest.raises(ConstructionError) as fault:
+        load(tmp_path, FILE.replace(old, new))
+    assert message in str(fault.value)
+    assert "contrasts.yaml, line " in str(fault.value)
+
+
+def test_pairs_of_contrasts_say_so(pairs):
+    assert set(pairs["tests"]) == {CONTRAST}
