@@ -1,7 +1,5 @@
 """Contrasts from the margins of their pairs, and the verdict on each construction."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
@@ -69,14 +67,13 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
 
 def _write(rates: pd.DataFrame, rows: pd.DataFrame, verdict: str, effects: Effects) -> None:
     """Write a verdict, the control and the nearest other condition into the rows of a construction."""
-    nearest = "neutral"
-    if effects.less_rival is not None and effects.less_rival.value < effects.less_neutral.value:
-        nearest = "rival"
-    difference = effects.less_rival if nearest == "rival" and effects.less_rival else effects.less_neutral
-    for measure, of_measure in rows.groupby("measure"):
-        by_level = of_measure.reset_index().set_index("level")
-        place, control = by_level.loc["construction", "index"], by_level.loc["control"]
-        values: Mapping[str, object] = {
+    nearest, difference = "neutral", effects.less_neutral
+    if effects.less_rival is not None and effects.less_rival.value < difference.value:
+        nearest, difference = "rival", effects.less_rival
+    for measure, of_measure in rows.reset_index().groupby("measure"):
+        by_level = {row["level"]: row for row in of_measure.to_dict("records")}
+        control = by_level["control"]
+        values = {
             "verdict": verdict,
             "control": control["value"],
             "control_low": control["low"],
@@ -84,11 +81,7 @@ def _write(rates: pd.DataFrame, rows: pd.DataFrame, verdict: str, effects: Effec
             "control_n": control["n"],
             "baseline": nearest,
         }
-        for column, value in values.items():
-            rates.loc[place, column] = value
         if measure == "contrast":
-            rates.loc[place, ["difference", "diff_low", "diff_high"]] = [
-                difference.value,
-                difference.low,
-                difference.high,
-            ]
+            values |= {"difference": difference.value, "diff_low": difference.low, "diff_high": difference.high}
+        for column, value in values.items():
+            rates.loc[int(by_level["construction"]["index"]), column] = value
