@@ -36,8 +36,7 @@ def contrast_rows(decided: pd.DataFrame) -> pd.DataFrame:
     means = pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence")
     for other in means.columns.difference(["construction", "control"]):
         means[f"less_{other}"] = means["construction"] - means[other]
-    wide = means.reset_index()
-    long = wide.melt(of_frame, var_name="sentence", value_name="margin").dropna(subset=["margin"])
+    long = means.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
     long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]})
     signs = credits_of_margins(long["margin"].to_numpy(np.float64))
     contrasts = long.assign(measure="contrast", accuracy=long["margin"])
