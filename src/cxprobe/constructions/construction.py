@@ -61,12 +61,11 @@ class Distance(Closed):
 
 
 # Features are columns and metrics, so a feature must not have the name of another column or metric.
-_OF_SENTENCES = {"construction", "end", "id", "item", "label", "model", "slots", "source", "start", "tags", "text"}
-_OF_SENTENCES |= {"url"}
-_OF_SUBSETS = {"all", "draw", "feature", "split", "value", "words", ALL_SENTENCES}
-_OF_PREDICTIONS = {"control", "credit", "layer", "margin", "probability", "score", "seed"}
-_OF_RATES = {"accuracy", "high", "highest", "low", "n", "rate", "tie_rate", "ties"}
-RESERVED_FEATURES = frozenset(_OF_SENTENCES | _OF_SUBSETS | _OF_PREDICTIONS | _OF_RATES)
+_OF_SENTENCES = "construction end id item label model slots source start tags text url"
+_OF_SUBSETS = f"all draw feature split value words {ALL_SENTENCES}"
+_OF_PREDICTIONS = "control credit layer margin probability score seed"
+_OF_RATES = "accuracy high highest low n rate tie_rate ties"
+RESERVED_FEATURES = frozenset(f"{_OF_SENTENCES} {_OF_SUBSETS} {_OF_PREDICTIONS} {_OF_RATES}".split())
 
 
 def _free(name: str) -> str:
@@ -130,11 +129,6 @@ class Grammars(Closed):
         if unknown := set(self.clusters or ()) - set(self.content):
             raise ValueError(f"clusters names {', '.join(sorted(unknown))}, which content does not have")
         return self
-
-    @property
-    def dependent(self) -> list[str]:
-        """The categories by whose words sentences depend on each other."""
-        return self.clusters or self.content
 
 
 class SecondPair(Closed):

@@ -65,12 +65,7 @@ def wrong_articles(text: str) -> list[str]:
 
 
 def article_of(word: str) -> str:
-    """Return "a" or "an", whichever goes before a word; see `starts_with_vowel_sound`."""
-    return "an" if starts_with_vowel_sound(word) else "a"
-
-
-def starts_with_vowel_sound(word: str) -> bool:
-    """Return whether a word takes "an", judged by its spelling; abbreviations are taken for words."""
+    """Return the indefinite article of a word, "a" or "an", by its spelling; abbreviations are taken for words."""
     if word[0].lower() in "aeiou":
-        return not _CONSONANT_SOUND.match(word)
-    return bool(_VOWEL_SOUND.match(word))
+        return "a" if _CONSONANT_SOUND.match(word) else "an"
+    return "an" if _VOWEL_SOUND.match(word) else "a"
