@@ -21,7 +21,7 @@ def judge_reasoning(reply, gold, *, chain_of_thought, options=None):
 
 
 def digit(reply, *, chain_of_thought=False):
-    return judge_inference(reply, "entailment", chain_of_thought=chain_of_thought).answer
+    return judge_inference(reply, "entailment", chain_of_thought=chain_of_thought)[0]
 
 
 def test_no_reply_is_a_failure_and_no_reply_to_judge():
@@ -45,11 +45,11 @@ def test_whatever_comes_before_the_last_answer_does_not_count(reasoning, answere
 
 @given(st.text(), st.booleans())
 def test_no_reply_breaks_the_judge(reply, chain_of_thought):
-    for judged in (
+    for answer, outcome in (
         judge_inference(reply, "neutral", chain_of_thought=chain_of_thought),
         judge_reasoning(reply, "C", chain_of_thought=chain_of_thought),
     ):
-        assert (judged.answer == "") == (judged.outcome == "unparsed")
+        assert (answer == "") == (outcome == "unparsed")
 
 
 OPTIONS = {"A": "Ida", "B": "Marek", "C": "There is not enough information to tell."}
@@ -73,11 +73,11 @@ def replies_and_readings(name):
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             reply, thought = row["reply"].replace("⏎", "\n"), row["chain_of_thought"] == "yes"
             if row["kind"] == "inference":
-                judged = judge_inference(reply, "neutral", chain_of_thought=thought)
+                read, _ = judge_inference(reply, "neutral", chain_of_thought=thought)
             else:
                 options = dict(zip("ABC", row["options"].split(" | "), strict=True))
-                judged = judge_reasoning(reply, "A", chain_of_thought=thought, options=options)
-            yield row, judged.answer or "unparsed"
+                read, _ = judge_reasoning(reply, "A", chain_of_thought=thought, options=options)
+            yield row, read or "unparsed"
 
 
 # All replies were written, with what a person reads in them, before the judge read them.
@@ -103,7 +103,7 @@ def test_the_judge_reads_what_a_person_reads_and_takes_no_answer_for_another():
     ],
 )
 def test_markers_of_chats_and_thoughts_are_no_part_of_the_answer(reply, answer):
-    assert judge_reasoning(reply, "A", chain_of_thought=False).answer == answer
+    assert judge_reasoning(reply, "A", chain_of_thought=False)[0] == answer
 
 
 @pytest.mark.parametrize("part", ["It is so. ", "1 ", "\n", "-", "<think>a</think>", "<answer>", "A the "])

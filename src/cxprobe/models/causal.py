@@ -186,10 +186,8 @@ class CausalQuestions:
         window = getattr(self._model.model.config, "sliding_window", None) or inf
         return self._model.reads_trees and max(map(len, self._ids.values())) <= window
 
-    def _compute(
-        self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]
-    ) -> Iterator[Answers]:
-        """Yield the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
+    def _compute(self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]) -> Answers:
+        """Return the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
         asked = [[key for key in row if key in wanted] for row in keys_of_rows]
         trees = [Tree([self._ids[key] for key in row]) for row in asked if row]
         lm = model.model.eval()
@@ -205,7 +203,7 @@ class CausalQuestions:
             places, following = torch.tensor(tree.followed).T
             followed = log_probabilities(of_row, places, following)
             numbers += [followed[steps] for steps in tree.steps]
-        yield dict(zip(chain.from_iterable(asked), numbers, strict=True))
+        return dict(zip(chain.from_iterable(asked), numbers, strict=True))
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""

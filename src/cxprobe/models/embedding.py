@@ -192,9 +192,9 @@ class VectorQuestions(Generic[R]):
             for positions in token_budget_batches(lengths, self._token_budget)
         ]
 
-    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Iterator[Answers]:
+    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Answers:
         vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
-        yield {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
+        return {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
 
     def read(self, answers: Answers) -> Iterator[R]:
         """Hand on the vectors."""

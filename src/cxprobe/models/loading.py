@@ -152,9 +152,7 @@ def _draw(source: Source, model_class: Any) -> Any:
     """
     described = source.refusing("the model that config.json describes")
     with described, torch.random.fork_rng(devices=[]), torch.device("cpu"):
-        torch.default_generator.manual_seed(
-            source.spec.seed or 0
-        )  # params see to it that a random-weights control has one
+        torch.default_generator.manual_seed(source.spec.seed or 0)  # a random-weights control has one, by its entry
         drawn = _build(model_class, source.config, torch.float32)
         if source.spec.dtype == "float32":
             return drawn

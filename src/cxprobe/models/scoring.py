@@ -14,7 +14,7 @@ from cxprobe.models.loading import is_masked, open_source
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.store import Answers, AnswerStore
+from cxprobe.models.store import Answers
 from cxprobe.models.terms import Scheme
 from cxprobe.models.texts import TOKENS_FILE, ScoringConfig, Texts, TokenScores, token_scores_of, write_token_scores
 
@@ -85,7 +85,6 @@ def score_texts(
     portions: Sequence[Texts],
     how: ScoringConfig,
     *,
-    store: AnswerStore | None = None,
     progress: OnProgress | None = None,
 ) -> list[TokenScores]:
     """Return the scores of texts' tokens, as `measure_texts` writes them, by a loaded model in this process.
@@ -94,10 +93,9 @@ def score_texts(
         model: The model.
         portions: See `measure_texts`.
         how: How the model is asked.
-        store: Where earlier answers are looked up and new ones kept; None to compute all.
         progress: Is called with the number of texts that have been finished; each counts once a scheme.
     """
-    return answer(lambda: model.questions(portions, how), lambda: model, store, progress=progress)
+    return answer(lambda: model.questions(portions, how), lambda: model, progress=progress)
 
 
 def _answers_in(folder: Path, model: MaskedLM | CausalLM, how: ScoringConfig) -> Iterator[Answers]:

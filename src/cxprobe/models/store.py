@@ -193,14 +193,14 @@ class Batch(NamedTuple):
 
     Attributes:
         keys: Of the questions.
-        compute: Given the model and those of the keys whose answers are wanted, yields these answers as they come.
+        compute: Returns the answers that are wanted, given the model and the keys of these.
     """
 
     keys: Sequence[bytes]
-    compute: Callable[[Any, Collection[bytes]], Iterable[Answers]]
+    compute: Callable[[Any, Collection[bytes]], Answers]
 
 
-def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+def token_budget_batches(lengths: Sequence[int], budget: int, *, padded: bool = True) -> list[list[int]]:
     """Group inputs of similar length, the longest first, so that no batch is larger than the budget.
 
     The longest batch comes first, so that a budget that does not fit into memory fails at once and not after hours.
@@ -208,6 +208,7 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
     Args:
         lengths: Tokens of each input, padding aside.
         budget: The most tokens, padding included, in a batch; a longer input makes a batch of its own.
+        padded: Whether a batch may hold inputs of several lengths; else all of a batch have one length.
 
     Returns:
         Positions in ``lengths``; each occurs exactly once.
@@ -216,7 +217,8 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
     batches: list[list[int]] = []
     widest = 0  # the batch's first input is its longest: all others are padded to it
     for position in order:
-        if batches and (len(batches[-1]) + 1) * widest <= budget:
+        fits = (len(batches[-1]) + 1) * widest <= budget if batches else False
+        if fits and (padded or lengths[position] == widest):
             batches[-1].append(position)
         else:
             batches.append([position])
