@@ -1,4 +1,4 @@
-"""What a construction is: ``constructions/<name>/construction.yaml``, read and checked."""
+"""The description of a construction: ``constructions/<name>/construction.yaml``, read and checked."""
 
 import re
 from collections.abc import Mapping
@@ -206,7 +206,7 @@ class Construction(Closed):
         )
 
     def rules(self) -> Grammars:
-        """Return how the construction's grammars are read.
+        """Return the rules by which the construction's grammars are read.
 
         Raises:
             ConstructionError: It has none.

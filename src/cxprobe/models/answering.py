@@ -1,4 +1,4 @@
-"""Answer questions of any kind: look the answers up in the model's store, or compute and store them."""
+"""Answers to questions of any kind: from the model's store, or computed and stored."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
+"""Prompts and replies of instructed models: inspect_ai does the requests, retries, limits and cache."""
 
 import errno
 import json
@@ -82,7 +82,7 @@ def open_llm(llm: Llm) -> Any:
 
 
 def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return a provider's ``generate`` without keys of the environment in what it returns, that fails without a reply.
+    """Return a provider's ``generate`` that removes keys of the environment from replies, and raises without a reply.
 
     Servers repeat keys that they refuse, and some whole requests; and inspect would pass on the text of an error as a
     reply. Inspect caches replies and logs errors, and would never ask again, so this is before it sees them.
@@ -151,7 +151,7 @@ def replies_to(questions: pd.DataFrame, llm: Llm, scratch: Path, what: str) -> p
 def _put(
     questions: pd.DataFrame, llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
 ) -> pd.DataFrame:
-    """Put some questions, at least one; return what `replies_to` does."""
+    """Return the replies to at least one question, see `replies_to`."""
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -196,7 +196,7 @@ def _put(
 
 
 def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:
-    """Return inspect's solver that puts one question, unless the reply is in the cache, and counts it."""
+    """Return inspect's solver that sends one prompt, unless the reply is in the cache, and counts it."""
     from inspect_ai.model import CachePolicy
     from inspect_ai.solver import generate, solver
 

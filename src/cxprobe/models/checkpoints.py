@@ -1,4 +1,4 @@
-"""A checkpoint before its weights are read: where it is, what identifies it, and how it is refused."""
+"""A checkpoint before its weights are read: its path, its identity, and the errors about it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ class Source:
     max_tokens: int = 0
 
     def __str__(self) -> str:
-        """Return how a message on the model begins."""
+        """Return the beginning of a message on the model."""
         return f"models.{self.slug}: '{self.spec.name}'"
 
     @property
@@ -79,7 +79,7 @@ class Source:
 
     @property
     def loading_options(self) -> dict[str, Any]:
-        """What transformers is told whenever it reads a part of the model: to run no code of it, and the revision."""
+        """The arguments for all reading by transformers: no code of the model is run, and the revision."""
         return {"trust_remote_code": False, "revision": self.spec.revision}
 
 

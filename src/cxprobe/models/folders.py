@@ -105,7 +105,7 @@ def digest_of(path: Path) -> str:
 
 
 def check_digest(place: str, path: Path, pinned: str | None) -> str:
-    """Return the `digest_of` a folder or file; refuse one that is not what params say, if they say one."""
+    """Return the `digest_of` a folder or file; raise if it differs from the pinned one."""
     actual = digest_of(path)
     if pinned and actual != pinned:
         raise ModelError(f"{place}: sha256 is {pinned}, and the files of {path} have {actual}; {_PIN}")
@@ -113,7 +113,7 @@ def check_digest(place: str, path: Path, pinned: str | None) -> str:
 
 
 def pin_faults(models: Mapping[str, Model]) -> Iterator[str]:
-    """Yield what is wrong with ``sha256`` of the models in local folders and GGUF files that are on this machine.
+    """Yield the faults of ``sha256`` of the models in local folders and GGUF files on this machine.
 
     Args:
         models: The section models of params.yaml.

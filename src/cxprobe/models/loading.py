@@ -1,4 +1,4 @@
-"""Loading a model: found, read, checked, and given out complete, in eval mode and in a known dtype."""
+"""Load a model: find, read and check it; it is complete, in eval mode and in a known precision."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -169,7 +169,7 @@ def is_masked(config: Any) -> bool:
 
 @contextmanager
 def _without_report() -> Iterator[None]:
-    """Let transformers print no report of what it loads: what matters in it is refused here."""
+    """Suppress the report of transformers on loading: `check_report` refuses what matters in it."""
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     try:

@@ -1,4 +1,4 @@
-"""What a masked model is asked: how probable a token is at a mask. Each distinct masked text is computed once.
+"""Log probabilities of a masked model: tokens at masks. Each distinct masked text is computed once.
 
 A batch holds inputs of one length, so nothing is padded and no attention mask is needed; a masked copy that several
 texts share is computed once; the head is applied at the masks only.
@@ -34,7 +34,7 @@ class MaskedLM(LoadedModel):
     kind: ClassVar[ModelKind] = "masked"
 
     def questions(self, portions: Sequence[Texts], how: ScoringConfig) -> Iterator["PllQuestions"]:
-        """Yield what the model is asked to score the tokens of texts: of each portion all texts in each scheme."""
+        """Yield the questions about the tokens of texts: of each portion all texts in each scheme."""
         for texts in portions:
             encoded = encode_inputs(self, list(texts))
             starts = list(texts.values())
@@ -101,7 +101,7 @@ class MaskedQuestions:
     """
 
     def __init__(self, model: MaskedLM, texts: Sequence[str], token_budget: int) -> None:
-        """Begin without a question.
+        """Start without a question.
 
         Args:
             model: The model; its weights are not needed here.
@@ -116,7 +116,7 @@ class MaskedQuestions:
         self.text_of: dict[bytes, str] = {}
 
     def ask(self, text: str, ids: NDArray[np.int32], masked: NDArray[np.int64]) -> bytes:
-        """Ask how probable the token at the first of the masked positions is; return the masked copy."""
+        """Add the question about the token at the first of the masked positions; return the masked copy."""
         at = int(masked[0])
         target = int(ids[at])
         ids = ids.copy()
@@ -176,7 +176,7 @@ class PllQuestions(MaskedQuestions):
     def __init__(
         self, model: MaskedLM, encoded: Sequence[Encoded], starts: Sequence[int], scheme: Scheme, token_budget: int
     ) -> None:
-        """Ask about all tokens.
+        """Prepare the questions about all tokens.
 
         Args:
             model: The model.

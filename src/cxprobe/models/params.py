@@ -316,7 +316,7 @@ class Member:
 
     @property
     def baseline(self) -> BaselineSpec:
-        """What a baseline is.
+        """The entry of a baseline.
 
         Raises:
             TypeError: It is none.
@@ -327,7 +327,7 @@ class Member:
 
     @property
     def is_asked(self) -> bool:
-        """Whether the model answers in words, and not by what it finds probable."""
+        """Whether the model replies in words; others are evaluated by log probabilities."""
         return isinstance(self.spec, Llm)
 
     @property
@@ -337,7 +337,7 @@ class Member:
 
     @property
     def state(self) -> WeightsState:
-        """What its weights are: "trained", "random", or "none" for a baseline."""
+        """The state of its weights: "trained", "random", or "none" for a baseline."""
         if self.is_asked:
             return "trained"
         return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"

@@ -1,4 +1,4 @@
-"""Reading the answer in a reply in words. An answer must be stated in a form that prompts ask for; nothing is guessed.
+"""Read the answer in a reply in words. An answer must be stated in a form that prompts ask for; nothing is guessed.
 
 A label is a symbol ("2", "B"), its words ("contradiction", the text of the option) or both. It is stated where it
 
@@ -39,7 +39,7 @@ _ENDS = r"(?=\s*(?:\Z|[.,;:!?)\]}\n—–-]|\b(?:because|since|as|for)\b))"
 
 @lru_cache(maxsize=4096)
 def _patterns(answers: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return what a label, a stated answer and a line that begins with a symbol look like."""
+    """Return the patterns of a label, of a stated answer, and of a line that begins with a symbol."""
     sign = rf"(?<![\w.\-])[{''.join(symbol for symbol, _ in answers)}](?![\w-]|\.\d|[%°])"
     word = "|".join(rf"\b{re.escape(words)}(?!\w)" for _, words in answers if words) or "(?!)"
     label = rf"[(\[{{]*(?:{sign}[)\]]*(?:{_JOIN}(?:{word}))?|(?:{word})(?:{_JOIN}{sign})?)[)\]}}]*"

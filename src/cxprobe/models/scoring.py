@@ -99,7 +99,7 @@ def score_texts(
 
 
 def _answers_in(folder: Path, model: MaskedLM | CausalLM, how: ScoringConfig) -> Iterator[Answers]:
-    """Yield the answers from which an earlier run wrote ``tokens.parquet``, if it asked in the same way."""
+    """Yield the answers in the ``tokens.parquet`` of an earlier run that asked in the same way."""
     of_schemes: dict[Scheme, dict[str, TokenScores]] = {}
     for scores in token_scores_of(read_table(folder / TOKENS_FILE)):
         if not scores.spans[0, 0]:  # else it is the end of a text, as `prepend_contexts` writes it

@@ -36,7 +36,7 @@ _MOST_BYTES = 2**26  # of answers that are not written yet
 
 
 def key_of(*parts: NDArray[np.int32]) -> bytes:
-    """Return the key, 16 bytes, of what a model is asked.
+    """Return the key of a question to a model, 16 bytes.
 
     Args:
         parts: All that the answer follows from, in a fixed order; they must not run into each other.
@@ -106,7 +106,7 @@ class AnswerStore:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Write what is not on disk yet."""
+        """Write the answers that are not on disk yet."""
         self.write()
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Numbers]:
@@ -147,7 +147,7 @@ class AnswerStore:
         return [key for key in answers if key not in finite]
 
     def write(self) -> None:
-        """Write what was added and is not on disk yet."""
+        """Write the answers that were added and are not on disk yet."""
         self._written = time.monotonic()
         if self.folder is None or not self._new:
             return
@@ -189,7 +189,7 @@ def _map(path: Path) -> _File:
 
 
 class Batch(NamedTuple):
-    """Questions that a model is asked at once.
+    """Questions that a model answers in one forward pass.
 
     Attributes:
         keys: Of the questions.
@@ -227,7 +227,7 @@ def token_budget_batches(lengths: Sequence[int], budget: int, *, padded: bool = 
 
 
 class Questions(Protocol[R]):
-    """What a model is asked about some texts, and what becomes of the answers: R, such as the scores of tokens.
+    """Questions about some texts, and the result R of their answers, such as the scores of tokens.
 
     Attributes:
         texts: The texts.
@@ -238,9 +238,9 @@ class Questions(Protocol[R]):
     text_of: dict[bytes, str]
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
-        """Return some of the questions, at least one, in batches that do not depend on what is known of them."""
+        """Return some of the questions, at least one, in batches that do not depend on the answers in the store."""
         ...
 
     def read(self, answers: Answers) -> Iterable[R]:
-        """Return what becomes of the answers to all questions."""
+        """Return the result of the answers to all questions."""
         ...
