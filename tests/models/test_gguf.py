@@ -20,8 +20,8 @@ from transformers import AutoModelForCausalLM
 import cxprobe
 from cxprobe.errors import ModelError
 from cxprobe.models.asking import replies_to
+from cxprobe.models.checkpoints import PACKAGED, pin_faults
 from cxprobe.models.embedding import load_encoder
-from cxprobe.models.folders import PACKAGED, pin_faults
 from cxprobe.models.params import Llm
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.store import answers_folder

@@ -12,8 +12,7 @@ import pandas as pd
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
-from cxprobe.models.checkpoints import Source
-from cxprobe.models.folders import PACKAGED, path_of
+from cxprobe.models.checkpoints import PACKAGED, Source, path_of
 from cxprobe.models.params import Llm
 from cxprobe.run.progress import progress
 from cxprobe.secrets import redact, redact_all, redact_error

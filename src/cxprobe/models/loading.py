@@ -13,9 +13,8 @@ from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
-from cxprobe.models.checkpoints import Source
+from cxprobe.models.checkpoints import Source, check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.checks import check_report, check_trial, longest_input
-from cxprobe.models.folders import check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.gguf import dequantised
 from cxprobe.models.params import Load, ModelSpec
 

@@ -13,7 +13,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
-from cxprobe.models.folders import check_digest
+from cxprobe.models.checkpoints import check_digest
 from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
