@@ -200,10 +200,7 @@ class Construction(Closed):
                 f"{self.name}: construction.yaml has no section balanced, so there are no balanced sentences; write a "
                 "second pair of grammars, or take balanced out of recognition.constructions in params.yaml"
             )
-        pair = self.balanced
-        return self.model_copy(
-            update={"positive": pair.positive, "grammar": pair.grammar, "features": pair.features, "balanced": None}
-        )
+        return self.model_copy(update=dict(self.balanced) | {"balanced": None})
 
     def rules(self) -> Grammars:
         """Return the rules by which the construction's grammars are read.

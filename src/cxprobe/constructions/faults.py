@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from cxprobe.constructions.people import NounType, People
+from cxprobe.constructions.people import People
 from cxprobe.files.reading import line_of
 
 Keys = tuple[str | int, ...]
@@ -85,22 +85,19 @@ def lint_people(people: People) -> Iterator[Fault]:
     """Yield the faults of nouns in the lexicon that cannot take the pronouns of their type."""
     for name, kind in people.types.items():
         for position, noun in enumerate(kind.nouns):
-            yield from (
-                Fault(("types", name, "nouns", position), what) for what in unbearable(noun, name, kind, people)
-            )
+            yield from (Fault(("types", name, "nouns", position), what) for what in unbearable(noun, name, people))
 
 
-def unbearable(noun: str, name: str, kind: NounType, people: People) -> Iterator[str]:
+def unbearable(noun: str, name: str, people: People) -> Iterator[str]:
     """Yield a fault if a noun cannot take the pronouns of its type, as "king" cannot take "she".
 
     Args:
         noun: The noun, with its article.
         name: The noun type's name.
-        kind: The noun type.
-        people: The lexicon, which has the pronouns.
+        people: The lexicon, which has the pronouns of the type.
     """
     other = OTHER_GENDER.get(gender_of(noun) or "")
-    for row in kind.pronouns:
+    for row in people.types[name].pronouns:
         if other in people.pronouns[row].values():
             yield (
                 f"'{noun}' would be called '{other}', since people of the type {name} get the pronouns {row}; take a "
