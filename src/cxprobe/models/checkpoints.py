@@ -36,7 +36,7 @@ PACKAGED = {
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         dtype="float32",
         bos="<|endoftext|>",
-    ),
+    )
 }
 """Models in packages that go by a short name in any folder; the entries of the presets are the same."""
 

@@ -81,11 +81,7 @@ def measure_texts(
 
 
 def score_texts(
-    model: MaskedLM | CausalLM,
-    portions: Sequence[Texts],
-    how: ScoringConfig,
-    *,
-    progress: OnProgress | None = None,
+    model: MaskedLM | CausalLM, portions: Sequence[Texts], how: ScoringConfig, *, progress: OnProgress | None = None
 ) -> list[TokenScores]:
     """Return the scores of texts' tokens, as `measure_texts` writes them, by a loaded model in this process.
 
