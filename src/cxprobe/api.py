@@ -37,8 +37,8 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.candidates import MASK, candidate_log_probabilities
+from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.embedding import pool_texts, tokenise
-from cxprobe.models.folders import PACKAGED, is_gguf
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.models.terms import Bos, Dtype, SchemeName

@@ -11,7 +11,7 @@ import cxprobe
 from conftest import change_params, write_toy_files
 from cxprobe.cli import app
 from cxprobe.constructions.construction import load_construction
-from cxprobe.models.folders import digest_of
+from cxprobe.models.checkpoints import digest_of
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars

@@ -14,7 +14,7 @@ from mlflow.utils.search_utils import SearchUtils
 
 from conftest import ROOT, change_params, shrink, write_toy_files
 from cxprobe.files.tables import write_table
-from cxprobe.models.params import SeriesEntry
+from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
 from cxprobe.results.findings import ABOVE_BASELINE, PREFERENCE, Baseline, Finding, ReportModels
 from cxprobe.results.inputs import ReportInputs
@@ -254,7 +254,7 @@ def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder)
         f"step-{at}": {"at": at, "name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
         for at in (10, 20)
     }
-    series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
+    series = Series.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})
     grown = params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}})
     cast = ReportModels.of(sections_of(grown))

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cxprobe.models.folders import is_gguf
+from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
 from cxprobe.results.findings import (
