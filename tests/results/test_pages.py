@@ -16,12 +16,13 @@ from conftest import ROOT, change_params, shrink, write_toy_files
 from cxprobe.files.tables import write_table
 from cxprobe.models.params import SeriesEntry
 from cxprobe.project.params import load_params
-from cxprobe.results.findings import ABOVE_BASELINE, PREFERENCE, Baseline, Finding, ReportModels
+from cxprobe.results.findings import PREFERENCE, Baseline, Finding, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.pages.site import findings_of, render_pages, runs_in_mlflow
 from cxprobe.results.params import TaskParams
 from cxprobe.results.schema import RATES, write_rates
-from cxprobe.results.tables import with_blanks
+from cxprobe.results.verdict import VERDICTS
+from cxprobe.results.words import with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
 from cxprobe.tasks.registry import TASKS
@@ -244,7 +245,10 @@ def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder
     found = {(one.model, one.headline): one for one in findings_of(*read(with_params(folder, ["pairs"])))}
     prefers, knows = found["mlm", True], found["clm", True]
     assert (prefers.chance, prefers.rate, prefers.verdict) == (0.25, Estimate(0.1, 0.05, 0.2, 20), PREFERENCE)
-    assert (knows.baseline, knows.verdict) == (Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20)), ABOVE_BASELINE)
+    assert (knows.baseline, knows.verdict) == (
+        Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20)),
+        VERDICTS["above_baseline"],
+    )
     assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
 
 

@@ -77,7 +77,7 @@ def export_hub(params: Params) -> Exported:
     files: dict[str, bytes] = {}
     for task in tasks:
         for name, table in task.dataset(params).items():
-            about = read_yaml(task.folder / "dataset.yaml", DataError)[name]
+            about = read_yaml(task.params.experiments_file.with_name("dataset.yaml"), DataError)[name]
             if table.empty:
                 continue
             names = {
@@ -199,7 +199,7 @@ def export_harness(params: Params) -> Exported:
     for of_task in made:
         pairs, choices = of_task.pairs(params), of_task.choices(params)
         tasks += [] if pairs is None else pair_tasks(pairs)
-        tasks += [] if choices is None else choice_tasks(choices.choices, choices.answers)
+        tasks += [] if choices is None else choice_tasks(*choices)
     if not tasks:
         raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
     kinds: dict[str, list[str]] = {}

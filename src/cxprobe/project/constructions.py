@@ -40,11 +40,11 @@ def make_page() -> str:
             if entries:
                 items[task_name] = task.read_items(entries, lambda path: path)
         contents[name] = ConstructionFiles(load_construction(name), items)
-    return page_of(contents, _baseline_rates())
+    return page_of(contents, _baseline_rates(contents))
 
 
-def _baseline_rates() -> pd.DataFrame:
-    """Return what baselines get on pairs, inferences, reasoning items and scenarios, as far as there are results."""
+def _baseline_rates(contents: Mapping[str, ConstructionFiles]) -> pd.DataFrame:
+    """Return the rates of baselines on the items of constructions, as far as there are results."""
     models = load_params().models
     baseline = [member.slug for member in members_of(models, models) if member.is_baseline]
     tables = [pd.DataFrame(columns=BASELINE_RATE)]
@@ -54,13 +54,14 @@ def _baseline_rates() -> pd.DataFrame:
             continue
         table = read_table(path)
         try:
-            accuracies = table[table["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
-            rows = accuracies[accuracies["model"].isin(baseline)].astype(
-                {"accuracy": float, "low": float, "high": float, "n": int}
-            )
-            rows = rows.assign(items=[task.row_label_in_git(row) for row in rows.to_dict("records")])
-            folders = rows["construction"].map(task.params.construction_of)
-            tables.append(rows.assign(construction=folders).loc[rows["items"] != "", BASELINE_RATE])
+            rows = table[(table["measure"] == "accuracy") & table["model"].isin(baseline)]
+            rows = rows.rename(columns={"value": "accuracy"}).fillna({"facet": "", "level": ""})
+            rows = rows.assign(folder=rows["construction"].map(task.params.construction_of))
+            rows = rows[rows["folder"].isin([folder for folder, files in contents.items() if name in files.items])]
+            rows = rows.astype({"accuracy": float, "low": float, "high": float, "n": int})
+            items = [task.row_label(row, contents[row["folder"]].items[name]) for row in rows.to_dict("records")]
+            rows = rows.assign(items=items, construction=rows["folder"])
+            tables.append(rows.loc[rows["items"] != "", BASELINE_RATE])
         except (KeyError, ValueError) as fault:
             raise DataError(
                 f"{path}: is no table of accuracies ({fault}); `dvc repro evaluate_{name}` makes it anew"
@@ -91,7 +92,6 @@ def page_of(contents: Mapping[str, ConstructionFiles], rates: pd.DataFrame) -> s
             name: [example for task, items in content.items.items() for example in TASKS[task].examples(items)]
             for name, content in contents.items()
         },
-        columns=[column for task in TASKS.values() for column in task.overview_columns],
         baseline={name: list(_baseline(rates[rates["construction"] == name])) for name in contents},
     )
     return page
@@ -100,8 +100,7 @@ def page_of(contents: Mapping[str, ConstructionFiles], rates: pd.DataFrame) -> s
 def _overview(content: ConstructionFiles) -> Sequence[str]:
     title = content.construction.name
     anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")  # as GitHub writes it
-    cells = [cell for name, task in TASKS.items() for cell in task.overview(content.items.get(name))]
-    return (f"[{title}](#{anchor})", *cells)
+    return f"[{title}](#{anchor})", ", ".join(TASKS[name].title for name in content.items)
 
 
 def _baseline(rates: pd.DataFrame) -> Iterator[Sequence[str]]:

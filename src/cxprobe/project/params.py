@@ -58,7 +58,7 @@ def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FO
         constructions: The folder ``constructions`` whose sub-folders the tasks may name.
 
     Raises:
-        ParamsError: One task for every fault of the file, each with its key, value and what is allowed.
+        ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
     """
     content = read_yaml(path, ParamsError)
     known = construction_names(constructions.parent)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from cxprobe.models.params import Member
 from cxprobe.results.dots import CHANCE, LIMIT, dots
-from cxprobe.results.tables import cell
+from cxprobe.results.words import cell
 
 BASELINE_COLUMNS = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
 SOLVED = "is answered above chance without the construction by"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
+from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.results.params import TaskParams
@@ -92,10 +93,19 @@ class ReportInputs:
             self._tables[path] = read_table(self.stage.use(file)) if there else pd.DataFrame()
         return self._tables[path]
 
+    def items_of(self, construction: str, task: str) -> Any:
+        """Return the items of a construction, as `cxprobe.results.task.Task.read_items` returns them; None for none.
+
+        Raises:
+            DataError: No task names the construction in params.yaml, so that its files were not read.
+        """
+        if construction not in self.constructions:
+            raise DataError(f"{construction} has results of {task}, and params.yaml does not name it; run `dvc repro`")
+        return self.constructions[construction].items.get(task)
+
     def is_placebo(self, construction: str) -> bool:
         """Return whether there is nothing to know in the sentences of a construction."""
-        files = self.constructions.get(construction)
-        return files is not None and files.construction.placebo
+        return self.constructions[construction].construction.placebo
 
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""

@@ -5,7 +5,6 @@ methods have defaults, so a subclass overrides only what its task has. To add a 
 the list.
 """
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +17,14 @@ from cxprobe.labels.labels import PersonLabel
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
-from cxprobe.results.findings import Finding, Question, ReportModels
+from cxprobe.results.findings import Finding, Question, ReportModels, findings_of_rates
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
-from cxprobe.results.rated import findings_of_rates
+from cxprobe.results.words import with_blanks
 from cxprobe.run.experiments import Experiments, load_experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# ruff: noqa: ARG002  # the defaults of methods do not use their arguments
 
 
 class Example(NamedTuple):
@@ -93,18 +90,6 @@ class Demand(NamedTuple):
     replied: int = 0
 
 
-class ChoiceItems(NamedTuple):
-    """Questions as texts to be continued with one of several answers.
-
-    Attributes:
-        choices: One row per question: id, item, construction, kind, prompt, shots, examples, gold and question.
-        answers: One row per question and answer: id, answer and text.
-    """
-
-    choices: pd.DataFrame
-    answers: pd.DataFrame
-
-
 class Task:
     """A task.
 
@@ -113,18 +98,14 @@ class Task:
         title: The title in reports, such as "Minimal pairs".
         asked_by: How models are asked, for headings, such as "by minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
-        divided: The columns by which rates of baselines on a construction are grouped.
-        compared_by: The column by which comparisons of models on a construction are grouped.
+        question: The question that its rates answer, of models that are not prompted.
     """
 
     params: ClassVar[type[TaskParams]]
     title: ClassVar[str]
     asked_by: ClassVar[str]
     steps: ClassVar[Sequence[str]]
-    divided: ClassVar[Sequence[str]] = ()
-    compared_by: ClassVar[str] = "construction"
-    overview_columns: ClassVar[Sequence[str]] = ()
-    """The columns that the task adds to the table of all constructions."""
+    question: ClassVar[Question] = "meaning"
 
     @property
     def name(self) -> str:
@@ -163,14 +144,6 @@ class Task:
     def examples(self, items: Any) -> Iterator[Example]:
         """Yield an example of each kind of item: the first ones in the files, so that none is selected by hand."""
         yield from ()
-
-    def overview(self, items: Any) -> Sequence[str]:
-        """Return the cells of `overview_columns` for a construction, given its items (see `read_items`) or None."""
-        return [""] * len(self.overview_columns)
-
-    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
-        """Return what a row of the table of rates is about; "" if the page of constructions leaves the row out."""
-        return ""
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the task's files in a construction's folder."""
@@ -235,13 +208,14 @@ class Task:
         """Yield the rate of each model on all items of each construction."""
         yield from findings_of_rates(self, inputs, models)
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return how pages call what a row of the rates is about; "" if they do not show it."""
-        return ""
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
+        """Return the label of the items of a row of the rates; "" if pages do not show the row.
 
-    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
-        """Return which question a row of the rates answers."""
-        return models.question(row["model"], "meaning")
+        Args:
+            row: The row.
+            items: The items of its construction, see `read_items`.
+        """
+        return ""
 
     def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
         """Return whether the overview has a row of the rates."""
@@ -286,16 +260,7 @@ class Task:
         """Yield caveats about the rates of a construction, as sentences."""
         yield from ()
 
-    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return the name of a part of the comparisons if its detectable difference is reported, else ""."""
-        return self.part_name(part)
-
     # ---- exports
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the task's package; its dataset.yaml describes what the exported data set has of the task."""
-        return Path(str(sys.modules[type(self).__module__].__file__)).parent
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return configuration in the task's dataset.yaml -> its table of the exported data set."""
@@ -314,8 +279,13 @@ class Task:
         """
         return None
 
-    def choices(self, params: ReportParams) -> ChoiceItems | None:
-        """Return questions for tools that compare several texts."""
+    def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+        """Return questions for tools that compare several texts.
+
+        Returns:
+            One row per question (id, item, construction, kind, prompt, shots, examples, gold and question), and one row
+            per question and answer (id, answer and text).
+        """
         return None
 
 
@@ -346,3 +316,19 @@ def replied_demand(
     for entry in entries:
         replied = len(questions) * llms[entry].max_tokens
         yield Demand(stage, entry, len(questions), characters // CHARACTERS_PER_TOKEN, replied)
+
+
+def published_table(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
+    """Return a table for a page, without mock models and earlier checkpoints; without rows if nothing was published.
+
+    Args:
+        table: The table, with the columns model and source; it may be empty.
+        title: What it shows.
+        path: Its file, relative to results/, without suffix.
+        models: The models of the report.
+    """
+    kept = table if table.empty else table[~table["model"].isin([*models.mocks, *models.earlier])]
+    if len(kept) and (kept["source"] == "this run").all():
+        kept = kept.head(0)
+    rows = with_blanks(kept).astype(str).to_numpy().tolist()
+    return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)

@@ -28,11 +28,11 @@ from cxprobe.results.findings import (
     Finding,
     Question,
     ReportModels,
+    estimate_of,
 )
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.pages.reservations import reservations_of
 from cxprobe.results.params import Report
-from cxprobe.results.rated import estimate_of
 from cxprobe.results.rates import ALL
 from cxprobe.results.task import PageTable, Task
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
@@ -253,23 +253,18 @@ def _construction(
 
 
 def _baseline(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-    """Yield what every baseline gets on the items of a construction."""
+    """Yield the rates of every baseline on the items of a construction."""
     for name, task in inputs.tasks.items():
-        columns = list(task.divided)
-        if not columns:
-            continue
         rates = inputs.rates(name)
         of_baseline = rates[(rates["measure"] == "accuracy") & rates["model"].isin(models.baseline)]
         of_it = of_baseline["construction"].map(inputs.sections[name].construction_of) == construction
         rows = []
         for row in of_baseline[of_it & (of_baseline["construction"] != ALL)].to_dict("records"):
-            if not task.row_label(row, inputs):
-                continue
-            rate = estimate_of(row)
-            parts = [task.part_name(str(part)) for part in (row[column] for column in columns)]
-            rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
-        head = ["baseline", *columns, "accuracy", "interval", "n"]
-        yield PageTable(f"What baselines get: {name}", task.accuracy, head, rows)
+            rate, label = estimate_of(row), task.row_label(row, inputs.items_of(construction, name))
+            if label:
+                rows.append([row["model"], label, percent(rate.value), interval(rate), f"{rate.n:,}"])
+        head = ["baseline", "items", "accuracy", "interval", "n"]
+        yield PageTable(f"Rates of baselines: {name}", task.accuracy, head, rows)
 
 
 def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
