@@ -76,16 +76,8 @@ def write_task_rates(folder: Path, task: str, *rows: dict) -> None:
 
 def rate_of_pairs(model: str, value: float, low: float, high: float, n: int, verdict="", **more) -> dict:
     """Return the rate of a model on pairs with real words."""
-    return {
-        "model": model,
-        "source": "real",
-        "value": value,
-        "low": low,
-        "high": high,
-        "n": n,
-        "verdict": verdict,
-        **more,
-    }
+    known = {"model": model, "source": "real", "verdict": verdict, "value": value, "low": low, "high": high, "n": n}
+    return known | more
 
 
 def read(params):
@@ -148,6 +140,7 @@ def test_what_did_not_run_is_not_asked_and_never_zero(pages):
     assert index.count("Not asked.") == 3  # form, words and use
     assert "0\u00a0% [0" not in index
     assert "70\u00a0%" in index
+    assert '<line class="interval"' in pages["constructions/toy.html"]  # SVG that browsers draw
 
 
 def test_a_run_of_nothing_has_pages_too(folder):
@@ -206,23 +199,16 @@ def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(fo
 
 def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the_evaluation(folder):
     params = with_params(folder, ["scenarios"])
-    row = dict.fromkeys(RATES, "") | {
-        **{"task": "scenarios", "construction": "toy", "source": "own", "facet": "scenario", "level": "S1"},
-        **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
-        **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
-        **{"measure": "accuracy", "low": 0.4, "high": 0.6, "n": 60, "ties": 0, "chance": 0.5, "decides": True},
-    }
+    test = {"source": "own", "facet": "scenario", "level": "S1", "high": 0.6, "n": 60}
     lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2, "detectable": 0.25}
     flips = {"measure": "flips", "level": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
-    table = pd.DataFrame(
-        [
-            row | lead | {"model": "mlm", "value": 0.5, "baseline": "last-rule", "verdict": "preference"},
-            row | flips | {"model": "mlm", "chance": np.nan},
-            row | {"model": "last-rule", "value": 0.45},
-        ]
+    write_task_rates(
+        folder,
+        "scenarios",
+        test | lead | {"model": "mlm", "value": 0.5, "baseline": "last-rule", "verdict": "preference"},
+        test | flips | {"model": "mlm", "chance": np.nan},
+        test | {"model": "last-rule", "value": 0.45},
     )
-    write_rates(table, folder / "data/evaluate_scenarios/rates.parquet")
-    write_table(with_blanks(table), folder / "results/evaluate_scenarios/rates.csv")
     (one,) = findings_of(*read(params))
     assert (one.verdict, one.way, one.headline) == (PREFERENCE, "scenario S1: base text", True)
     assert one.baseline == Baseline("last-rule", Estimate(0.45, 0.4, 0.6, 60))

@@ -53,7 +53,7 @@ RESPONSE_COLUMNS: Mapping[str, str] = {
 
 
 class Exported(NamedTuple):
-    """What an export gives.
+    """The files of an export.
 
     Attributes:
         files: Path below the folder -> content; "" for the file itself.
@@ -175,7 +175,7 @@ class HarnessTask:
         name: Its name in the harness.
         construction: The construction that it asks about.
         kind: "pairs", "nli" or "reasoning".
-        description: What is asked, and what to know about its accuracy.
+        description: The task, and a remark on its accuracy.
         items: One mapping an item: id, item, choices (whole texts), label (which is right), and what it is made of.
     """
 
@@ -350,11 +350,11 @@ def export_conllu(params: Params, construction: str) -> Exported:
         DataError: Nothing has been mined or labelled, or the pipeline has other words or no parser.
     """
     require_construction(construction)
-    judged = in_force(read_labels(CONSTRUCTIONS_FOLDER / construction / LABELS_FILE))
+    labels_in_force = in_force(read_labels(CONSTRUCTIONS_FOLDER / construction / LABELS_FILE))
     mined = read_made_table(params.mining.folder_of(construction) / "sentences.parquet")
     labels = []
     for id_, tags in zip(mined["id"], mined["tags"], strict=True):
-        known = set(judgements_on(id_, tags, judged).values())
+        known = set(judgements_on(id_, tags, labels_in_force).values())
         labels.append("conflict" if len(known) > 1 else next(iter(known), "not labelled"))
     mined = mined.assign(label=labels)
     is_labelled = mined["label"].isin(LABELS)

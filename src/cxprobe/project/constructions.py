@@ -1,4 +1,4 @@
-"""A page about constructions, made from their data: what each is, examples of its items, what baselines get.
+"""A page about constructions, made from their data: definitions, examples of items, and rates of baselines.
 
 The page is Markdown, for people who have not seen the files. The examples are the first ones of each file. What stands
 around the tables is in templates/constructions.md.
@@ -19,10 +19,11 @@ from cxprobe.files.writing import RESULTS
 from cxprobe.models.params import members_of
 from cxprobe.project.params import load_params
 from cxprobe.results.inputs import ConstructionFiles
+from cxprobe.results.words import with_blanks
 from cxprobe.tasks.registry import TASKS
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
-# What baselines get: what was asked, such as "inference, challenge set", the share of right answers, its interval.
+# The rate of a baseline on the items of a construction, such as "inference, 0 shots".
 BASELINE_RATE = ["construction", "items", "model", "accuracy", "low", "high", "n"]
 
 
@@ -55,8 +56,8 @@ def _baseline_rates(contents: Mapping[str, ConstructionFiles]) -> pd.DataFrame:
         table = read_table(path)
         try:
             rows = table[(table["measure"] == "accuracy") & table["model"].isin(baseline)]
-            rows = rows.rename(columns={"value": "accuracy"}).fillna({"facet": "", "level": ""})
-            rows = rows.assign(folder=rows["construction"].map(task.params.construction_of))
+            rows = rows.rename(columns={"value": "accuracy"})
+            rows = with_blanks(rows).assign(folder=rows["construction"].map(task.params.construction_of))
             rows = rows[rows["folder"].isin([folder for folder, files in contents.items() if name in files.items])]
             rows = rows.astype({"accuracy": float, "low": float, "high": float, "n": int})
             items = [task.row_label(row, contents[row["folder"]].items[name]) for row in rows.to_dict("records")]
@@ -74,7 +75,7 @@ def page_of(contents: Mapping[str, ConstructionFiles], rates: pd.DataFrame) -> s
 
     Args:
         contents: Folder -> the files in it.
-        rates: What baselines get on their items: columns `BASELINE_RATE`.
+        rates: The rates of baselines on their items: columns `BASELINE_RATE`.
     """
     template = Template(
         _TEMPLATE.read_text("utf-8"),
@@ -104,8 +105,8 @@ def _overview(content: ConstructionFiles) -> Sequence[str]:
 
 
 def _baseline(rates: pd.DataFrame) -> Iterator[Sequence[str]]:
-    """Give a row for each kind and number of items, with the models from the best to the worst."""
-    for (asked, n), group in rates.groupby(["items", "n"]):
+    """Yield a row for each kind and number of items, with the models from the best to the worst."""
+    for (items, n), group in rates.groupby(["items", "n"]):
         shown = group.assign(rounded=group["accuracy"].round(2)).sort_values(
             ["rounded", "model"], ascending=[False, True]
         )
@@ -113,7 +114,7 @@ def _baseline(rates: pd.DataFrame) -> Iterator[Sequence[str]]:
             f"{model} {100 * rate:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
             for model, rate, low, high in shown[["model", "accuracy", "low", "high"]].itertuples(index=False)
         ]
-        yield str(asked), str(n), ", ".join(rated)
+        yield str(items), str(n), ", ".join(rated)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

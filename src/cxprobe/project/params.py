@@ -36,7 +36,7 @@ class Params(ReportParams):
     """Slug -> a corpus that mining.constructions may name."""
 
     def params_of(self, task: str) -> TaskParams:
-        """Return what the stages of a task read."""
+        """Return the sections that the stages of a task read."""
         return TASKS[task].params.model_construct(None, **vars(self))
 
 
@@ -73,7 +73,7 @@ def schema_text() -> str:
 
 
 def _faults_between_sections(content: Mapping[str, Any], constructions: Collection[str]) -> Iterator[str]:
-    """Yield what is wrong between sections that are right in themselves; where one has faults, these come first."""
+    """Yield the faults between sections that are right in themselves; where one has faults, these come first."""
     parts: list[type[StageParams]] = [CorporaParams, ReportParams, *(task.params for task in TASKS.values())]
     for part in parts:
         try:

@@ -72,7 +72,7 @@ def compare_models(
     Args:
         items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]; NaN where
             there is none), the columns of ``by``, and columns that begin with ``cluster_``. A model that ``members``
-            does not name, such as one that is asked in words, counts as one that is neither a baseline nor a
+            does not name, such as one that is prompted, counts as one that is neither a baseline nor a
             random-weights control.
         by: The columns that make the groups; may be empty.
         members: What the models are.
@@ -128,7 +128,7 @@ def compare_models(
 def _compared(
     items: Mapping[str, pd.DataFrame], members: Sequence[Member], series: Mapping[str, Series], tested: Families
 ) -> Iterator[tuple[str, str, str, bool]]:
-    """Give what is compared of the models that have items, the two models, and whether they are tested."""
+    """Yield each kind of comparison, its two models, and whether it is tested."""
     known = {member.slug: member for member in members}
     present = [slug for slug in dict.fromkeys([*known, *items]) if slug in items]
     trained = [slug for slug in present if slug not in known or known[slug].state == "trained"]

@@ -72,7 +72,7 @@ def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
 
 @dataclass(frozen=True)
 class RunExtras:
-    """What a run has beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
+    """The contents of a run beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
 
     series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -173,13 +173,13 @@ def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
 
 
 def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return what each rate is about, such as "let-alone, mined": own items and accuracy are not named."""
+    """Return a name for the items of each rate, such as "let-alone, mined": own items and accuracy are not named."""
     named = rates[[*columns]].replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
     return [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
 
 
 def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
-    """Return what DVC shows as the metrics of a task: model -> construction and source -> its deciding rate."""
+    """Return the metrics of a task for DVC: model -> construction and source -> its deciding rate."""
     numbers = ["value", "low", "high", "n", "difference"]
     headline: dict[str, dict[str, dict[str, float]]] = {}
     deciding = rates[rates["decides"]]

@@ -19,7 +19,7 @@ from cxprobe.stats import CLUSTER, UNIT, cluster_columns
 
 
 class Measure(NamedTuple):
-    """What a number measures.
+    """A measure of responses.
 
     Attributes:
         unit: Such as "share" or "nats".
@@ -99,7 +99,7 @@ RATES: Mapping[str, str] = {
     "n": "the number of items, or of frames for a measure in nats",
     "ties": "the number of items with half a credit",
     "chance": "the value of a guess; empty for a measure that has none",
-    "baseline": "the best baseline that was asked about the same items; empty for none",
+    "baseline": "the best baseline on the same items; empty for none",
     "difference": "the value less that of the best baseline, on the same items",
     "diff_low": "of the 95 % interval of the difference",
     "diff_high": "of the 95 % interval of the difference",

@@ -62,25 +62,25 @@ class PageSection:
         about: A paragraph about it.
         findings: Rates, drawn as bars.
         tables: Tables below the bars.
-        judged: Whether each bar has a verdict.
+        has_verdicts: Whether each bar has a verdict.
     """
 
     title: str
     about: str
     findings: Sequence[Finding]
     tables: Sequence[PageTable] = ()
-    judged: bool = True
+    has_verdicts: bool = True
 
 
 class Demand(NamedTuple):
-    """How much one stage asks of one model.
+    """The work of one model in one stage.
 
     Attributes:
         stage: The stage, without its item.
         model: The entry of models or llms.
         texts: The number of different texts that it reads, or of requests to it.
         tokens: The approximate number of tokens of all texts.
-        replied: The most tokens that all replies can have; 0 for models that are not asked in words.
+        replied: The most tokens that all replies can have; 0 for models that are not prompted.
     """
 
     stage: str
@@ -96,7 +96,7 @@ class Task:
     Attributes:
         params: The class of the sections that its stages read; it has the name of the task.
         title: The title in reports, such as "Minimal pairs".
-        asked_by: How models are asked, for headings, such as "by minimal pairs".
+        asked_by: The way of the task, for headings, such as "by minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
         question: The question that its rates answer, of models that are not prompted.
     """
@@ -162,7 +162,7 @@ class Task:
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
     ) -> Iterator[str]:
-        """Yield in words how far the labels of mined sentences suffice for the task's section of params.yaml."""
+        """Yield sentences on the labels that the task's section of params.yaml still needs."""
         yield from ()
 
     def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
@@ -185,7 +185,7 @@ class Task:
         yield from ()
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return what baselines get on the items of a construction, before anything has run.
+        """Return the rates of baselines on the items of a construction, before anything has run.
 
         Returns:
             One row a kind of items and model: items, model, accuracy, low, high and n.
@@ -195,7 +195,7 @@ class Task:
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield how much each stage asks of each model that is loaded or served, from the items that were made."""
+        """Yield the work of each model that is loaded or served in each stage, from the items that were made."""
         yield from ()
 
     # ---- reports
@@ -218,11 +218,11 @@ class Task:
         return ""
 
     def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
-        """Return whether the overview has a row of the rates."""
+        """Return True if the overview has a row of the rates."""
         return bool(row["decides"])
 
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return what else is to be said of a row of the rates."""
+        """Return a remark on a row of the rates."""
         return ""
 
     def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
@@ -230,7 +230,7 @@ class Task:
         return None
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return what shows that the model of a row has a fixed preference."""
+        """Return the evidence of a fixed preference of the model of a row."""
         return ""
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
@@ -292,7 +292,7 @@ class Task:
 def read_demand(
     models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]
 ) -> Iterator[Demand]:
-    """Yield how much the models of each entry read; baselines are not counted.
+    """Yield the texts and tokens that the models of each entry read; baselines are not counted.
 
     Args:
         models: The models of params.yaml.
@@ -311,7 +311,7 @@ def read_demand(
 def replied_demand(
     llms: Mapping[str, Llm], stage: str, entries: Iterable[str], questions: Sequence[str]
 ) -> Iterator[Demand]:
-    """Yield how much each model is asked in words."""
+    """Yield the requests to each model that is prompted."""
     characters = sum(map(len, questions))
     for entry in entries:
         replied = len(questions) * llms[entry].max_tokens

@@ -1,4 +1,4 @@
-"""What must be kept in mind when findings about a construction are read."""
+"""Reservations about the findings on a construction."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -301,7 +301,7 @@ class PairsTask(Task):
                 "A rule without the construction, such as “the first person mentioned”, can be right in one wording "
                 "and is then wrong in another. Each wording is shown with the words of its first frame.",
                 variants,
-                judged=False,
+                has_verdicts=False,
             )
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
