@@ -44,17 +44,17 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def with_params(folder: Path, lines: list[str], **sections):
+def with_params(folder: Path, tasks: list[str], **sections):
     """Return parameters in which some tasks run, with changes to their sections."""
 
     def change(params: dict) -> None:
         shrink(params)
-        for line in TASKS:
-            if line not in lines:
+        for task in TASKS:
+            if task not in tasks:
                 lists = ("models", "llms", "probe_models", "constructions", "benchmarks")
-                params[line] |= {name: type(params[line][name])() for name in lists if name in params[line]}
-            params[line] |= sections.get(line, {})
-        if "pairs" not in lines:
+                params[task] |= {name: type(params[task][name])() for name in lists if name in params[task]}
+            params[task] |= sections.get(task, {})
+        if "pairs" not in tasks:
             params["pairs"]["probe"] = None
 
     change_params(folder, PARAMS, change)
@@ -90,13 +90,13 @@ def sections_of(params) -> dict[str, TaskParams]:
 
 
 def pages_of(params) -> dict[str, str]:
-    run, cast = read(params)
-    return render_pages(run, cast, findings_of(run, cast), {})
+    inputs, models = read(params)
+    return render_pages(inputs, models, findings_of(inputs, models), {})
 
 
 @pytest.fixture
 def pages(folder):
-    """The pages of a run with pairs alone: two models, a baseline panel, and the mock model asked too."""
+    """The pages of a run with pairs alone: two models, baselines, and the mock model too."""
     params = with_params(folder, ["pairs"], pairs={"llms": {"mock": {}}})
     write_task_rates(
         folder,
@@ -247,11 +247,11 @@ def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder)
     series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})
     grown = params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}})
-    cast = ReportModels.of(sections_of(grown))
-    assert cast.earlier == ["step-10"]
-    assert "step-20" in cast.shown
-    assert "one-random" in cast.random_controls
-    assert {"step-10", "one-random", *cast.baseline}.isdisjoint(cast.shown)
+    models = ReportModels.of(sections_of(grown))
+    assert models.earlier == ["step-10"]
+    assert "step-20" in models.shown
+    assert "one-random" in models.random_controls
+    assert {"step-10", "one-random", *models.baseline}.isdisjoint(models.shown)
 
 
 def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
