@@ -38,7 +38,7 @@ def compared(items, tested=ALL, series=None):
 
 
 def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
-    """Return judged items of several models on the same items."""
+    """Return the responses of several models to the same items."""
     rng = np.random.default_rng(seed)
     rows = [
         {
@@ -77,9 +77,8 @@ def test_each_comparison_is_paired_on_the_items_of_its_group():
     wide = items.pivot(index=["construction", "id", "cluster_frame"], columns="model", values="accuracy").reset_index()
     for row, number in zip(table.to_dict("records"), tests, strict=True):
         if row["compares"] == "best baseline" and row["first"] not in ("small", "large"):
-            assert np.isnan(
-                [row["p"], row["p_holm"], row["detectable"]]
-            ).all()  # that of a random-weights control is not tested
+            # The comparison of a random-weights control is not tested.
+            assert np.isnan([row["p"], row["p_holm"], row["detectable"]]).all()
             continue
         own = wide[wide["construction"] == row["construction"]]
         paired = compare_paired(own[row["first"]].to_numpy(), own[row["second"]].to_numpy(), clusters_of(own))

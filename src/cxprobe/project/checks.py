@@ -1,6 +1,6 @@
 """All faults of the files that people write: params.yaml, and what is in constructions/, lexicon/ and prompts/.
 
-Each task knows what is wrong with its own files; here they are all asked, and compared with params.yaml.
+Each task checks its own files; here all of them run, and files are compared with params.yaml.
 """
 
 import re

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cxprobe.models.params import Member, ModelSpec, Rule
 from cxprobe.models.texts import TokenScores, token_table
-from cxprobe.results.compare import compare
+from cxprobe.results.comparisons import compare
 from cxprobe.results.params import Families
 from cxprobe.tasks.prompts.evaluate import (
     evaluate_baseline,

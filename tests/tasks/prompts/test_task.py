@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from cxprobe.results.rated import findings_of_rates
+from cxprobe.results.findings import findings_of_rates
 from cxprobe.tasks.prompts.task import PromptsTask
 
 ROW = {"construction": "toy", "source": "templatic", "measure": "accuracy", "model": "clm", "verdict": "does_not"}
@@ -23,6 +23,7 @@ def findings_of(*rows):
         rates=lambda _: pd.DataFrame([ROW | row for row in rows]),
         stage=SimpleNamespace(params=params),
         is_placebo=lambda _: False,
+        items_of=lambda *_: None,
     )
     return [*findings_of_rates(PromptsTask(), inputs, SimpleNamespace(question=lambda *_: "meaning"))]
 

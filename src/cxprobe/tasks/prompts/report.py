@@ -16,7 +16,7 @@ from cxprobe.results.baseline_report import baseline_table, composition_table, w
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots
 from cxprobe.results.rates import ALL
-from cxprobe.results.tables import cell
+from cxprobe.results.words import cell
 from cxprobe.tasks.prompts.evaluate import RULE, settings_in
 
 PUBLISHED = Path("published/prompts.yaml")

@@ -20,9 +20,16 @@ from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
-from cxprobe.results.published import published_table
 from cxprobe.results.rates import rates_of
-from cxprobe.results.task import ChoiceItems, Demand, Example, PageTable, Task, read_demand, replied_demand
+from cxprobe.results.task import (
+    Demand,
+    Example,
+    PageTable,
+    Task,
+    published_table,
+    read_demand,
+    replied_demand,
+)
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.prompts.items import (
     RELATIONS,
@@ -58,9 +65,6 @@ class PromptsTask(Task):
     title = "Prompts"
     asked_by = "by questions"
     steps = ("make", "score", "evaluate")
-    divided = ("source",)
-    compared_by = "source"
-    overview_columns = ("premises of inferences", "reasoning frames")
 
     # ---- constructions
 
@@ -83,17 +87,6 @@ class PromptsTask(Task):
                 others = ", ".join(option for key, option in answers.items() if key != answer)
                 kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
                 yield Example(kind, f"{text} {question}", answers[answer], others)
-
-    def overview(self, items: ConstructionItems | None) -> Sequence[str]:
-        """Return the numbers of premises and of reasoning frames."""
-        if items is None:
-            return ["", ""]
-        premises = str(len(items.inference.premises)) if items.inference else ""
-        return [premises, str(len(items.reasoning) or "")]
-
-    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
-        """Return the set of a row."""
-        return self.part_name(row["source"]) if row["facet"] == "setting" else ""
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
         """Return what baselines get on all items of items.yaml, whether or not they are asked about."""
@@ -214,9 +207,8 @@ class PromptsTask(Task):
         """Return what a set is called."""
         return SETS.get(part, part)
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return the set of a row and how many examples are shown."""
-        del inputs
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
+        """Return the set of a row and its number of examples."""
         if row["facet"] != "setting":
             return ""
         shots, thought, _ = row["level"].split(".", 2)
@@ -254,12 +246,6 @@ class PromptsTask(Task):
             rows = table[table["construction"] == construction]
             yield published_table(rows, "Multiple choice beside published values", path, models)
 
-    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return what a set is called."""
-        del construction, inputs
-        name = self.part_name(part)
-        return f"{name[:1].upper()}{name[1:]}"
-
     # ---- exports
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
@@ -285,10 +271,10 @@ class PromptsTask(Task):
             f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
         ]
 
-    def choices(self, params: ReportParams) -> ChoiceItems:
+    def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the questions as texts to continue, and the answers."""
         section = params.section(PromptsParams)
-        return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
+        return read_question_tables(section, "choices"), read_question_tables(section, "answers")
 
 
 def read_question_tables(section: PromptsParams, table: str, *, others: bool = False) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from cxprobe.models.params import Member
 from cxprobe.results.baseline_report import composition_table, word_table
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, dots
-from cxprobe.results.tables import cell
+from cxprobe.results.words import cell
 from cxprobe.stats import Estimate, differs_from_published
 from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
 from cxprobe.tasks.scenarios.rules import CHANGES, PURPOSES, Scenarios, wrong_words
