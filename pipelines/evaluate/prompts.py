@@ -26,7 +26,7 @@ from cxprobe.tasks.prompts.evaluate import (
 )
 from cxprobe.tasks.prompts.make import questions_for
 from cxprobe.tasks.prompts.params import PromptsStage
-from cxprobe.tasks.prompts.report import PUBLISHED, baselines_on_items, prompts_beside_published, read_published_results
+from cxprobe.tasks.prompts.report import prompts_beside_published, read_published_results
 
 MADE = DATA / "make_prompts"
 
@@ -34,7 +34,7 @@ MADE = DATA / "make_prompts"
 def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
     section, members = stage.params.prompts, task_members(stage.params)
     score, facets = section.evaluate.score, facets_of(section.evaluate.score)
-    published = read_published_results(PUBLISHED, stage.use)
+    published = read_published_results(stage.use)
     made = {}
     for stem in ("questions", "choices", "answers", "items"):
         paths = [stage.use(MADE / name / f"{stem}.parquet") for name in section.constructions]
@@ -50,10 +50,6 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         scores = score_answers(made["choices"], made["answers"], tokens, section.evaluate.scores)
         return evaluate_likelihoods(made["choices"], scores)
 
-    def tables(rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        baselines = baselines_on_items(rates, stage.params.report.limit, members)
-        return {"tables/baselines": baselines, **prompts_beside_published(rates, members, score, published)}
-
     task = Evaluation(
         lambda member, folder: prompt_responses(judge(member, folder), score),
         facets,
@@ -62,7 +58,7 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         estimate=rates_beside_constant,
         further=partial(macro_f1_rates, facets=facets),
         override=beside_controls,
-        tables=tables,
+        tables=lambda rates: prompts_beside_published(rates, members, score, published),
     )
     return evaluate(stage, task)
 

@@ -21,7 +21,7 @@ from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.prompts.evaluate import UNDRAWN
 from cxprobe.tasks.prompts.params import AskedOf, PromptsStage
-from cxprobe.tasks.prompts.report import PUBLISHED, prompt_figures, read_published_results
+from cxprobe.tasks.prompts.report import prompt_figures, read_published_results
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
 7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
@@ -166,10 +166,13 @@ def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folde
     tables = outcomes["evaluate"].tables
     assert set(tables["rates"]["model"]) == {"m", "mock", *PANEL.members}
     assert set(tables["comparisons"]["first"]) == {"m", "mock"}
-    assert set(tables["tables/baselines"]["model"]) == set(PANEL.members)
+    baselines, sets = tables["tables/baselines"], ("templatic", "challenge", "reasoning", "free-form", "official")
+    assert set(baselines["model"]) == set(PANEL.members)
+    assert set(baselines["dataset"]) <= {f"toy, {name}" for name in sets}  # one row whatever the setting
+    assert (baselines.groupby("dataset")["chance"].nunique() == 1).all()
     params = params_of_prompts()
     members = task_members(params)
-    published = read_published_results(PUBLISHED, lambda path: path)
+    published = read_published_results(lambda path: path)
     rates = read_table(folder / "data/evaluate_prompts/rates.parquet")
     figures = prompt_figures(rates, members, params.prompts.evaluate.score, published)
     assert set(figures) == {"inference_beside_published", "best_by_construction", "tests_by_prompt"}

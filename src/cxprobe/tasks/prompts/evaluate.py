@@ -56,7 +56,7 @@ def facets_of(score: str) -> list[Facet]:
             "test_by_prompt", ["prompt", "chain_of_thought", "answerable", "test"], where=f"{decisive} and test != ''"
         ),
         Facet("score", ["asked", *SETTING], where=f"asked not in {[REPLY, RULE, score, UNDRAWN]}"),
-        Facet("all_items", (), where=f"asked in {[RULE, UNDRAWN]}"),
+        Facet("all_items", where=f"asked in {[RULE, UNDRAWN]}", of_baselines=True),
     ]
 
 

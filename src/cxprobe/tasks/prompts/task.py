@@ -237,11 +237,11 @@ class PromptsTask(Task):
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, by test and prompt, and beside published ones."""
-        from cxprobe.tasks.prompts.report import PUBLISHED, prompt_figures, read_published_results
+        from cxprobe.tasks.prompts.report import prompt_figures, read_published_results
 
         params = inputs.sections[self.name]
         score = inputs.stage.params.section(PromptsParams).evaluate.score
-        published = read_published_results(PUBLISHED, inputs.stage.use)
+        published = read_published_results(inputs.stage.use)
         return prompt_figures(inputs.rates(self.name), task_members(params), score, published)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
