@@ -1,18 +1,22 @@
 """Answers to questions, in words or by likelihood: which are right, and the rates that no mean of answers is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
+from cxprobe.models.params import Member
 from cxprobe.models.replies import REPLY, evaluate_reply
 from cxprobe.models.scores import ScoredTexts, no_score
 from cxprobe.results.rates import ALL, Facet, with_all
 from cxprobe.results.schema import KEYS
 from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.items import RELATIONS
-from cxprobe.tasks.prompts.params import CONTROL, Reader
+from cxprobe.tasks.prompts.make import questions_for
+from cxprobe.tasks.prompts.params import CONTROL, PromptsParams, Reader
 from cxprobe.tasks.prompts.wording import PAPER
 
 RULE = "rule"  # how baselines are asked: about an item, not by a prompt
@@ -70,6 +74,30 @@ def settings_in(levels: "pd.Series[str]") -> pd.DataFrame:
     parts = levels.str.extract(f"^{pattern}$")
     thought = parts["chain_of_thought"] == "True"
     return parts.assign(prompt=parts["prompt"].fillna(""), shots=parts["shots"].astype(int), chain_of_thought=thought)
+
+
+def evaluate_answers(
+    member: Member, folder: Path, made: Mapping[str, pd.DataFrame], section: PromptsParams
+) -> pd.DataFrame:
+    """Evaluate the answers of one model.
+
+    Args:
+        member: The model.
+        folder: The folder of its answers.
+        made: The tables questions, choices, answers and items of all constructions.
+        section: The section prompts of params.yaml.
+
+    Returns:
+        See `evaluate_reply_table`, `evaluate_baseline` and `evaluate_likelihoods`.
+    """
+    if member.is_asked:
+        questions = questions_for(made["questions"], member.slug, section)
+        return evaluate_reply_table(questions, read_table(folder / "replies.parquet"), section.evaluate.reader)
+    if member.is_baseline:
+        return evaluate_baseline(made["items"], read_table(folder / "answers.parquet"))
+    tokens = read_table(folder / "tokens.parquet")
+    scores = score_answers(made["choices"], made["answers"], tokens, section.evaluate.scores)
+    return evaluate_likelihoods(made["choices"], scores)
 
 
 def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader: Reader = "stated") -> pd.DataFrame:
@@ -166,31 +194,29 @@ def evaluate_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.Da
         is one of k that are tied, 1/k; and margin, the value of the right answer less the highest of the others.
 
     Raises:
-        DataError: A question has no scores, or its gold answer has none.
+        DataError: The gold answer of a question has no score.
     """
-    scores = scores.rename(columns={"score": "asked"})
-    by = ["id", "asked"]
-    highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")]
-    chosen = highest.groupby(by, sort=False)["answer"].agg(answers=tuple, tied="size").reset_index()
-    judged = questions.merge(chosen, on="id", validate="one_to_many")
-    scored = set(zip(scores["id"], scores["answer"], strict=True))
-    unscored = [id_ for id_, gold in zip(questions["id"], questions["gold"], strict=True) if (id_, gold) not in scored]
-    if unscored:
+    scores = scores.rename(columns={"score": "asked"}).merge(questions[["id", "gold"]], on="id")
+    scores["is_gold"] = scores["answer"] == scores["gold"]
+    unscored = questions.loc[~questions["id"].isin(scores.loc[scores["is_gold"], "id"]), "id"]
+    if len(unscored):
         raise DataError(
-            f"{len(unscored)} questions have no score for their right answer, such as {unscored[0]}; "
+            f"{len(unscored)} questions have no score for their right answer, such as {unscored.iloc[0]}; "
             "run measure_prompts again"
         )
-    is_best = np.array([gold in best for gold, best in zip(judged["gold"], judged["answers"], strict=True)], dtype=bool)
-    is_tied = judged["tied"] > 1
-    judged["credit"] = is_best / judged["tied"]
-    judged["answer"] = judged["answers"].str[0].mask(is_tied, "")
-    judged["outcome"] = np.where(is_best, "right", "wrong")
-    judged["outcome"] = judged["outcome"].mask(is_tied, "tied")
-    both = scores.merge(questions[["id", "gold"]], on="id")
-    is_gold = both["answer"] == both["gold"]
-    best, own = (both[which].groupby(by)["value"].max() for which in (~is_gold, is_gold))
-    margins = (own - best).rename("margin").reset_index()
-    return judged.drop(columns=["answers", "tied"]).merge(margins, on=by, how="left", validate="one_to_one")
+    by = ["id", "asked"]
+    best, own = (scores[scores["is_gold"] == is_gold].groupby(by)["value"].max() for is_gold in (False, True))
+    highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")].groupby(by, sort=False)
+    chosen = highest.agg(answer=("answer", "first"), tied=("answer", "size"), is_best=("is_gold", "any"))
+    chosen = chosen.assign(margin=own - best).reset_index()
+    evaluated = questions.merge(chosen, on="id", validate="one_to_many")
+    is_tied = evaluated["tied"] > 1
+    outcomes = evaluated["is_best"].map({True: "right", False: "wrong"})
+    return evaluated.assign(
+        answer=evaluated["answer"].mask(is_tied, ""),
+        outcome=outcomes.mask(is_tied, "tied"),
+        credit=evaluated["is_best"] / evaluated["tied"],
+    ).drop(columns=["tied", "is_best"])
 
 
 def evaluate_baseline(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.ngrams import counted_texts, ngram_counter, places_of, words_of
@@ -23,6 +25,12 @@ NEGATION = re.compile(
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
 AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
+
+
+def read_choices(folder: Path) -> pd.DataFrame:
+    """Read the texts to continue that `cxprobe.tasks.prompts.make.build_choices` made, a row for each answer."""
+    questions, answers = (read_table(folder / f"{table}.parquet") for table in ("choices", "answers"))
+    return answers[["id", "text"]].merge(questions, on="id", validate="many_to_one")
 
 
 def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
