@@ -32,7 +32,7 @@ MEMBERS = [
 
 
 def run_table(*settings):
-    """Return rates of two models in settings, with the columns of tables of judged answers."""
+    """Return rates of two models in settings, with the columns of tables of evaluated answers."""
     rows = [(*setting, model) for setting in settings for model in ("one", "two")]
     table = pd.DataFrame(rows, columns=[*SETTING, "model"]).assign(label=lambda table: table["model"])
     rates = {"accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 20, "chance": 0.35}

@@ -19,7 +19,7 @@ from cxprobe.tasks.prompts.make import questions_for
 from cxprobe.tasks.prompts.params import CONTROL, PromptsParams, Reader
 from cxprobe.tasks.prompts.wording import PAPER
 
-RULE = "rule"  # how baselines are asked: about an item, not by a prompt
+RULE = "rule"  # in the column asked, of baselines: they answer an item, not a prompt
 UNDRAWN = "rule, of items that no question is about"
 NO_PROMPT = "none"
 SETTING = ["shots", "chain_of_thought", "examples"]
@@ -39,10 +39,11 @@ _COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted", "d
 
 
 def facets_of(score: str) -> list[Facet]:
-    """Return how responses are divided.
+    """Return the facets of prompts.
 
     Args:
-        score: The score that decides for models that are not asked in words. The others have rates by setting alone.
+        score: The score that decides for models that are not prompted for replies. The other scores have rates by
+            setting alone.
     """
     decisive = f"asked in {[REPLY, RULE, score]}"
     compared = f"{decisive} and source not in {[*CONTROLS.values()]}"
@@ -127,7 +128,7 @@ def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader:
         )
     replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
     relations: dict[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
-    judged = []
+    evaluated = []
     for row in replied.to_dict("records"):
         answers = relations
         if row["kind"] == "reasoning":
@@ -135,8 +136,8 @@ def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader:
         text = None if row["failed"] else str(row["reply"])
         if reader == "exact" and text is not None and text not in answers:
             text = ""
-        judged.append(evaluate_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
-    replied[["answer", "outcome"]] = judged
+        evaluated.append(evaluate_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
+    replied[["answer", "outcome"]] = evaluated
     credit = (replied["outcome"] == "right").astype(float)
     return replied.drop(columns="failed").assign(asked=REPLY, credit=credit)
 
@@ -237,26 +238,28 @@ def evaluate_baseline(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFram
     asked = items[items["id"].isin(answers["id"])]
     asked = asked.assign(item=asked["id"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, chain_of_thought=False)
     scores = answers[answers["id"].isin(asked["id"])].rename(columns={"symbol": "answer", "log_p": "value"})
-    judged = evaluate_likelihoods(asked, scores.assign(score=RULE)).drop(columns="margin")
-    return judged.assign(asked=judged["asked"].where(judged["drawn"].astype(bool), UNDRAWN), order="")
+    evaluated = evaluate_likelihoods(asked, scores.assign(score=RULE)).drop(columns="margin")
+    return evaluated.assign(asked=evaluated["asked"].where(evaluated["drawn"].astype(bool), UNDRAWN), order="")
 
 
-def prompt_responses(judged: pd.DataFrame, score: str) -> pd.DataFrame:
+def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     """Return the responses of one model.
 
     A reply without an answer is not right; its rate is a measure too, and so is the accuracy of the others. A request
     that failed is no reply, and has no accuracy.
 
     Args:
-        judged: What `evaluate_reply_table`, `evaluate_likelihoods` or `evaluate_baseline` returns.
-        score: The score that decides for models that are not asked in words.
+        evaluated: What `evaluate_reply_table`, `evaluate_likelihoods` or `evaluate_baseline` returns.
+        score: The score that decides for models that are not prompted for replies.
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task and model, where a source is a set; how the item was
         asked, and what it is; and the clusters, of which items without a template have none of wordings. Those decide
         that have the fewest shots and no chain of thought, and are no control. Margins are in no rate.
     """
-    table = judged.assign(source=judged["set"], chosen=judged["answer"], value=judged["credit"], decides=False)
+    table = evaluated.assign(
+        source=evaluated["set"], chosen=evaluated["answer"], value=evaluated["credit"], decides=False
+    )
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
     replied = table[table["outcome"] != "failed"]
@@ -277,7 +280,7 @@ def prompt_responses(judged: pd.DataFrame, score: str) -> pd.DataFrame:
 
 
 def _decides(replied: pd.DataFrame, score: str) -> "pd.Series[bool]":
-    """Return which answers sum up a model: of several sources of the fewest examples, the first."""
+    """Return a mask of the answers that sum up a model: of several sources of the fewest examples, the first."""
     is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
     is_decisive &= ~replied["chain_of_thought"].astype(bool)
     ordered = replied[is_decisive].sort_values("shots", kind="stable")
@@ -286,8 +289,8 @@ def _decides(replied: pd.DataFrame, score: str) -> "pd.Series[bool]":
     return is_decisive & (replied[["shots", "examples"]] == chosen[["shots", "examples"]]).all(axis=1)
 
 
-def consistency_over_orders(judged: pd.DataFrame) -> pd.DataFrame:
-    """Return whether a model chooses the same option of an item in all orders in which the options were shown.
+def consistency_over_orders(evaluated: pd.DataFrame) -> pd.DataFrame:
+    """Return the consistency of a model: 1 for an item of which it chooses the same option in all orders, else 0.
 
     An item without an answer in one of its orders is not consistent. One with a request that failed does not count, nor
     does one that was shown in one order. A model that always gives the same letter has 0, one that guesses has 1/9 with
@@ -295,12 +298,12 @@ def consistency_over_orders(judged: pd.DataFrame) -> pd.DataFrame:
     accuracy.
 
     Args:
-        judged: See `prompt_responses`; with source.
+        evaluated: See `prompt_responses`; with source.
 
     Returns:
         One row per item and way of asking: value, 1 or 0; gold, chosen and order are "".
     """
-    shown = by_option(judged[judged["order"] != ""])
+    shown = by_option(evaluated[evaluated["order"] != ""])
     shown = shown.assign(failed=shown["outcome"] == "failed")
     kept = [*_PLACE, "item", *_ASKED, *_OF_ITEM]
     clusters = [str(column) for column in shown if str(column).startswith(CLUSTER)]
@@ -359,10 +362,10 @@ def macro_f1_rates(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataF
     accuracies = with_all(responses[responses["measure"] == "accuracy"])
     divided = of_setting.of(accuracies.assign(answer=accuracies["chosen"]))
     by = [*KEYS, "facet", "level"]
-    judged = by_option(divided)
-    golds = judged.groupby([*by, "gold"]).size()
-    answers = judged.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
-    right = judged[judged["gold"] == judged["answer"]]
+    evaluated = by_option(divided)
+    golds = evaluated.groupby([*by, "gold"]).size()
+    answers = evaluated.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
+    right = evaluated[evaluated["gold"] == evaluated["answer"]]
     hits = right.groupby([*by, "gold"]).size().reindex(golds.index, fill_value=0)
     f1 = 2 * hits / (golds + answers)  # the harmonic mean of hits / golds and hits / answers
     rates = f1.groupby(level=by).mean().rename("value").reset_index()

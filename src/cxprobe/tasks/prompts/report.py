@@ -218,7 +218,7 @@ def prompts_beside_published(
 
 
 def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return how much the accuracy depends on the prompt.
+    """Return the spread of the accuracy over prompts.
 
     Args:
         accuracies: One row per prompt and group: the columns of ``by``, prompt and accuracy.
@@ -367,7 +367,7 @@ def accuracy_beside_published(run: pd.DataFrame, published: PublishedResults, be
 
 
 def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
-    """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance).
+    """Draw accuracies with `dots`, and in each row and panel that of the best constant answer (column chance).
 
     A best baseline whose rates do not depend on the rows, such as settings, is drawn in each.
     """

@@ -115,7 +115,7 @@ class PromptsTask(Task):
         return self.part_name(row["source"]) if row["facet"] == "setting" else ""
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return what baselines get on all items of items.yaml, whether or not they are asked about."""
+        """Return the rates of baselines on all items of items.yaml, drawn for questions or not."""
         from cxprobe.tasks.prompts.measure import baseline_answers
 
         if not self.items_in(construction):
@@ -213,7 +213,7 @@ class PromptsTask(Task):
     # ---- reports
 
     def part_name(self, part: str) -> str:
-        """Return what a set is called."""
+        """Return the name of a set in words."""
         return SETS.get(part, part)
 
     def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
@@ -256,7 +256,7 @@ class PromptsTask(Task):
             yield published_table(rows, "Multiple choice beside published values", path, models)
 
     def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return what a set is called."""
+        """Return the name of a set in words."""
         del construction, inputs
         name = self.part_name(part)
         return f"{name[:1].upper()}{name[1:]}"
@@ -276,7 +276,7 @@ class PromptsTask(Task):
         return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
 
     def left_out(self, params: ReportParams) -> list[str]:
-        """Return which items of other people are not exported, if there are any."""
+        """Return a sentence about the items of others, which are not exported, if there are any."""
         names = ", ".join(params.section(PromptsParams).make.files)
         what = (
             f"Items that were read from other people's files ({names}), and questions that show them, are not exported."

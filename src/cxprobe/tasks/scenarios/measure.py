@@ -16,7 +16,7 @@ from cxprobe.models.store import Answers
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]
 _ANSWERS = ["log_p_first", "log_p_second"]
-NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items", "construction"])
+NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items", "construction"]).astype({"construction": str})
 
 
 def usable_texts(model: MaskedLM, made: pd.DataFrame, place: str) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
