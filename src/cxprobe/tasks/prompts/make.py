@@ -105,7 +105,9 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
             pool += [item for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(Path(path), of) for of, path in _inference_files(settings).items()}
     own = {of: (of, f"{of}{CONTROL}") for of in OWN}
-    inferences = {of: [item for item in rendered if item.set in own[of]] for of in OWN if of in settings.sets}
+    inferences: dict[str, Sequence[Inference]] = {
+        of: [item for item in rendered if item.set in own[of]] for of in OWN if of in settings.sets
+    }
     for of in settings.inference_files:
         inferences[of] = [item for item in files[of] if item.construction == construction]
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
@@ -284,8 +286,8 @@ def build_questions(
     rows = []
     for asked in every:
         item, order = asked.item, asked.order or PAPER
-        how = {"chain_of_thought": asked.chain_of_thought, "order": order}
-        question = ask_item(item, asked.prompt, inference_prompts, reasoning_prompts, asked.examples, **how)
+        prompts, thought = (inference_prompts, reasoning_prompts), asked.chain_of_thought
+        question = ask_item(item, asked.prompt, *prompts, asked.examples, chain_of_thought=thought, order=order)
         shown = dict.fromkeys("abc", "")
         if isinstance(item, Reasoning):
             shown = shown_options(item, reasoning_prompts.neither, order)

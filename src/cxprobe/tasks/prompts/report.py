@@ -313,7 +313,7 @@ def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFr
     """Return accuracies by test, with the two prompts that differ most where nothing follows, of all constructions.
 
     Args:
-        rates: See `PromptRates.of`.
+        rates: See `accuracies_by_setting`.
         labels: Model -> its name in the figure, of those that are drawn.
 
     Returns:
@@ -358,7 +358,7 @@ def accuracy_beside_published(run: pd.DataFrame, published: PublishedResults, be
     several = run.groupby("set")["items"].transform("nunique") > 1
     ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
     both = pd.concat([ours, theirs], ignore_index=True)
-    shots = both["shots"].astype(str) + np.where(both["shots"] == 1, " shot", " shots")
+    shots: pd.Series[str] = both["shots"].astype(str) + np.where(both["shots"] == 1, " shot", " shots")
     sources = np.where(both["shots"] > 0, " of " + both["examples"].map(stems), "")
     both["setting"] = shots + sources + np.where(both["chain_of_thought"], ", reasoned", "")
     best = best.sort_values("accuracy", kind="stable").drop_duplicates("set", keep="last")
