@@ -115,11 +115,12 @@ def _with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequen
 
 def _baselines(rates: pd.DataFrame, facets: Sequence[Facet], limit: float, members: Sequence[Member]) -> pd.DataFrame:
     """Return the rate of every baseline on the items of each construction, see `baseline_table`."""
-    compared = [facet.name for facet in facets if facet.has_verdicts]
+    compared = [facet.name for facet in facets if facet.of_baselines]
+    compared = compared or [facet.name for facet in facets if facet.has_verdicts]
     each = rates[(rates["construction"] != ALL) & rates["facet"].isin(compared) & rates["chance"].notna()]
     named = each.assign(dataset=part_names(each, ["construction", "source", "level", "measure"]))
     renamed = named.rename(columns={"value": "accuracy"})
-    chance = dict(zip(named["dataset"], named["chance"], strict=True))
+    chance = named.groupby("dataset")["chance"].max().to_dict()
     return baseline_table(renamed, chance=chance, limit=limit, members=members)
 
 

@@ -17,8 +17,8 @@ ROW |= {"control": 0.5, "control_low": 0.4, "control_high": 0.6, "control_n": 20
 
 def findings_of(*rows):
     """Return the findings of rates, each `ROW` with changes."""
-    judge = SimpleNamespace(score="pmi")
-    params = SimpleNamespace(section=lambda _: SimpleNamespace(evaluate=judge, llms={"chat": {}}))
+    settings = SimpleNamespace(score="pmi")
+    params = SimpleNamespace(section=lambda _: SimpleNamespace(evaluate=settings, llms={"chat": {}}))
     inputs = SimpleNamespace(
         rates=lambda _: pd.DataFrame([ROW | row for row in rows]),
         stage=SimpleNamespace(params=params),

@@ -84,7 +84,7 @@ class ScenariosTask(Task):
         return f"scenario {name_of_scenario(row['level'], items)}" if row["facet"] == "scenario" else ""
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return how often the model keeps to one word where the other becomes right."""
+        """Return the rate at which the model keeps to one word where the other becomes right."""
         from cxprobe.tasks.scenarios.evaluate import kept_words
 
         scenarios = scenarios_in(inputs, row["construction"])
