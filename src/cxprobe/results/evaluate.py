@@ -120,7 +120,8 @@ def _baselines(rates: pd.DataFrame, facets: Sequence[Facet], limit: float, membe
     each = rates[(rates["construction"] != ALL) & rates["facet"].isin(compared) & rates["chance"].notna()]
     named = each.assign(dataset=part_names(each, ["construction", "source", "level", "measure"]))
     renamed = named.rename(columns={"value": "accuracy"})
-    chance = named.groupby("dataset")["chance"].max().to_dict()
+    greatest = named.groupby("dataset")["chance"].max()
+    chance = {str(name): float(value) for name, value in greatest.items()}
     return baseline_table(renamed, chance=chance, limit=limit, members=members)
 
 
