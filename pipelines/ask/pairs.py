@@ -6,7 +6,7 @@ import pandas as pd
 
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import SCRATCH, project_folder
-from cxprobe.models.asking import demand, questions_of, replies_to
+from cxprobe.models.asking import demand, replies_to
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.run.record import ModelFacts
@@ -30,9 +30,9 @@ def ask_pairs(stage: Stage[PairsStage]) -> Outcome:
         drawn = draw_pairs(pairs, by, how.pairs_per_construction, stage.params.seed)
         tables[source] = preference_questions(drawn, how.prompt, prompts)
         counts["pairs"] += len(drawn)
-    print(f"{stage.item}: {demand(questions_of(pd.concat(tables.values())), llm)}", flush=True)
+    print(f"{stage.item}: {demand(pd.concat(tables.values())['question'].tolist(), llm)}", flush=True)
     for source, table in tables.items():
-        replies = replies_to(questions_of(table), llm, scratch, f"{stage.name} {stage.item} {source}")
+        replies = replies_to(table, llm, scratch, f"{stage.name} {stage.item} {source}")
         folder = stage.data / folder_of(source)
         write_table(table.merge(replies, on="id", validate="one_to_one"), folder / "replies.parquet")
         write_model_facts(ModelFacts(llm.name, "instructed", None, ""), folder)

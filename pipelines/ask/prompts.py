@@ -5,7 +5,7 @@ import pandas as pd
 from cxprobe.errors import PromptError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA, SCRATCH, project_folder
-from cxprobe.models.asking import demand, questions_of, replies_to
+from cxprobe.models.asking import demand, replies_to
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.running import run_stage
@@ -23,10 +23,9 @@ def ask_prompts(stage: Stage[PromptsStage]) -> Outcome:
         raise PromptError(
             f"prompts.llms.{slug}: no question is left for this model; change its sets or prompts.constructions"
         )
-    questions = questions_of(table)
-    print(f"{slug}: {demand(questions, llm)}", flush=True)
+    print(f"{slug}: {demand(table['question'].tolist(), llm)}", flush=True)
     scratch = project_folder() / SCRATCH / stage.name / slug
-    replies = replies_to(questions, llm, scratch, f"{stage.name} {slug}")
+    replies = replies_to(table, llm, scratch, f"{stage.name} {slug}")
     write_table(replies.assign(construction=table["construction"]), stage.data / "replies.parquet")
     write_model_facts(ModelFacts(llm.name, "instructed", None, ""), stage.data)
     return Outcome(counts={"requests": len(replies), "failed": int(replies["failed"].sum())})

@@ -15,7 +15,7 @@ from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
-from cxprobe.results.tables import with_blanks
+from cxprobe.results.words import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.stats import clusters_by

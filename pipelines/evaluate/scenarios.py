@@ -36,14 +36,11 @@ def evaluate_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
             parts.append(part.assign(construction=slug, source="own"))
         return pd.concat(parts)
 
-    def dataset(construction: str, _source: str) -> Path:
-        return stage.use(MADE if construction == ALL else MADE / construction / "items.parquet")
-
     task = Evaluation(
         responses,
         FACETS,
         settings=lambda _source: ("scenarios.make", "scenarios.score"),
-        dataset=dataset,
+        dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
         override=lambda rates: with_preferences(rates, scenarios),
         tables=lambda rates: tables_beside_published(rates, scenarios, stage.use),
     )

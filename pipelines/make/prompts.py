@@ -1,7 +1,5 @@
 """make_prompts: items and prompts -> every question about every construction, in words and as texts to continue."""
 
-from collections import Counter
-
 import pandas as pd
 
 from cxprobe.files.tables import write_table
@@ -9,7 +7,6 @@ from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.prompts.make import (
-    Material,
     build_choices,
     build_questions,
     check_sets,
@@ -32,9 +29,7 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     inference = load_prompts(InferencePrompts, wording=settings.wording)
     reasoning = load_prompts(ReasoningPrompts, wording=settings.wording)
     continuations = load_continuations()
-    asked: Counter[tuple[object, ...]] = Counter()
-    materials: dict[str, Material] = {}
-    every = []
+    materials, asked, every = {}, [], []
     for name in stage.params.prompts.constructions:
         for path in material_files(name, settings):
             stage.use(path)
@@ -44,14 +39,14 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
         questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
         choices, answers = build_choices(name, material, continuations, settings, seed=seed)
         items = item_table(material, questions)
-        every.append(items)
         made = {"questions": questions, "choices": choices, "answers": answers, "items": items}
         for stem, table in made.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
-        for table in (questions, choices):
-            asked.update(table[COUNTED].itertuples(index=False, name=None))
-    counted = pd.DataFrame([(*of, number) for of, number in asked.items()], columns=[*COUNTED, "questions"])
-    return Outcome(counts={"questions": asked.total()}, tables={"questions": counted, **item_words(pd.concat(every))})
+        asked += [questions, choices]
+        every.append(items)
+    counted = pd.concat(asked).groupby(COUNTED, sort=False).size().reset_index(name="questions")
+    counts = {"questions": int(counted["questions"].sum())}
+    return Outcome(counts=counts, tables={"questions": counted, **item_words(pd.concat(every))})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from cxprobe.models.scoring import load_language_model, measure_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.prompts.measure import baseline_answers, check_lengths, texts_of_choices
+from cxprobe.tasks.prompts.measure import baseline_answers, check_lengths, read_choices, texts_of_choices
 from cxprobe.tasks.prompts.params import PromptsStage
 
 
@@ -31,17 +31,12 @@ def measure_prompts(stage: Stage[PromptsStage]) -> Outcome | None:
             write_table(answers, to / "answers.parquet")
             write_model_facts(baseline_facts(member.baseline.kind), to)
             return {"items": len(items), "answered": answers["id"].nunique()}
-        choices = []
-        for folder in folders:
-            questions, answers = (read_table(folder / f"{table}.parquet") for table in ("choices", "answers"))
-            choices.append(answers[["id", "text"]].merge(questions, on="id", validate="many_to_one"))
+        choices = [read_choices(folder) for folder in folders]
         model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
-        for of_construction in choices:  # all of them before the first is scored
-            check_lengths(model.described, of_construction)
-        texts = distinct_texts(texts_of_choices(of_construction) for of_construction in choices)
-        counts = measure_texts(model, texts, how, to)
-        asked = sum(of_construction["id"].nunique() for of_construction in choices)
-        return None if counts is None else {"questions": asked, **counts}
+        together = pd.concat(choices)
+        check_lengths(model.described, together)
+        counts = measure_texts(model, distinct_texts(map(texts_of_choices, choices)), how, to)
+        return None if counts is None else {"questions": together["id"].nunique(), **counts}
 
     return measure_members(stage, score)
 

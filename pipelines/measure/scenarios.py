@@ -6,7 +6,6 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import DATA
-from cxprobe.models.candidates import drop_items
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.measuring import MeasuredModel, measure_members
@@ -15,44 +14,35 @@ from cxprobe.models.params import Member, Rule
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.scenarios.baselines import baseline_scores
-from cxprobe.tasks.scenarios.measure import SCORES_FILE, fill_masks
+from cxprobe.tasks.scenarios.measure import NONE_DROPPED, SCORES_FILE, fill_masks, usable_texts
 from cxprobe.tasks.scenarios.params import ScenariosStage
-
-NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items"])
 
 
 def measure_scenarios(stage: Stage[ScenariosStage]) -> Outcome | None:
-    made = {
-        name: read_table(stage.use(DATA / "make_scenarios" / name / "texts.parquet"))
-        for name in stage.params.scenarios.constructions
-    }
+    paths = {name: DATA / "make_scenarios" / name / "texts.parquet" for name in stage.params.scenarios.constructions}
+    tables = [read_table(stage.use(path)).assign(construction=name) for name, path in paths.items()]
+    made = pd.concat(tables, ignore_index=True)
 
     def score(member: Member) -> Mapping[str, float] | None:
-        folder, place = stage.data / member.inside, f"models.{member.slug}"
+        folder = stage.data / member.inside
         if isinstance(member.spec, Rule):
-            usable = {name: (texts, NONE_DROPPED) for name, texts in made.items()}
-            texts = pd.concat([texts.assign(construction=name) for name, texts in made.items()])
-            scores = baseline_scores(member.spec.kind, texts.reset_index(drop=True))
-            facts, counts = baseline_facts(member.spec.kind), dict[str, float]()
+            scores, dropped, counts = baseline_scores(member.spec.kind, made), NONE_DROPPED, dict[str, float]()
+            facts = baseline_facts(member.spec.kind)
         else:
             model = MeasuredModel.of(stage, member.slug, member.spec, load_masked_lm)
-            usable = {
-                name: drop_items(model.described, texts, place=f"{place}, {name}") for name, texts in made.items()
-            }
-            asked = {name: texts for name, (texts, _) in usable.items()}
-            filled = fill_masks(model, asked, stage.params.scenarios.score.token_budget, folder)
+            texts, dropped = usable_texts(model.described, made, f"models.{member.slug}")
+            filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget, folder)
             if filled is None:
                 return None
             scores, counts = filled
             facts = model.facts
-        dropped = pd.concat([words.assign(construction=name) for name, (_, words) in usable.items()])
         write_table(scores, folder / SCORES_FILE)
-        write_table(dropped.reset_index(drop=True), folder / "dropped.parquet")
+        write_table(dropped, folder / "dropped.parquet")
         write_model_facts(facts, folder)
-        items = sum(texts["item"].nunique() for texts, _ in usable.values())
+        every, items = (int(table.groupby("construction")["item"].nunique().sum()) for table in (made, scores))
         return {
             "items": items,
-            "dropped_items": sum(texts["item"].nunique() for texts in made.values()) - items,
+            "dropped_items": every - items,
             "texts": len(scores),
             "distinct_texts": scores["text"].nunique(),
             **counts,

@@ -37,8 +37,8 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.candidates import MASK, candidate_log_probabilities
+from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.embedding import pool_texts, tokenise
-from cxprobe.models.folders import PACKAGED, is_gguf
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.models.terms import Bos, Dtype, SchemeName
@@ -52,6 +52,7 @@ from cxprobe.stats import (
     UNIT,
     Estimate,
     Mean,
+    cluster_columns,
     clusters_by,
     credit,
     credits_of_margins,
@@ -105,7 +106,7 @@ class Comparison:
             return f"over {clustered[UNIT].nunique()} frames"
         left_out = clusters_by(clustered, [_ALL])["left_out"].iloc[0].split(", ")
         names: dict[str, list[str]] = {}  # kind of cluster -> its names in all pairs
-        for column in clustered.columns[clustered.columns.str.startswith(CLUSTER)]:
+        for column in cluster_columns(clustered):
             kind = column.removeprefix(CLUSTER).rstrip("0123456789")  # ADJ1 and ADJ2 are clusters of one kind
             names.setdefault(kind, []).extend(clustered[column].dropna().astype(str))
         shared = [
@@ -839,8 +840,7 @@ def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
 
     The column `_ALL` makes all rows one group.
     """
-    named = any(column.startswith(CLUSTER) for column in table.columns)
-    clusters = {} if named else {f"{CLUSTER}item": table["item"]}
+    clusters = {} if cluster_columns(table) else {f"{CLUSTER}item": table["item"]}
     return with_units(table.assign(**clusters, **{_ALL: ""}))
 
 

@@ -91,7 +91,7 @@ def _clusters_or_units(table: pd.DataFrame) -> Names:
     if UNIT not in table.columns:
         return clusters_of(table)
     named = table[UNIT].notna() & (table[UNIT] != "")
-    others = table.loc[:, table.columns.str.startswith(CLUSTER)].mask(named).dropna(axis=1, how="all")
+    others = table[cluster_columns(table)].mask(named).dropna(axis=1, how="all")
     return clusters_of(others.assign(**{f"{CLUSTER}{UNIT}": table[UNIT].where(named)}))
 
 
@@ -144,6 +144,11 @@ def credit(probabilities: Floats, labels: NDArray[np.bool_]) -> Floats:
     return credits_of_margins(np.where(labels, 1, -1) * (probabilities - 0.5))
 
 
+def cluster_columns(table: pd.DataFrame) -> list[str]:
+    """Return the names of the columns that begin with ``cluster_``."""
+    return [str(name) for name in table if str(name).startswith(CLUSTER)]
+
+
 def clusters_of(table: pd.DataFrame) -> Names:
     """Return the clusters of a table's rows, shape (rows, ways): the columns that begin with ``cluster_``.
 
@@ -154,7 +159,7 @@ def clusters_of(table: pd.DataFrame) -> Names:
     Raises:
         DataError: There is no such column.
     """
-    columns = [column for column in table.columns if column.startswith(CLUSTER)]
+    columns = cluster_columns(table)
     if not columns:
         raise DataError(f"no column begins with {CLUSTER}; items that share a premise or a word are not independent")
     alone = np.array([f"row {number}" for number in range(len(table))], dtype=object)

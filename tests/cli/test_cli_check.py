@@ -142,7 +142,7 @@ def test_all_constructions_are_checked_whatever_the_grid_names(folder):
     )
 
 
-def test_a_project_of_one_line_of_work_needs_nothing_of_the_others(folder):
+def test_a_project_of_one_task_needs_nothing_of_the_others(folder):
     grammars = ("grammars/train.cfg", "grammars/test.cfg")
     for name in ("pattern.yaml", "labels.tsv", "scenarios.yaml", "items.yaml", *grammars):
         (folder / "constructions" / "toy" / name).unlink()

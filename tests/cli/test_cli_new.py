@@ -11,7 +11,7 @@ import cxprobe
 from conftest import change_params, write_toy_files
 from cxprobe.cli import app
 from cxprobe.constructions.construction import load_construction
-from cxprobe.models.folders import digest_of
+from cxprobe.models.checkpoints import digest_of
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
@@ -30,7 +30,7 @@ def call(*words: str):
     return done.exit_code, done.output
 
 
-def test_a_new_construction_passes_the_check_in_every_line_of_work(folder):
+def test_a_new_construction_passes_the_check_in_every_task(folder):
     code, output = call("construction", "my-own")
     assert code == 0, output
     assert "constructions/my-own/ has construction.yaml, grammars/test.cfg, grammars/train.cfg, items.yaml" in output
@@ -39,8 +39,8 @@ def test_a_new_construction_passes_the_check_in_every_line_of_work(folder):
 
     def use(params):
         params["recognition"]["constructions"]["my-own"] = ["generated"]
-        for line in ("scenarios", "pairs", "prompts"):
-            params[line]["constructions"].append("my-own")
+        for task in ("scenarios", "pairs", "prompts"):
+            params[task]["constructions"].append("my-own")
 
     change_params(folder, folder / "params.yaml", use)
     assert find_faults().lines == []

@@ -6,7 +6,7 @@ from ruamel.yaml import YAML
 from conftest import ROOT
 from cxprobe.cli.entries import describe_model, entry_of, require_free
 from cxprobe.errors import ModelError, ProjectError
-from cxprobe.models.folders import digest_of
+from cxprobe.models.checkpoints import digest_of
 from cxprobe.models.params import ModelSpec
 
 

@@ -47,8 +47,8 @@ def toy(toy_constructions, people):
     return ConstructionFiles(load_construction("toy", toy_constructions), {"pairs": pairs, **others})
 
 
-def examples(toy, line):
-    return list(TASKS[line].examples(toy.items[line]))
+def examples(toy, task):
+    return list(TASKS[task].examples(toy.items[task]))
 
 
 def with_first_variant(toy, **changes):

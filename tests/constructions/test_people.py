@@ -15,7 +15,7 @@ def people_of(folder, text):
     [
         ("[feminine, masculine]", "[feminine, neuter]", "line 6: types.job.pronouns: 'neuter' is not among"),
         ("[feminine, masculine]", "[feminine, feminine]", "types.job.pronouns: 'feminine' is listed more than once"),
-        ("Ida, Mia", "Ida, Ann", "line 5: 'Ann' is listed twice in types.name"),
+        ("Ida, Mia", "Ida, Ann", "types.name.nouns: 'Ann' is listed more than once"),
         ("they: he, them: him", "they: he", "line 1: pronouns: every gender must fill the same slots"),
     ],
 )

@@ -92,7 +92,7 @@ def test_items_of_other_people_stay_out(project, made_params):
     shown = own.iloc[[0]].assign(id="shown", examples="cxnli-train", shots=1)
     asked = own.iloc[[0]].assign(id="asked", set="cxnli")
     pd.concat([own, shown, asked]).to_parquet(path)
-    assert TASKS["prompts"].choices(made_params).choices["id"].tolist() == own["id"].tolist()
+    assert TASKS["prompts"].choices(made_params)[0]["id"].tolist() == own["id"].tolist()
 
 
 def test_what_has_not_been_made_is_left_out_and_named_and_nothing_at_all_is_refused(project):

@@ -13,7 +13,7 @@ from servers import answering
 
 from conftest import ROOT
 from cxprobe.errors import ModelError
-from cxprobe.models.asking import open_llm, questions_of, replies_to
+from cxprobe.models.asking import open_llm, replies_to
 from cxprobe.models.params import Llm
 from cxprobe.run.progress import Progress
 
@@ -96,7 +96,7 @@ def server():
 
 def ask(questions, model, folder):
     """Return the replies by their ids, and the errors of those that failed."""
-    table = replies_to(questions, model, folder, "asking")
+    table = replies_to(pd.DataFrame(questions.items(), columns=["id", "question"]), model, folder, "asking")
     assert table["id"].tolist() == list(questions)
     assert table.loc[table["failed"], "reply"].eq("").all()
     table = table.set_index("id")
@@ -106,8 +106,6 @@ def ask(questions, model, folder):
 def test_every_question_of_a_table_has_its_reply_in_order_and_is_counted(tmp_path, monkeypatch):
     told = []
     monkeypatch.setattr(Progress, "update", lambda _, finished: told.append(finished))
-    table = pd.DataFrame(QUESTIONS.items(), columns=["id", "question"])
-    assert questions_of(table) == QUESTIONS
     assert ask(QUESTIONS, llm(), tmp_path) == (dict.fromkeys(QUESTIONS, "Answer: 1"), {})
     assert told == [1] * len(QUESTIONS)
 
@@ -180,9 +178,11 @@ def test_a_server_that_answers_none_of_the_first_questions_is_not_asked_the_othe
 def test_inspect_writes_nothing_outside_of_the_scratch(tmp_path):
     code = f"""
 from pathlib import Path
+import pandas as pd
 from cxprobe.models.asking import replies_to
 from cxprobe.models.params import Llm
-replies_to({{"a": "Is it?"}}, Llm.model_validate({llm().model_dump()!r}), Path("scratch"), "a test")
+table = pd.DataFrame({{"id": ["a"], "question": ["Is it?"]}})
+replies_to(table, Llm.model_validate({llm().model_dump()!r}), Path("scratch"), "a test")
 """
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "INSPECT_"))}
     (tmp_path / "home").mkdir()

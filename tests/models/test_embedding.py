@@ -42,6 +42,13 @@ def test_batches_have_each_sentence_once_are_within_the_budget_and_as_full_as_th
         assert (len(batch) + 1) * lengths[batch[0]] > budget
 
 
+def test_batches_without_padding_have_one_length_and_each_input_once():
+    lengths = [3, 5, 3, 9, 5, 3, 3]
+    batches = token_budget_batches(lengths, 8, padded=False)
+    assert [[lengths[position] for position in batch] for batch in batches] == [[9], [5], [5], [3, 3], [3, 3]]
+    assert sorted(position for batch in batches for position in batch) == list(range(7))
+
+
 @given(st.data())
 def test_the_mean_is_that_of_the_counted_tokens_one_by_one(data):
     counted = torch.tensor(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import gguf
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from model_folders import refusal, spec
@@ -19,8 +20,8 @@ from transformers import AutoModelForCausalLM
 import cxprobe
 from cxprobe.errors import ModelError
 from cxprobe.models.asking import replies_to
+from cxprobe.models.checkpoints import PACKAGED, pin_faults
 from cxprobe.models.embedding import load_encoder
-from cxprobe.models.folders import PACKAGED, pin_faults
 from cxprobe.models.params import Llm
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.store import answers_folder
@@ -191,7 +192,8 @@ def test_a_model_of_a_package_is_asked_in_words_without_a_network(tmp_path, monk
     monkeypatch.setitem(PACKAGED, "tiny", spec(file))
     llm = {"name": "hf/tiny", "base_url": None, "arguments": {"device": "cpu"}, "max_tokens": 3, "connections": 2}
     asked = Llm.model_validate(llm | {"retries": 0, "timeout": 60})
-    questions = {name: f"Is {name} even?" for name in ("one", "two", "three", "four")}
+    names = ["one", "two", "three", "four"]
+    questions = pd.DataFrame({"id": names, "question": [f"Is {name} even?" for name in names]})
     first, again = (replies_to(questions, asked, tmp_path / scratch, "asking") for scratch in ("a", "b"))
-    assert first[["id", "error"]].to_numpy().tolist() == [[name, ""] for name in questions]
+    assert first[["id", "error"]].to_numpy().tolist() == [[name, ""] for name in names]
     assert first.equals(again)

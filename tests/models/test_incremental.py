@@ -28,7 +28,7 @@ def score(model, folder, texts=TEXTS):
     seen = count_rows(model)
     try:
         with AnswerStore(folder) as store:
-            return score_texts(model, [texts], HOW, store=store), seen
+            return answer(lambda: model.questions([texts], HOW), lambda: model, store), seen
     finally:
         seen.hook.remove()
 
@@ -63,7 +63,7 @@ def test_a_killed_run_goes_on_where_it_stopped(lms, tmp_path, kind, calls):
     dying = kill_after(model, calls)
     seen = count_rows(model)
     with pytest.raises(Killed), AnswerStore(tmp_path / "killed") as store:
-        score_texts(model, [TEXTS], HOW, store=store)
+        answer(lambda: model.questions([TEXTS], HOW), lambda: model, store)
     dying.remove()
     seen.hook.remove()
     found, rest = score(model, tmp_path / "killed")

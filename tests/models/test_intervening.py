@@ -1,6 +1,5 @@
 """Vectors that are written into models, against the models' own forward passes and plain hooks."""
 
-import numpy as np
 import pytest
 import torch
 from tiny_lms import CAUSAL, MASKED, save_lm
@@ -26,12 +25,8 @@ def prompt(lm, before: str, end: str, answers=ANSWERS):
 
 @pytest.fixture
 def prompts(lm):
-    """Base sentences of several lengths, and a source for each."""
-    base = ["the red cat", "the old cat that the dog", "the young cat"]
-    source = ["the old dog", "the red dog that the horse", "the red fox that the dog"]
-    return [prompt(lm, text, "cat") for text in base], [
-        prompt(lm, text, word) for text, word in zip(source, ("dog", "dog", "fox"), strict=True)
-    ]
+    """Base sentences of several lengths."""
+    return [prompt(lm, text, "cat") for text in ("the red cat", "the old cat that the dog", "the young cat")]
 
 
 def targets_of(prompts) -> torch.Tensor:
@@ -55,29 +50,17 @@ def test_answers_that_one_token_does_not_tell_apart_are_refused(lm):
     assert prompt(lm, "the red cat", "cat", ("zab", "zac")) is None  # spelled, and their first letter is the same
 
 
-def test_the_last_blocks_vector_of_the_source_gives_exactly_the_sources_answers(lm, prompts):
-    base, source = prompts
-    last = len(blocks_of(lm)) - 1
-    at = [torch.tensor([[one.at] for one in side]) for side in (base, source)]
-    vectors = block_output(lm, source, last, 64).at(at[1])[:, 0]
-    edits = Edits(block_output(lm, base, last, 64), torch.arange(3), at[0][:, 0], vectors)
-    torch.testing.assert_close(
-        answers_after(lm, base, targets_of(base), edits), answers_after(lm, source, targets_of(base)), rtol=0, atol=2e-5
-    )
-
-
 def test_a_model_that_goes_on_from_any_block_answers_as_one_that_runs_as_a_whole(lm, prompts):
-    base, _ = prompts
-    expected = answers_after(lm, base, targets_of(base))
+    expected = answers_after(lm, prompts, targets_of(prompts))
     for block in range(len(blocks_of(lm))):
-        output = block_output(lm, base, block, 64)
-        columns = torch.tensor([one.regions[:1] for one in base])
+        output = block_output(lm, prompts, block, 64)
+        columns = torch.tensor([one.regions[:1] for one in prompts])
         edits = Edits(output, torch.arange(3), columns[:, 0], output.at(columns)[:, 0])
-        torch.testing.assert_close(answers_after(lm, base, targets_of(base), edits), expected, rtol=0, atol=2e-5)
+        torch.testing.assert_close(answers_after(lm, prompts, targets_of(prompts), edits), expected, rtol=0, atol=2e-5)
 
 
 def test_a_written_vector_has_the_effect_of_a_plain_hook(lm, prompts):
-    [one, *_], vector = prompts[0], torch.full((1, 32), 0.5)
+    [one, *_], vector = prompts, torch.full((1, 32), 0.5)
     ids, column = torch.from_numpy(one.ids).long()[None], one.regions[0]
 
     def write(_module, _args, output):
@@ -94,18 +77,17 @@ def test_a_written_vector_has_the_effect_of_a_plain_hook(lm, prompts):
 
 
 def test_gradients_reach_the_vector_that_is_written(lm, prompts):
-    base, _ = prompts
     vector = torch.full((3, 32), 0.1, requires_grad=True)
-    columns = torch.tensor([one.at for one in base])
-    edits = Edits(block_output(lm, base, 0, 64), torch.arange(3), columns, vector)
-    answers_after(lm, base, targets_of(base), edits)[:, 0].sum().backward()
+    columns = torch.tensor([one.at for one in prompts])
+    edits = Edits(block_output(lm, prompts, 0, 64), torch.arange(3), columns, vector)
+    answers_after(lm, prompts, targets_of(prompts), edits)[:, 0].sum().backward()
     assert bool((vector.grad.norm(dim=-1) > 0).all())
 
 
 def test_a_model_is_left_as_it_was(lm, prompts):
-    base, _ = prompts
-    before = answers_after(lm, base, targets_of(base)).detach().numpy()
-    output = block_output(lm, base, 1, 64)
-    answers_after(lm, base, targets_of(base), Edits(output, torch.arange(3), torch.zeros(3).long(), torch.zeros(3, 32)))
-    assert np.array_equal(before, answers_after(lm, base, targets_of(base)).detach().numpy())
+    targets = targets_of(prompts)
+    before = answers_after(lm, prompts, targets).detach()
+    edits = Edits(block_output(lm, prompts, 1, 64), torch.arange(3), torch.zeros(3).long(), torch.zeros(3, 32))
+    answers_after(lm, prompts, targets, edits)
+    assert torch.equal(before, answers_after(lm, prompts, targets))
     assert not [block for block in blocks_of(lm) if "forward" in vars(block)]

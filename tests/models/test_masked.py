@@ -8,7 +8,6 @@ from scored import pll_token_scores
 from tiny_lms import MASKED
 
 from cxprobe.errors import DataError
-from cxprobe.models.masked import equal_length_batches
 from cxprobe.models.texts import encode
 
 pytest_plugins = ["loaded_lms"]
@@ -86,10 +85,3 @@ def test_what_the_members_of_a_pair_have_in_common_is_computed_once(bert):
 def test_a_text_that_cannot_be_scored_is_refused_before_anything_is_computed(untouched, text, message):
     with pytest.raises(DataError, match=message):
         pll_token_scores(untouched("bert"), ["the cat", text], scheme="pll", token_budget=64)
-
-
-def test_batches_have_one_length_and_hold_each_input_once():
-    lengths = [3, 5, 3, 9, 5, 3, 3]
-    batches = equal_length_batches(lengths, 8)
-    assert [[lengths[position] for position in batch] for batch in batches] == [[9], [5], [5], [3, 3], [3, 3]]
-    assert sorted(position for batch in batches for position in batch) == list(range(7))

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
-from cxprobe.models.params import BaselineSet, Series, members_of, series_of
+from cxprobe.models.params import BaselineSet, members_of, series_of
 from cxprobe.project.params import load_params
 from cxprobe.tasks.registry import TASKS
 
@@ -52,8 +52,9 @@ def test_a_series_stands_for_its_checkpoints_and_has_the_quantity_of_each(tmp_pa
     early, late = members_of(params.models, ["grown"])
     assert (early.slug, early.entry, early.inside, early.state) == ("early", "grown", Path("early"), "trained")
     assert late.label == "late"
-    assert series_of(params.models, ["mini-mlm", "grown"]) == {
-        "grown": Series("training_tokens", {"early": 1e5, "late": 1e6})
+    series = series_of(params.models, ["mini-mlm", "grown"])
+    assert {slug: (one.axis, one.models) for slug, one in series.items()} == {
+        "grown": ("training_tokens", {"early": 1e5, "late": 1e6})
     }
 
 

@@ -14,7 +14,7 @@ from model_folders import change, rewrite, save_sound, spec
 from safetensors.torch import load_file, save_file
 
 from cxprobe.errors import ModelError
-from cxprobe.models.folders import digest_of, pin_faults
+from cxprobe.models.checkpoints import digest_of, pin_faults
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder

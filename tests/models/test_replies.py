@@ -12,27 +12,27 @@ RELATIONS = ("entailment", "neutral", "contradiction")
 DIGITS = {str(number): relation for number, relation in enumerate(RELATIONS)}
 
 
-def judge_inference(reply, gold, *, chain_of_thought):
+def evaluate_inference(reply, gold, *, chain_of_thought):
     return evaluate_reply(reply, str(RELATIONS.index(gold)), DIGITS, chain_of_thought=chain_of_thought)
 
 
-def judge_reasoning(reply, gold, *, chain_of_thought, options=None):
+def evaluate_reasoning(reply, gold, *, chain_of_thought, options=None):
     return evaluate_reply(reply, gold, options or dict.fromkeys("ABC", ""), chain_of_thought=chain_of_thought)
 
 
 def digit(reply, *, chain_of_thought=False):
-    return judge_inference(reply, "entailment", chain_of_thought=chain_of_thought).answer
+    return evaluate_inference(reply, "entailment", chain_of_thought=chain_of_thought)[0]
 
 
-def test_no_reply_is_a_failure_and_no_reply_to_judge():
-    assert judge_inference(None, "neutral", chain_of_thought=False) == ("", "failed")
-    assert judge_reasoning(None, "A", chain_of_thought=True) == ("", "failed")
+def test_no_reply_is_a_failure():
+    assert evaluate_inference(None, "neutral", chain_of_thought=False) == ("", "failed")
+    assert evaluate_reasoning(None, "A", chain_of_thought=True) == ("", "failed")
 
 
 @given(st.sampled_from(RELATIONS), st.integers(0, 2), st.booleans())
 def test_right_and_wrong_are_told_by_the_gold_label(gold, answered, chain_of_thought):
-    judged = judge_inference(f"Answer: {answered}", gold, chain_of_thought=chain_of_thought)
-    assert judged == (str(answered), "right" if RELATIONS[answered] == gold else "wrong")
+    outcome = evaluate_inference(f"Answer: {answered}", gold, chain_of_thought=chain_of_thought)
+    assert outcome == (str(answered), "right" if RELATIONS[answered] == gold else "wrong")
 
 
 # Reasoning of any kind before it cannot change an answer on the last line.
@@ -44,12 +44,12 @@ def test_whatever_comes_before_the_last_answer_does_not_count(reasoning, answere
 
 
 @given(st.text(), st.booleans())
-def test_no_reply_breaks_the_judge(reply, chain_of_thought):
-    for judged in (
-        judge_inference(reply, "neutral", chain_of_thought=chain_of_thought),
-        judge_reasoning(reply, "C", chain_of_thought=chain_of_thought),
+def test_every_reply_is_evaluated(reply, chain_of_thought):
+    for answer, outcome in (
+        evaluate_inference(reply, "neutral", chain_of_thought=chain_of_thought),
+        evaluate_reasoning(reply, "C", chain_of_thought=chain_of_thought),
     ):
-        assert (judged.answer == "") == (judged.outcome == "unparsed")
+        assert (answer == "") == (outcome == "unparsed")
 
 
 OPTIONS = {"A": "Ida", "B": "Marek", "C": "There is not enough information to tell."}
@@ -57,7 +57,7 @@ OPTIONS = {"A": "Ida", "B": "Marek", "C": "There is not enough information to te
 
 def test_the_text_of_an_option_stands_for_its_letter_and_must_fit_it():
     def read(reply, options):
-        return judge_reasoning(reply, "A", chain_of_thought=False, options=options)
+        return evaluate_reasoning(reply, "A", chain_of_thought=False, options=options)
 
     turned = {"A": OPTIONS["C"], "B": "Ida", "C": "Marek"}
     assert read("Ida", OPTIONS) == ("A", "right")
@@ -68,20 +68,20 @@ def test_the_text_of_an_option_stands_for_its_letter_and_must_fit_it():
 
 
 def replies_and_readings(name):
-    """Yield the rows of a table of replies, each with what the judge reads in it."""
+    """Yield the rows of a table of replies, each with the answer that is read."""
     with (Path(__file__).parent / name).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             reply, thought = row["reply"].replace("⏎", "\n"), row["chain_of_thought"] == "yes"
             if row["kind"] == "inference":
-                judged = judge_inference(reply, "neutral", chain_of_thought=thought)
+                read, _ = evaluate_inference(reply, "neutral", chain_of_thought=thought)
             else:
                 options = dict(zip("ABC", row["options"].split(" | "), strict=True))
-                judged = judge_reasoning(reply, "A", chain_of_thought=thought, options=options)
-            yield row, judged.answer or "unparsed"
+                read, _ = evaluate_reasoning(reply, "A", chain_of_thought=thought, options=options)
+            yield row, read or "unparsed"
 
 
-# All replies were written, with what a person reads in them, before the judge read them.
-def test_the_judge_reads_what_a_person_reads_and_takes_no_answer_for_another():
+# All replies were written, with what a person reads in them, before the rules were written.
+def test_replies_are_read_as_by_a_person_and_no_answer_is_taken_for_another():
     tables = [list(replies_and_readings(name)) for name in ("replies_short.tsv", "replies.tsv", "replies_held_out.tsv")]
     every = [(row["reply"], row["reads"], read) for table in tables for row, read in table]
     differing = [one for one in every if one[1] != one[2]]
@@ -103,7 +103,7 @@ def test_the_judge_reads_what_a_person_reads_and_takes_no_answer_for_another():
     ],
 )
 def test_markers_of_chats_and_thoughts_are_no_part_of_the_answer(reply, answer):
-    assert judge_reasoning(reply, "A", chain_of_thought=False).answer == answer
+    assert evaluate_reasoning(reply, "A", chain_of_thought=False)[0] == answer
 
 
 @pytest.mark.parametrize("part", ["It is so. ", "1 ", "\n", "-", "<think>a</think>", "<answer>", "A the "])

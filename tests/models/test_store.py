@@ -50,14 +50,6 @@ def test_what_any_process_has_added_is_found_exactly(tmp_path_factory, sessions)
             assert any(np.array_equal(values, added[key]) for added, _ in sessions if key in added)
 
 
-def test_a_block_that_dies_leaves_all_it_had(tmp_path):
-    with pytest.raises(KeyboardInterrupt), AnswerStore(tmp_path) as store:
-        store.add({key: numbers(2.0, 3.0) for key in KEYS[5:9]})
-        raise KeyboardInterrupt
-    with AnswerStore(tmp_path) as store:
-        assert set(store.find(KEYS)) == set(KEYS[5:9])
-
-
 def test_any_changed_bit_and_any_lost_end_is_noticed_with_a_warning(tmp_path):
     for number, key in enumerate(KEYS[:2]):
         with AnswerStore(tmp_path) as store:
@@ -112,17 +104,12 @@ def test_an_answer_that_is_not_finite_is_not_kept(tmp_path):
 
 
 def test_vectors_are_kept_in_float32_and_mapped_into_memory(tmp_path):
-    vectors = {key: np.full((3, 4), number, dtype=np.float32) for number, key in enumerate(KEYS)}
-    with AnswerStore(tmp_path, seconds=0) as store:
-        for key, own in vectors.items():
-            assert store.add({key: own}) == []
-            assert not store._new
     with AnswerStore(tmp_path) as store:
-        found = store.find(KEYS)
-    assert all(isinstance(own.base.base, np.memmap) or isinstance(own.base, np.memmap) for own in found.values())
-    for key, own in vectors.items():
-        assert (found[key].dtype, found[key].shape) == (np.float32, (3, 4))
-        np.testing.assert_array_equal(found[key], own)
+        store.add({KEYS[0]: np.ones((3, 4), dtype=np.float32)})
+    with AnswerStore(tmp_path) as store:
+        found = store.find(KEYS)[KEYS[0]]
+    assert (found.dtype, found.shape) == (np.float32, (3, 4))
+    assert isinstance(found.base.base, np.memmap) or isinstance(found.base, np.memmap)
 
 
 WRITER = """

@@ -11,7 +11,7 @@ from whole_project import runs
 from conftest import run
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import read_json, significant
-from cxprobe.results.rated import estimate_of
+from cxprobe.results.findings import estimate_of
 from cxprobe.results.words import in_full
 from cxprobe.tasks.registry import TASKS
 

@@ -22,8 +22,8 @@ from cxprobe.models.params import (
     NgramModel,
     PairClassifier,
     Rule,
+    Series,
     SeriesCheckpoint,
-    SeriesEntry,
     UnigramModel,
 )
 from cxprobe.models.texts import TokenScores, read_pair_answers, write_token_scores
@@ -73,7 +73,7 @@ def models_in(folder: Path) -> dict[str, Model]:
         "alone": ContinuationAlone(kind="continuation_alone", checkpoint=ModelSpec(**spec)),
         **{kind.replace("_", "-"): Rule(kind=kind) for kind in ("first_mentioned", "last_mentioned", "shorter")},
     }
-    series = SeriesEntry(kind="series", axis="training_tokens", checkpoints=checkpoints)
+    series = Series(kind="series", axis="training_tokens", checkpoints=checkpoints)
     single = {"clm": ModelSpec(**spec), "bare": ModelSpec(**spec, bos="none")}
     return {"training": series, "baseline": BaselineSet(kind="baselines", members=members), **single}
 

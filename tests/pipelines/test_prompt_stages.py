@@ -21,7 +21,7 @@ from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.prompts.evaluate import UNDRAWN
 from cxprobe.tasks.prompts.params import AskedOf, PromptsStage
-from cxprobe.tasks.prompts.report import PUBLISHED, prompt_figures, read_published_results
+from cxprobe.tasks.prompts.report import prompt_figures, read_published_results
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
 7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
@@ -47,7 +47,7 @@ MAKE = {
     "premises": None,
     "option_orders": "paper",
 }
-PANEL = BaselineSet(
+BASELINES = BaselineSet(
     kind="baselines",
     members={
         "hypothesis-only": Classifier(kind="hypothesis_only", folds_by="premise", folds=2),
@@ -57,7 +57,7 @@ PANEL = BaselineSet(
 
 
 def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets: list[str] | None = None) -> Outcome:
-    """Run a stage's work in the current folder, with the toy construction, a model and a panel."""
+    """Run a stage's work in the current folder, with the toy construction, a model and baselines."""
     spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / step / "prompts.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
@@ -70,12 +70,12 @@ def params_of_prompts(dtype: str = "float32", sets: list[str] | None = None) -> 
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
     part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
     asked = {
-        "models": dict.fromkeys(("m", "panel"), Everything()),
+        "models": dict.fromkeys(("m", "baselines"), Everything()),
         "llms": {"mock": part},
         "constructions": ["toy"],
         "make": make,
     }
-    models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "panel": PANEL}
+    models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "baselines": BASELINES}
     return params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
 
 
@@ -99,7 +99,7 @@ def outcomes(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         outcomes = {"make": run_stage_of_prompts("make")}
-        outcomes |= {item: run_stage_of_prompts("measure", item) for item in ("m", "panel")}
+        outcomes |= {item: run_stage_of_prompts("measure", item) for item in ("m", "baselines")}
         questions = read_table(folder / "data/make_prompts/toy/questions.parquet").query(
             "shots == 0"
         )  # what it is asked
@@ -164,12 +164,15 @@ def test_models_are_evaluated_on_the_same_items_and_by_the_same_names(folder, ou
 def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folder, outcomes, monkeypatch):
     monkeypatch.chdir(folder)
     tables = outcomes["evaluate"].tables
-    assert set(tables["rates"]["model"]) == {"m", "mock", *PANEL.members}
+    assert set(tables["rates"]["model"]) == {"m", "mock", *BASELINES.members}
     assert set(tables["comparisons"]["first"]) == {"m", "mock"}
-    assert set(tables["tables/baselines"]["model"]) == set(PANEL.members)
+    baselines, sets = tables["tables/baselines"], ("templatic", "challenge", "reasoning", "free-form", "official")
+    assert set(baselines["model"]) == set(BASELINES.members)
+    assert set(baselines["dataset"]) <= {f"toy, {name}" for name in sets}  # one row whatever the setting
+    assert (baselines.groupby("dataset")["chance"].nunique() == 1).all()
     params = params_of_prompts()
     members = task_members(params)
-    published = read_published_results(PUBLISHED, lambda path: path)
+    published = read_published_results(lambda path: path)
     rates = read_table(folder / "data/evaluate_prompts/rates.parquet")
     figures = prompt_figures(rates, members, params.prompts.evaluate.score, published)
     assert set(figures) == {"inference_beside_published", "best_by_construction", "tests_by_prompt"}

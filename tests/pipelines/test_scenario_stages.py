@@ -41,9 +41,9 @@ def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float
     section = params.scenarios
     make = section.make.model_copy(update={"share": 1.0})
     section = section.model_copy(
-        update={"models": dict.fromkeys(("mlm", "panel"), Everything()), "constructions": ["toy"], "make": make}
+        update={"models": dict.fromkeys(("mlm", "baselines"), Everything()), "constructions": ["toy"], "make": make}
     )
-    models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "panel": SET}
+    models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "baselines": SET}
     stage = f"{step}_scenarios"
     changed = params.model_copy(update={"models": models, "scenarios": section})
     return getattr(script, stage)(Stage(stage, item, changed.params_of("scenarios")))
@@ -113,7 +113,7 @@ def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder)
 
     change_scenarios(folder, add_another_text)
     score()
-    run("measure", "panel")
+    run("measure", "baselines")
     table = run("evaluate").tables["rates"]
     of_rule = table.query("facet == 'scenario' and model == 'last-rule' and construction == 'toy'")
     accuracy = of_rule[of_rule["measure"] == "accuracy"].set_index("level")
@@ -128,11 +128,11 @@ def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder)
 
 def test_baseline_models_stand_beside_a_real_one_from_the_answers_to_the_report(folder):
     score()
-    assert run("measure", "panel").counts["copier.items"] == 48
+    assert run("measure", "baselines").counts["copier.items"] == 48
     for name in BASELINES:
-        facts = read_model_facts(folder / "data/measure_scenarios/panel" / name)
+        facts = read_model_facts(folder / "data/measure_scenarios/baselines" / name)
         assert (facts.name, facts.kind, facts.state) == (name.replace("-", " "), "baseline", "none")
-        assert set(scores_of(folder, f"panel/{name}")) == set(scores_of(folder))
+        assert set(scores_of(folder, f"baselines/{name}")) == set(scores_of(folder))
     outcome = run("evaluate")
     assert set(outcome.headline) == {"mlm", *BASELINES}
     fixed = outcome.headline["fixed-word"]["toy"]

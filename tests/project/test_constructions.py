@@ -34,10 +34,7 @@ def test_the_page_in_git_is_what_the_data_say(monkeypatch):
 
 
 def test_what_baseline_models_get_is_read_from_the_tracked_results(folder):
-    rows = (
-        "first-mentioned,toy,real,,,accuracy,0.75,0.5,0.9,24\nshorter,toy,pseudo,,,accuracy,0.5,0.4,0.6,12\n"
-        "mlm,toy,real,,,accuracy,1,1,1,24\n"
-    )
+    rows = "first-mentioned,toy,real,,,accuracy,0.75,0.5,0.9,24\nmlm,toy,real,,,accuracy,1,1,1,24\n"
     write_results(folder, "evaluate_pairs", PAIRS + rows)
     head = "model,construction,source,facet,level,measure,value,low,high,n\n"
     asked = head + "first-referent,toy,reasoning,setting,0.False.none,accuracy,0.25,0.2,0.3,8.0\n"
@@ -51,10 +48,9 @@ def test_what_baseline_models_get_is_read_from_the_tracked_results(folder):
     page = make_page()
     for row in (
         "| minimal pairs | 24 | first-mentioned 75 % [50, 90] |",
-        "| minimal pairs, pseudowords | 12 | shorter 50 % [40, 60] |",
-        "| multiple choice | 8 | first-referent 25 % [20, 30] |",
-        "| inference | 4 | hypothesis-only 100 % [50, 100] |",
-        "| scenario S1 | 6 | copier 100 % [100, 100] |",
+        "| multiple choice, 0 shots | 8 | first-referent 25 % [20, 30] |",
+        "| inference, 0 shots | 4 | hypothesis-only 100 % [50, 100] |",
+        "| scenario S1: base text | 6 | copier 100 % [100, 100] |",
     ):
         assert row in page
     assert "mlm" not in page

@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 
 from conftest import ROOT
 from cxprobe.errors import ParamsError
-from cxprobe.models.folders import PACKAGED
+from cxprobe.models.checkpoints import PACKAGED
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_names, preset_text
 

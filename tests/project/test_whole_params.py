@@ -103,7 +103,10 @@ def put(values: dict[str, object]):
     [
         ({"recognition/make/generated/test_per_label": 999}, "per_label: 60 is too few, since"),
         ({"recognition/make/balanced/train_per_label": 61}, "per_label: 60 is too few, since"),
-        ({"recognition/models": ["minilm"]}, "recognition: models: earlier versions had lists"),
+        (
+            {"recognition/models": ["minilm"]},
+            "recognition.models: ['minilm'] is not allowed: input should be a valid dictionary",
+        ),
         ({"recognition/models": {}}, "recognition.models: must not be empty, since constructions is"),
         (
             {"recognition/models/mini-mlm": {"let-alone": ["mined"]}},

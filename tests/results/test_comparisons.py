@@ -1,10 +1,12 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.models.params import Member, ModelSpec, Rule, Series
+from cxprobe.models.params import Member, ModelSpec, Rule
 from cxprobe.project.params import load_params
 from cxprobe.results.comparisons import best_baseline, compare_models
 from cxprobe.results.params import Families
@@ -36,7 +38,7 @@ def compared(items, tested=ALL, series=None):
 
 
 def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
-    """Return judged items of several models on the same items."""
+    """Return the responses of several models to the same items."""
     rng = np.random.default_rng(seed)
     rows = [
         {
@@ -75,9 +77,8 @@ def test_each_comparison_is_paired_on_the_items_of_its_group():
     wide = items.pivot(index=["construction", "id", "cluster_frame"], columns="model", values="accuracy").reset_index()
     for row, number in zip(table.to_dict("records"), tests, strict=True):
         if row["compares"] == "best baseline" and row["first"] not in ("small", "large"):
-            assert np.isnan(
-                [row["p"], row["p_holm"], row["detectable"]]
-            ).all()  # that of a random-weights control is not tested
+            # The comparison of a random-weights control is not tested.
+            assert np.isnan([row["p"], row["p_holm"], row["detectable"]]).all()
             continue
         own = wide[wide["construction"] == row["construction"]]
         paired = compare_paired(own[row["first"]].to_numpy(), own[row["second"]].to_numpy(), clusters_of(own))
@@ -112,7 +113,7 @@ def test_p_values_are_corrected_within_the_groups_of_a_model_and_stay_visible():
 
 def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_other_models():
     items = answered({"small": 0.6, "early": 0.5, "middle": 0.55, "late": 0.6, "shorter": 0.5}, ["conative"])
-    series = {"training": Series("training_tokens", {"late": 3.0, "early": 1.0, "middle": 2.0})}
+    series = {"training": SimpleNamespace(axis="training_tokens", models={"late": 3.0, "early": 1.0, "middle": 2.0})}
     table = compared(items, series=series)
     assert table[["compares", "first", "second"]].to_numpy().tolist() == [
         ["models", "small", "late"],

@@ -14,14 +14,15 @@ from mlflow.utils.search_utils import SearchUtils
 
 from conftest import ROOT, change_params, shrink, write_toy_files
 from cxprobe.files.tables import write_table
-from cxprobe.models.params import SeriesEntry
+from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
-from cxprobe.results.findings import ABOVE_BASELINE, PREFERENCE, Baseline, Finding, ReportModels
+from cxprobe.results.findings import PREFERENCE, Baseline, Finding, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.pages.site import findings_of, render_pages, runs_in_mlflow
 from cxprobe.results.params import TaskParams
 from cxprobe.results.schema import RATES, write_rates
-from cxprobe.results.tables import with_blanks
+from cxprobe.results.verdict import VERDICTS
+from cxprobe.results.words import with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
 from cxprobe.tasks.registry import TASKS
@@ -43,17 +44,17 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def with_params(folder: Path, lines: list[str], **sections):
+def with_params(folder: Path, tasks: list[str], **sections):
     """Return parameters in which some tasks run, with changes to their sections."""
 
     def change(params: dict) -> None:
         shrink(params)
-        for line in TASKS:
-            if line not in lines:
+        for task in TASKS:
+            if task not in tasks:
                 lists = ("models", "llms", "probe_models", "constructions", "benchmarks")
-                params[line] |= {name: type(params[line][name])() for name in lists if name in params[line]}
-            params[line] |= sections.get(line, {})
-        if "pairs" not in lines:
+                params[task] |= {name: type(params[task][name])() for name in lists if name in params[task]}
+            params[task] |= sections.get(task, {})
+        if "pairs" not in tasks:
             params["pairs"]["probe"] = None
 
     change_params(folder, PARAMS, change)
@@ -75,16 +76,8 @@ def write_task_rates(folder: Path, task: str, *rows: dict) -> None:
 
 def rate_of_pairs(model: str, value: float, low: float, high: float, n: int, verdict="", **more) -> dict:
     """Return the rate of a model on pairs with real words."""
-    return {
-        "model": model,
-        "source": "real",
-        "value": value,
-        "low": low,
-        "high": high,
-        "n": n,
-        "verdict": verdict,
-        **more,
-    }
+    known = {"model": model, "source": "real", "verdict": verdict, "value": value, "low": low, "high": high, "n": n}
+    return known | more
 
 
 def read(params):
@@ -97,13 +90,13 @@ def sections_of(params) -> dict[str, TaskParams]:
 
 
 def pages_of(params) -> dict[str, str]:
-    run, cast = read(params)
-    return render_pages(run, cast, findings_of(run, cast), {})
+    inputs, models = read(params)
+    return render_pages(inputs, models, findings_of(inputs, models), {})
 
 
 @pytest.fixture
 def pages(folder):
-    """The pages of a run with pairs alone: two models, a baseline panel, and the mock model asked too."""
+    """The pages of a run with pairs alone: two models, baselines, and the mock model too."""
     params = with_params(folder, ["pairs"], pairs={"llms": {"mock": {}}})
     write_task_rates(
         folder,
@@ -147,6 +140,7 @@ def test_what_did_not_run_is_not_asked_and_never_zero(pages):
     assert index.count("Not asked.") == 3  # form, words and use
     assert "0\u00a0% [0" not in index
     assert "70\u00a0%" in index
+    assert '<line class="interval"' in pages["constructions/toy.html"]  # SVG that browsers draw
 
 
 def test_a_run_of_nothing_has_pages_too(folder):
@@ -205,23 +199,16 @@ def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(fo
 
 def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the_evaluation(folder):
     params = with_params(folder, ["scenarios"])
-    row = dict.fromkeys(RATES, "") | {
-        **{"task": "scenarios", "construction": "toy", "source": "own", "facet": "scenario", "level": "S1"},
-        **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
-        **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
-        **{"measure": "accuracy", "low": 0.4, "high": 0.6, "n": 60, "ties": 0, "chance": 0.5, "decides": True},
-    }
+    test = {"source": "own", "facet": "scenario", "level": "S1", "high": 0.6, "n": 60}
     lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2, "detectable": 0.25}
     flips = {"measure": "flips", "level": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
-    table = pd.DataFrame(
-        [
-            row | lead | {"model": "mlm", "value": 0.5, "baseline": "last-rule", "verdict": "preference"},
-            row | flips | {"model": "mlm", "chance": np.nan},
-            row | {"model": "last-rule", "value": 0.45},
-        ]
+    write_task_rates(
+        folder,
+        "scenarios",
+        test | lead | {"model": "mlm", "value": 0.5, "baseline": "last-rule", "verdict": "preference"},
+        test | flips | {"model": "mlm", "chance": np.nan},
+        test | {"model": "last-rule", "value": 0.45},
     )
-    write_rates(table, folder / "data/evaluate_scenarios/rates.parquet")
-    write_table(with_blanks(table), folder / "results/evaluate_scenarios/rates.csv")
     (one,) = findings_of(*read(params))
     assert (one.verdict, one.way, one.headline) == (PREFERENCE, "scenario S1: base text", True)
     assert one.baseline == Baseline("last-rule", Estimate(0.45, 0.4, 0.6, 60))
@@ -244,7 +231,10 @@ def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder
     found = {(one.model, one.headline): one for one in findings_of(*read(with_params(folder, ["pairs"])))}
     prefers, knows = found["mlm", True], found["clm", True]
     assert (prefers.chance, prefers.rate, prefers.verdict) == (0.25, Estimate(0.1, 0.05, 0.2, 20), PREFERENCE)
-    assert (knows.baseline, knows.verdict) == (Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20)), ABOVE_BASELINE)
+    assert (knows.baseline, knows.verdict) == (
+        Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20)),
+        VERDICTS["above_baseline"],
+    )
     assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
 
 
@@ -254,14 +244,14 @@ def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder)
         f"step-{at}": {"at": at, "name": "models/clm", "revision": None, "sha256": None, "dtype": "float32"}
         for at in (10, 20)
     }
-    series = SeriesEntry.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
+    series = Series.model_validate({"kind": "series", "axis": "training_tokens", "checkpoints": points})
     pairs = params.pairs.model_copy(update={"models": {**params.pairs.models, "grown": {}}})
     grown = params.model_copy(update={"pairs": pairs, "models": params.models | {"grown": series}})
-    cast = ReportModels.of(sections_of(grown))
-    assert cast.earlier == ["step-10"]
-    assert "step-20" in cast.shown
-    assert "one-random" in cast.random_controls
-    assert {"step-10", "one-random", *cast.baseline}.isdisjoint(cast.shown)
+    models = ReportModels.of(sections_of(grown))
+    assert models.earlier == ["step-10"]
+    assert "step-20" in models.shown
+    assert "one-random" in models.random_controls
+    assert {"step-10", "one-random", *models.baseline}.isdisjoint(models.shown)
 
 
 def test_the_address_of_a_run_is_a_search_that_mlflow_reads():

@@ -49,11 +49,10 @@ class Repository:
 
 
 class Hub:
-    """The repositories of a hub, what goes wrong with their files, and what was asked.
+    """The repositories of a hub, and what was asked.
 
     Attributes:
         repositories: ("models" or "datasets", "owner/name") -> repository.
-        breaks: File -> after how many bytes the connection ends, for each of the next downloads.
         moves: File -> which branch of which repository moves to which commit when the file has first been sent.
         asked: All requests.
     """
@@ -61,7 +60,6 @@ class Hub:
     def __init__(self, address: str = "", storage: str = "") -> None:
         self.address, self.storage = address, storage
         self.repositories: dict[tuple[str, str], Repository] = {}
-        self.breaks: dict[str, list[int]] = {}
         self.moves: dict[str, tuple[Repository, str, str]] = {}
         self.asked: list[Asked] = []
 
@@ -184,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path.endswith(_LARGE):
             linked = {"X-Linked-Etag": f'"{_sha256(content)}"', "X-Linked-Size": str(len(content))}
             location = f"{self.hub.storage}/{kind}/{name}/{commit}/{path}"
-            self._send(b"", 302, None, Location=location, **headers, **linked)
+            self._send(b"", 302, Location=location, **headers, **linked)
         else:
             self._send_file(path, content, ETag=f'"{_git_sha1(content)}"', **headers)
 
@@ -193,34 +191,31 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_file(file, self.hub.repositories[kind, f"{owner}/{name}"].commits[commit][file])
 
     def _send_file(self, path: str, content: bytes, **headers: str) -> None:
-        """Send a file, or the part of it that was asked for, broken off where a test wants it."""
+        """Send a file, or the part of it that was asked for."""
         status = 200
         if asked := self.headers.get("Range"):
             whole = len(content)
             first, last = (int(end) if end else whole - 1 for end in asked.removeprefix("bytes=").split("-"))
             content, status = content[first : last + 1], 206
             headers["Content-Range"] = f"bytes {first}-{min(last, whole - 1)}/{whole}"
-        breaks = self.hub.breaks.get(path) if self.command == "GET" else None
-        self._send(content, status, breaks.pop(0) if breaks else None, **headers)
+        self._send(content, status, **headers)
         if self.command == "GET" and path in self.hub.moves:
             moved, branch, to = self.hub.moves.pop(path)
             moved.branches[branch] = to
 
-    def _send(self, content: bytes, status: int = 200, end: int | None = None, **headers: str) -> None:
+    def _send(self, content: bytes, status: int = 200, **headers: str) -> None:
         self.send_response(status)
         for header, value in headers.items():
             self.send_header(header, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(content[:end])
-        if end is not None:
-            self.close_connection = True
+            self.wfile.write(content)
 
     def _refuse(self, refused: _RefusedError) -> None:
         codes = {"X-Error-Code": refused.code} if refused.code else {}
         content = json.dumps({"error": refused.message}).encode()
-        self._send(content, refused.status, None, **codes, **{"X-Error-Message": refused.message}, **refused.headers)
+        self._send(content, refused.status, **codes, **{"X-Error-Message": refused.message}, **refused.headers)
 
 
 def _tree(files: dict[str, bytes], commit: str, folder: str, recursive: bool) -> list[dict[str, object]]:

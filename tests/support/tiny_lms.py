@@ -3,34 +3,13 @@
 from pathlib import Path
 
 import torch
+import transformers
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.models import BPE, Unigram
 from tokenizers.pre_tokenizers import ByteLevel, Metaspace
 from tokenizers.processors import ByteLevel as TrimOffsets
 from tokenizers.processors import Sequence, TemplateProcessing
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BloomConfig,
-    BloomForCausalLM,
-    DebertaConfig,
-    DebertaForMaskedLM,
-    DebertaV2Config,
-    DebertaV2ForMaskedLM,
-    GPT2Config,
-    GPT2LMHeadModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MambaConfig,
-    MambaForCausalLM,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    PreTrainedTokenizerFast,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    RobertaConfig,
-    RobertaForMaskedLM,
-)
+from transformers import PreTrainedTokenizerFast
 
 from conftest import WORDS, tiny_tokenizer
 
@@ -43,8 +22,8 @@ def save_lm(folder: Path, kind: str, tokenizer=None, positions: int = 64) -> Non
     """Save a language model whose predictions differ widely from token to token."""
     torch.manual_seed(0)
     tokenizer = tokenizer or tokenizer_of(kind)
-    model_class, config_class, own = _ARCHITECTURES[kind]
-    config = config_class(
+    family, head, own = _ARCHITECTURES[kind]
+    config = getattr(transformers, f"{family}Config")(
         vocab_size=len(tokenizer),
         hidden_size=32,
         num_hidden_layers=2,
@@ -57,7 +36,7 @@ def save_lm(folder: Path, kind: str, tokenizer=None, positions: int = 64) -> Non
         eos_token_id=tokenizer.eos_token_id,
         **own,
     )
-    model_class(config).save_pretrained(folder)
+    getattr(transformers, f"{family}{head}")(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
@@ -124,16 +103,16 @@ def _wrap(tokenizer: Tokenizer, special: dict[str, str]) -> PreTrainedTokenizerF
 
 _DEBERTA = {"relative_attention": True, "max_relative_positions": 64, "pos_att_type": ["c2p", "p2c"]}
 _ARCHITECTURES = {
-    "bert": (BertForMaskedLM, BertConfig, {}),
-    "roberta": (RobertaForMaskedLM, RobertaConfig, {}),
-    "deberta": (DebertaForMaskedLM, DebertaConfig, _DEBERTA | {"legacy": False, "position_biased_input": False}),
-    "deberta-v2": (DebertaV2ForMaskedLM, DebertaV2Config, _DEBERTA | {"legacy": False}),
-    "modernbert": (ModernBertForMaskedLM, ModernBertConfig, {"initializer_cutoff_factor": 2.0, "local_attention": 8}),
-    "gpt2": (GPT2LMHeadModel, GPT2Config, {}),
-    "llama": (LlamaForCausalLM, LlamaConfig, {}),
-    "qwen2": (Qwen2ForCausalLM, Qwen2Config, {"num_key_value_heads": 2}),
-    "bloom": (BloomForCausalLM, BloomConfig, {}),
-    "mamba": (MambaForCausalLM, MambaConfig, {"state_size": 4}),
+    "bert": ("Bert", "ForMaskedLM", {}),
+    "roberta": ("Roberta", "ForMaskedLM", {}),
+    "deberta": ("Deberta", "ForMaskedLM", _DEBERTA | {"legacy": False, "position_biased_input": False}),
+    "deberta-v2": ("DebertaV2", "ForMaskedLM", _DEBERTA | {"legacy": False}),
+    "modernbert": ("ModernBert", "ForMaskedLM", {"initializer_cutoff_factor": 2.0, "local_attention": 8}),
+    "gpt2": ("GPT2", "LMHeadModel", {}),
+    "llama": ("Llama", "ForCausalLM", {}),
+    "qwen2": ("Qwen2", "ForCausalLM", {"num_key_value_heads": 2}),
+    "bloom": ("Bloom", "ForCausalLM", {}),
+    "mamba": ("Mamba", "ForCausalLM", {"state_size": 4}),
 }
 
 

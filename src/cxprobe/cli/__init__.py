@@ -14,17 +14,7 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli import (
-    check,
-    export,
-    files,
-    import_,
-    init,
-    labels,
-    new,
-    params,
-    tracking,
-)
+from cxprobe.cli import check, export, files, init, labels, new, tracking
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.project.folder import require_project
@@ -60,7 +50,7 @@ def _begin(
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Texts of your own": (files.score, files.compare),
-    "A project": (init.init, new.new, params.preset, check.check, import_.import_),
+    "A project": (init.init, new.new, init.preset, check.check, new.import_),
     "People's judgements": (labels.label, labels.rate),
     "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }

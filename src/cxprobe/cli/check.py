@@ -1,4 +1,4 @@
-"""The command ``cxprobe check``: faults of files, what is left to do, and what baselines get."""
+"""The command ``cxprobe check``: faults of files, the stages that are left, and rates of baselines."""
 
 import sys
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxprobe.cli.names import print_table
+from cxprobe.cli.tables import print_table
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _write_what_follows() -> None:
 
 
 def print_what_is_left(params: "Params") -> None:
-    """Print what each stage has left to ask of each model, counted from the items that the making stages have made."""
+    """Print the work that is left of each model in each stage, from the items that the making stages have made."""
     from cxprobe.models.asking import CHARACTERS_PER_TOKEN
     from cxprobe.tasks.registry import TASKS
 

@@ -29,7 +29,7 @@ Precision = Annotated[Dtype, typer.Option(help="The precision of weights and com
 Device = Annotated[str, typer.Option(help="auto, or as PyTorch names it: cpu, cuda, cuda:1, mps.")]
 SchemeOption = Annotated[
     SchemeName,
-    typer.Option(help="How a masked model is asked: each token masked alone, or with the rest of its word."),
+    typer.Option(help="How a masked model scores: each token masked alone, or with the rest of its word."),
 ]
 BosOption = Annotated[
     str | None,

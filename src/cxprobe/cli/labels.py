@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxprobe.cli.names import ConstructionName, print_table
+from cxprobe.cli.tables import print_table
 from cxprobe.errors import DataError
 from cxprobe.project.folder import require_construction
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cxprobe.labels.mined import MinedSentence
     from cxprobe.labels.sessions import Places
 
+ConstructionName = Annotated[str, typer.Argument(help="The name of its folder in constructions/.")]
 Who = Annotated[str, typer.Option(help="Your name in the file; by default the one that git knows.")]
 Export = Annotated[Path | None, typer.Option(help="Write a table to fill in, separated by tabs.")]
 Import = Annotated[Path | None, typer.Option("--import", help="Take over a table that was filled in.")]
@@ -49,8 +50,8 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     mined = read_table(sentences)
     groups = group_sentences(mined, params.seed)
 
-    def told(labels: "Sequence[PersonLabel]") -> str:
-        """Return in words how far labels suffice for a probe, and what they tell of the pattern."""
+    def summary(labels: "Sequence[PersonLabel]") -> str:
+        """Return a summary of labels: those that a probe still needs, and the precision of the pattern."""
         lines = [text for task in TASKS.values() for text in task.labels_missing(construction, params, mined, labels)]
         if known := estimate_yield(groups, labels):
             rate, (expected, least, most) = known
@@ -69,9 +70,9 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
     if export:
         write_judgements(LABEL_COLUMNS, label_rows(shown, session.given, person), export)
     elif shown and not import_:
-        label_here(session, load_construction(construction), _places_in(construction, params.mining), told)
+        label_here(session, load_construction(construction), _places_in(construction, params.mining), summary)
     labels = people.read_labels(path)
-    print(f"{len(session.left)} of {len(shown)} left; the labels are in {path}\n{told(labels)}")
+    print(f"{len(session.left)} of {len(shown)} left; the labels are in {path}\n{summary(labels)}")
     alpha, twice = alpha_of_labels(labels)
     print(f"{twice} have labels of several people" + (f", Krippendorff's alpha {alpha:.3f}" if twice else ""))
     if open_ones := list(disputes(groups, labels)):
@@ -79,7 +80,7 @@ def label(construction: ConstructionName, who: Who = "", export: Export = None, 
 
 
 def _places_in(construction: str, mining: "Mining") -> "Places":
-    """Return what marks words of a sentence: those that fill slots, or else those at which the pattern's parts begin.
+    """Return a function that marks words of a sentence: the fillers of slots, else the beginnings of the parts.
 
     Raises:
         CxprobeError: The construction, its pattern or the tagger has faults.
@@ -133,7 +134,7 @@ def rate(construction: ConstructionName, who: Who = "", export: Export = None, i
 
 
 def _person(who: str) -> str:
-    """Return the name of who judges: the one that is given, or that git knows."""
+    """Return the name of the person who judges: the one that is given, or that git knows."""
     if not who:
         done = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
         who = done.stdout.strip()

@@ -1,5 +1,6 @@
-"""The command that begins a part of a project: ``cxprobe new construction`` or ``model``."""
+"""The commands that add to a project: ``cxprobe new construction`` or ``model``, and ``cxprobe import prompts``."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -62,3 +63,23 @@ def new(
         f"Then add `{slug}: {{}}` to the models of a task, as to pairs.models, and run `cxprobe check`; "
         "`dvc repro` then runs only what is new"
     )
+
+
+def import_(
+    kind: Annotated[Literal["prompts"], typer.Argument(help="prompts: those of a paper's authors.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Python files with a list `prompts`: about inference and about multiple choice."),
+    ],
+) -> None:
+    """Write the prompts of a paper's authors into prompts/verbatim.yaml, from files of code that are read and not run.
+
+    `prompts.make.wording: verbatim` asks by them. git ignores the file: the words are the authors'.
+    """
+    from cxprobe.tasks.registry import TASKS
+
+    del kind
+    for task in TASKS.values():
+        for path, names in task.import_prompts(files).items():
+            print(f"{path} has {', '.join(names)}")
+    print("Next: set prompts.make.wording to verbatim, name these prompts in prompts.make, and run `cxprobe check`")

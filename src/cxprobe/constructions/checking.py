@@ -1,4 +1,4 @@
-"""The faults that checks of files find: those of all files are reported at once."""
+"""Collect the faults of files, so that those of all files are reported at once."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ class FoundFaults:
 
     Attributes:
         lines: One line a fault; each begins with its file.
-        notes: What is no fault and may surprise, likewise.
+        notes: Remarks on what may surprise and is no fault; likewise.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class FoundFaults:
         self.notes: list[str] = []
 
     def attempt(self, read: Callable[..., T], *values: Any, prefix: str = "", **options: Any) -> T | None:
-        """Return what a function returns, or None where it reports faults; each is kept, after ``prefix``."""
+        """Return the result of a function, or None if it reports faults, which are kept with a prefix."""
         try:
             return read(*values, **options)
         except CxprobeError as fault:
@@ -33,7 +33,7 @@ class FoundFaults:
             return None
 
     def lint(self, path: Path, faults: Iterable[Fault]) -> None:
-        """Keep what rules have found in a file, with its lines."""
+        """Keep the faults of rules in a file, with their lines."""
         self.lines += map(one_line, with_lines(path, faults))
 
     def read(self, path: Path, load: Callable[[], T], lint: Callable[[T], Iterable[Fault]] = lambda _: ()) -> T | None:
@@ -44,7 +44,7 @@ class FoundFaults:
         return content
 
     def require(self, key: str, name: str, path: Path) -> None:
-        """Note a construction of params.yaml whose file is missing; what is no file is reported by its reader."""
+        """Report a construction of params.yaml whose file is missing."""
         if not is_there(path):
             self.lines.append(
                 f"params.yaml: {key}: {name} needs {path}, and there is no such file; write it, or take {name} out"
@@ -75,5 +75,5 @@ class FoundFaults:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is anything under a path; its reader says whether it is a file."""
+    """Return whether a path exists, even as a broken link; its reader refuses anything but a file."""
     return path.exists() or path.is_symlink()

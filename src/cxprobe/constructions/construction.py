@@ -1,4 +1,4 @@
-"""What a construction is: ``constructions/<name>/construction.yaml``, read and checked."""
+"""The description of a construction: ``constructions/<name>/construction.yaml``, read and checked."""
 
 import re
 from collections.abc import Mapping
@@ -61,12 +61,11 @@ class Distance(Closed):
 
 
 # Features are columns and metrics, so a feature must not have the name of another column or metric.
-_OF_SENTENCES = {"construction", "end", "id", "item", "label", "model", "slots", "source", "start", "tags", "text"}
-_OF_SENTENCES |= {"url"}
-_OF_SUBSETS = {"all", "draw", "feature", "split", "value", "words", ALL_SENTENCES}
-_OF_PREDICTIONS = {"control", "credit", "layer", "margin", "probability", "score", "seed"}
-_OF_RATES = {"accuracy", "high", "highest", "low", "n", "rate", "tie_rate", "ties"}
-RESERVED_FEATURES = frozenset(_OF_SENTENCES | _OF_SUBSETS | _OF_PREDICTIONS | _OF_RATES)
+_OF_SENTENCES = "construction end id item label model slots source start tags text url"
+_OF_SUBSETS = f"all draw feature split value words {ALL_SENTENCES}"
+_OF_PREDICTIONS = "control credit layer margin probability score seed"
+_OF_RATES = "accuracy high highest low n rate tie_rate ties"
+RESERVED_FEATURES = frozenset(f"{_OF_SENTENCES} {_OF_SUBSETS} {_OF_PREDICTIONS} {_OF_RATES}".split())
 
 
 def _free(name: str) -> str:
@@ -130,11 +129,6 @@ class Grammars(Closed):
         if unknown := set(self.clusters or ()) - set(self.content):
             raise ValueError(f"clusters names {', '.join(sorted(unknown))}, which content does not have")
         return self
-
-    @property
-    def dependent(self) -> list[str]:
-        """The categories by whose words sentences depend on each other."""
-        return self.clusters or self.content
 
 
 class SecondPair(Closed):
@@ -206,13 +200,10 @@ class Construction(Closed):
                 f"{self.name}: construction.yaml has no section balanced, so there are no balanced sentences; write a "
                 "second pair of grammars, or take balanced out of recognition.constructions in params.yaml"
             )
-        pair = self.balanced
-        return self.model_copy(
-            update={"positive": pair.positive, "grammar": pair.grammar, "features": pair.features, "balanced": None}
-        )
+        return self.model_copy(update=dict(self.balanced) | {"balanced": None})
 
     def rules(self) -> Grammars:
-        """Return how the construction's grammars are read.
+        """Return the rules by which the construction's grammars are read.
 
         Raises:
             ConstructionError: It has none.

@@ -1,11 +1,11 @@
-"""What a rule finds, and how it is told."""
+"""The faults that rules find in files, and the rules that several tasks share."""
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from cxprobe.constructions.people import NounType, People
+from cxprobe.constructions.people import People
 from cxprobe.files.reading import line_of
 
 Keys = tuple[str | int, ...]
@@ -46,7 +46,7 @@ PRONOUNS: Mapping[str, frozenset[str]] = {
     "he": frozenset({"he", "him", "his", "himself"}),
     "she": frozenset({"she", "her", "hers", "herself"}),
 }
-"""Pronoun -> its forms; those that only a man, or only a woman, can bear."""
+"""Pronoun -> its forms."""
 OTHER_GENDER = {"he": "she", "she": "he"}
 _FEMININE = """
     abbess actress aunt ballerina baroness bride countess daughter daughter-in-law duchess empress girl girlfriend
@@ -67,7 +67,7 @@ def normalised(text: str) -> str:
 
 
 def repeated(texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, K, str]]:
-    """Give each text that says the same as an earlier one: its key, the earlier one's, and the text."""
+    """Yield each text that repeats an earlier one: its key, the earlier one's, and the text."""
     first: dict[str, K] = {}
     for key, text in texts:
         known = first.setdefault(normalised(text), key)
@@ -82,25 +82,22 @@ def gender_of(noun_phrase: str) -> str | None:
 
 
 def lint_people(people: People) -> Iterator[Fault]:
-    """Find nouns of the lexicon that cannot bear the pronouns of their type."""
+    """Yield the faults of nouns in the lexicon that cannot take the pronouns of their type."""
     for name, kind in people.types.items():
         for position, noun in enumerate(kind.nouns):
-            yield from (
-                Fault(("types", name, "nouns", position), what) for what in unbearable(noun, name, kind, people)
-            )
+            yield from (Fault(("types", name, "nouns", position), what) for what in unbearable(noun, name, people))
 
 
-def unbearable(noun: str, name: str, kind: NounType, people: People) -> Iterator[str]:
-    """Give the pronouns of a noun type that one of its nouns cannot bear, as "king" cannot bear "she".
+def unbearable(noun: str, name: str, people: People) -> Iterator[str]:
+    """Yield a fault if a noun cannot take the pronouns of its type, as "king" cannot take "she".
 
     Args:
         noun: The noun, with its article.
         name: The noun type's name.
-        kind: The noun type.
-        people: The lexicon, which has the pronouns.
+        people: The lexicon, which has the pronouns of the type.
     """
     other = OTHER_GENDER.get(gender_of(noun) or "")
-    for row in kind.pronouns:
+    for row in people.types[name].pronouns:
         if other in people.pronouns[row].values():
             yield (
                 f"'{noun}' would be called '{other}', since people of the type {name} get the pronouns {row}; take a "

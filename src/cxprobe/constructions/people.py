@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import line_of
-from cxprobe.files.schema import Closed, SomeDistinct, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Distinct, SomeDistinct, read_yaml, suggest, validate
 from cxprobe.text.templates import SlotName, Words
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
@@ -22,7 +22,7 @@ class NounType(Closed):
     pronouns: SomeDistinct[str]
     """The genders whose pronouns can refer to these nouns: keys of `People.pronouns`. Several are used equally
     often."""
-    nouns: Annotated[list[Words], Field(min_length=2)]
+    nouns: Annotated[Distinct[Words], Field(min_length=2)]
     """The nouns, with their article if they have one."""
 
 
@@ -50,11 +50,6 @@ def load_people(path: Path = PEOPLE_FILE) -> People:
             f"the pronouns{suggest(gender, list(people.pronouns))}"
             for gender in kind.pronouns
             if gender not in people.pronouns
-        ]
-        faults += [
-            f"{path}, line {line_of(path, 'types', name, 'nouns', index)}: '{noun}' is listed twice in types.{name}"
-            for index, noun in enumerate(kind.nouns)
-            if noun in kind.nouns[:index]
         ]
     slots_by_gender = [set(row) for row in people.pronouns.values()]
     if any(slots != slots_by_gender[0] for slots in slots_by_gender):

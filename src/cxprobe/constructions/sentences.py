@@ -1,4 +1,4 @@
-"""What labelled sentences of a construction are called: their labels, and the two parts that they are divided into."""
+"""Names of the labels of a construction's sentences, and of the two parts that sentences are divided into."""
 
 from typing import Literal
 

@@ -53,7 +53,7 @@ RESPONSE_COLUMNS: Mapping[str, str] = {
 
 
 class Exported(NamedTuple):
-    """What an export gives.
+    """The files of an export.
 
     Attributes:
         files: Path below the folder -> content; "" for the file itself.
@@ -77,7 +77,7 @@ def export_hub(params: Params) -> Exported:
     files: dict[str, bytes] = {}
     for task in tasks:
         for name, table in task.dataset(params).items():
-            about = read_yaml(task.folder / "dataset.yaml", DataError)[name]
+            about = read_yaml(task.params.experiments_file.with_name("dataset.yaml"), DataError)[name]
             if table.empty:
                 continue
             names = {
@@ -175,7 +175,7 @@ class HarnessTask:
         name: Its name in the harness.
         construction: The construction that it asks about.
         kind: "pairs", "nli" or "reasoning".
-        description: What is asked, and what to know about its accuracy.
+        description: The task, and a remark on its accuracy.
         items: One mapping an item: id, item, choices (whole texts), label (which is right), and what it is made of.
     """
 
@@ -199,7 +199,7 @@ def export_harness(params: Params) -> Exported:
     for of_task in made:
         pairs, choices = of_task.pairs(params), of_task.choices(params)
         tasks += [] if pairs is None else pair_tasks(pairs)
-        tasks += [] if choices is None else choice_tasks(choices.choices, choices.answers)
+        tasks += [] if choices is None else choice_tasks(*choices)
     if not tasks:
         raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
     kinds: dict[str, list[str]] = {}
@@ -350,11 +350,11 @@ def export_conllu(params: Params, construction: str) -> Exported:
         DataError: Nothing has been mined or labelled, or the pipeline has other words or no parser.
     """
     require_construction(construction)
-    judged = in_force(read_labels(CONSTRUCTIONS_FOLDER / construction / LABELS_FILE))
+    labels_in_force = in_force(read_labels(CONSTRUCTIONS_FOLDER / construction / LABELS_FILE))
     mined = read_made_table(params.mining.folder_of(construction) / "sentences.parquet")
     labels = []
     for id_, tags in zip(mined["id"], mined["tags"], strict=True):
-        known = set(judgements_on(id_, tags, judged).values())
+        known = set(judgements_on(id_, tags, labels_in_force).values())
         labels.append("conflict" if len(known) > 1 else next(iter(known), "not labelled"))
     mined = mined.assign(label=labels)
     is_labelled = mined["label"].isin(LABELS)

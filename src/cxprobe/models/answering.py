@@ -1,4 +1,4 @@
-"""Answer questions of any kind: look the answers up in the model's store, or compute and store them."""
+"""Answers to questions of any kind: from the model's store, or computed and stored."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -60,12 +60,13 @@ def answer(
             # Batches are numbered from the portion's number, so that first batches go to different processes.
             for position, batch in enumerate(questions.batches(new), start=number):
                 wanted = [key for key in batch.keys if key not in answers] if processes.has(position) else []
-                for computed in batch.compute(model(), wanted) if wanted else ():
-                    for key in store.add(computed):
-                        raise DataError(
-                            f"{questions.text_of[key]!r}: the model gave a number that is not finite; try float32"
-                        )
-                    report(len(computed) * processes.of)
+                if not wanted:
+                    continue
+                for key in store.add(batch.compute(model(), wanted)):
+                    raise DataError(
+                        f"{questions.text_of[key]!r}: the model gave a number that is not finite; try float32"
+                    )
+                report(len(wanted) * processes.of)
             answers = store.find(keys)
         if processes.of == 1:
             results += questions.read(answers)

@@ -1,11 +1,10 @@
-"""Putting questions to a model: inspect_ai does the requests, their retries, their limits and their cache."""
+"""Prompts and replies of instructed models: inspect_ai does the requests, retries, limits and cache."""
 
 import errno
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pandas as pd
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import full_disk
-from cxprobe.models.checkpoints import Source
-from cxprobe.models.folders import PACKAGED, path_of
+from cxprobe.models.checkpoints import PACKAGED, Source, path_of
 from cxprobe.models.params import Llm
 from cxprobe.run.progress import progress
 from cxprobe.secrets import redact, redact_all, redact_error
@@ -26,9 +24,9 @@ NO_REPLY = ("model_length", "content_filter")  # inspect's stop reasons; one tha
 CHARACTERS_PER_TOKEN = 4  # of English, roughly; a model's own tokenizer may be on a server
 
 
-def demand(questions: Mapping[str, str], llm: Llm) -> str:
-    """Return, before the first request, how much it takes at most to put questions, id -> prompt, to a model."""
-    characters = sum(map(len, questions.values()))
+def demand(questions: Sequence[str], llm: Llm) -> str:
+    """Return the most requests and tokens that prompts cost, before the first request."""
+    characters = sum(map(len, questions))
     return (
         f"{len(questions):,} requests at most, about {characters // CHARACTERS_PER_TOKEN:,} input tokens and at most "
         f"{len(questions) * llm.max_tokens:,} output tokens; questions that an earlier run has put are not asked again"
@@ -83,7 +81,7 @@ def open_llm(llm: Llm) -> Any:
 
 
 def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return a provider's ``generate`` without keys of the environment in what it returns, that fails without a reply.
+    """Return a provider's ``generate`` that removes keys of the environment from replies, and raises without a reply.
 
     Servers repeat keys that they refuse, and some whole requests; and inspect would pass on the text of an error as a
     reply. Inspect caches replies and logs errors, and would never ask again, so this is before it sees them.
@@ -112,20 +110,15 @@ def _checked(generate: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable
     return asked
 
 
-def questions_of(table: pd.DataFrame) -> dict[str, str]:
-    """Return the questions of a table with the columns id and question: id -> the whole prompt."""
-    return dict(zip(table["id"].astype(str), table["question"].astype(str), strict=True))
-
-
-def replies_to(questions: Mapping[str, str], llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
-    """Put questions to a model, say how far it has come, and return a reply, or a failure, for each, in their order.
+def replies_to(questions: pd.DataFrame, llm: Llm, scratch: Path, what: str) -> pd.DataFrame:
+    """Prompt a model, show the progress, and return a reply, or a failure, to each question, in their order.
 
     Replies are kept in ``scratch`` at once: a run that was interrupted goes on from there and asks nothing again that
     was answered; what failed is asked again. A few questions are put first: a server that answers none of them does
     not know the model or the key, or is down, and is not asked the rest.
 
     Args:
-        questions: Id -> the whole prompt.
+        questions: One row a question: id, and question, the whole prompt.
         llm: The model.
         scratch: A folder of this model's.
         what: The text of the progress bar: the stage, the model and what it is asked about.
@@ -141,7 +134,7 @@ def replies_to(questions: Mapping[str, str], llm: Llm, scratch: Path, what: str)
         OSError: The disk of ``scratch`` is full.
     """
     model = open_llm(llm)
-    first, others = dict(islice(questions.items(), TRIED)), dict(islice(questions.items(), TRIED, None))
+    first, others = questions[:TRIED], questions[TRIED:]
     with progress(len(questions), "questions", what, kept=f"kept in {scratch}") as shown:
         replies = _put(first, llm, model, scratch, shown.update)
         if replies["failed"].all():
@@ -150,14 +143,14 @@ def replies_to(questions: Mapping[str, str], llm: Llm, scratch: Path, what: str)
                 f"{llm.name}: none of the first {len(replies)} questions was answered, so no more were put: {reason}; "
                 "look at the model's name, its base_url, its key and its server, and run the stage again"
             )
-        rest = [_put(others, llm, model, scratch, shown.update)] if others else []
+        rest = [] if others.empty else [_put(others, llm, model, scratch, shown.update)]
     return pd.concat([replies, *rest], ignore_index=True)
 
 
 def _put(
-    questions: Mapping[str, str], llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
+    questions: pd.DataFrame, llm: Llm, model: Any, scratch: Path, progress: Callable[[int], object]
 ) -> pd.DataFrame:
-    """Put some questions, at least one; return what `replies_to` does."""
+    """Return the replies to at least one question, see `replies_to`."""
     from inspect_ai import Task
     from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
@@ -168,10 +161,9 @@ def _put(
     os.environ |= {"INSPECT_CACHE_DIR": here, "INSPECT_TRACE_FILE": str(trace), "INSPECT_TRACE_LEVEL": "critical"}
     os.environ["XDG_DATA_HOME"] = here  # on Linux, of what else inspect writes
     scratch.mkdir(parents=True, exist_ok=True)
-    task = Task(
-        dataset=MemoryDataset([Sample(input=text, id=id_) for id_, text in questions.items()]),
-        solver=_solver(llm, progress),
-    )
+    ids = questions["id"].astype(str).tolist()
+    prompts = [Sample(input=text, id=id_) for id_, text in zip(ids, questions["question"], strict=True)]
+    task = Task(dataset=MemoryDataset(prompts), solver=_solver(llm, progress))
     try:
         log = evaluate(
             task,
@@ -188,14 +180,14 @@ def _put(
     finally:
         trace.unlink(missing_ok=True)  # or inspect would compress it when Python ends
     samples = {str(sample.id): sample for sample in log.samples or []}
-    lost = questions.keys() - samples.keys()
+    lost = set(ids) - samples.keys()
     if log.status != "success" or lost:
         reason = log.error.message if log.error else f"no reply to {len(lost)} questions"
         if full_disk(RuntimeError(reason)):  # inspect passes on the text of an error alone
             raise OSError(errno.ENOSPC, reason, str(scratch))
         raise ModelError(f"{llm.name}: {reason}; the replies so far are kept, so run the stage again")
     rows = []
-    for id_ in questions:
+    for id_ in ids:
         error = samples[id_].error
         reply = "" if error else samples[id_].output.completion
         rows.append((id_, reply, error is not None, redact(error.message) if error else ""))
@@ -203,7 +195,7 @@ def _put(
 
 
 def _solver(llm: Llm, progress: Callable[[int], object]) -> Any:
-    """Return inspect's solver that puts one question, unless the reply is in the cache, and counts it."""
+    """Return inspect's solver that sends one prompt, unless the reply is in the cache, and counts it."""
     from inspect_ai.model import CachePolicy
     from inspect_ai.solver import generate, solver
 

@@ -1,4 +1,4 @@
-"""Candidates: how probable words are at the mask of a text, and which words can be compared there."""
+"""Log probabilities of candidate words at the mask of a text, and the words that can be compared there."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ MASK = "[MASK]"
 
 
 class CandidateQuestions(MaskedQuestions):
-    """How probable candidate words are at the masks of texts.
+    """Questions about the log probabilities of candidate words at the masks of texts.
 
     A candidate is tokenised inside its text and then masked, so the model sees the same tokens around the mask as in
     running text, whatever its tokenizer does with spaces.
@@ -25,7 +25,7 @@ class CandidateQuestions(MaskedQuestions):
     def __init__(
         self, model: MaskedLM, texts: Sequence[str], candidates: Sequence[Sequence[str]], token_budget: int
     ) -> None:
-        """Ask about all candidates.
+        """Prepare the questions about all candidates.
 
         Args:
             model: The model; its weights are not needed here.
@@ -70,7 +70,7 @@ class CandidateQuestions(MaskedQuestions):
 def candidate_log_probabilities(
     model: MaskedLM, texts: Sequence[str], candidates: Sequence[Sequence[str]], *, token_budget: int
 ) -> list[NDArray[np.float64]]:
-    """Return how probable each candidate word is at the mask of its text, by a loaded model in this process.
+    """Return the log probability of each candidate word at the mask of its text, by a loaded model in this process.
 
     Arguments and errors are those of `CandidateQuestions`.
 
@@ -93,7 +93,7 @@ def drop_items(model: MaskedLM, texts: pd.DataFrame, *, place: str) -> tuple[pd.
         place: Names model and construction at the beginning of a message.
 
     Returns:
-        The texts of the items that the model can be asked; and one row a word that is not one token: word, reason, and
+        The texts of the items that the model can score; and one row a word that is not one token: word, reason, and
         items, the number that it costs (one with two such words counts for both).
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a causal model is asked: how probable each token is given those before it.
+"""Log probabilities of a causal model: each token of a text, given those before it.
 
 Texts are tokenised whole. Those that begin alike share a row, in which what they begin with is read once: a mask says
 which tokens each token sees. Padding is on the right, where a causal model cannot see it.
@@ -51,12 +51,12 @@ class CausalLM(LoadedModel):
 
     @property
     def decisive(self) -> tuple[object, ...]:
-        """What decides on its answers beside its weights: what it reads before a text too."""
+        """All that determines its answers beside its weights, the tokens before a text included."""
         return (*super().decisive, self.bos)
 
     @property
     def reads_trees(self) -> bool:
-        """Whether it can be told which tokens each token sees and where it stands, so that texts can share a row."""
+        """Whether it takes a mask and positions for each token, so that texts can share a row."""
         config = self.model.config
         return (
             "position_ids" in signature(self.model.forward).parameters
@@ -67,7 +67,7 @@ class CausalLM(LoadedModel):
         )
 
     def questions(self, portions: Sequence[Texts], how: ScoringConfig) -> Iterator["CausalQuestions"]:
-        """Yield what the model is asked to score the tokens of texts, a portion at a time."""
+        """Yield the questions about the tokens of texts, a portion at a time."""
         for texts in portions:
             yield CausalQuestions(self, list(texts), how.token_budget)
 
@@ -138,7 +138,7 @@ class CausalQuestions:
     """
 
     def __init__(self, model: CausalLM, texts: Sequence[str], token_budget: int) -> None:
-        """Ask about all texts.
+        """Prepare the questions about all texts.
 
         Args:
             model: The model; its weights are not needed here.
@@ -186,10 +186,8 @@ class CausalQuestions:
         window = getattr(self._model.model.config, "sliding_window", None) or inf
         return self._model.reads_trees and max(map(len, self._ids.values())) <= window
 
-    def _compute(
-        self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]
-    ) -> Iterator[Answers]:
-        """Yield the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
+    def _compute(self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]) -> Answers:
+        """Return the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
         asked = [[key for key in row if key in wanted] for row in keys_of_rows]
         trees = [Tree([self._ids[key] for key in row]) for row in asked if row]
         lm = model.model.eval()
@@ -205,7 +203,7 @@ class CausalQuestions:
             places, following = torch.tensor(tree.followed).T
             followed = log_probabilities(of_row, places, following)
             numbers += [followed[steps] for steps in tree.steps]
-        yield dict(zip(chain.from_iterable(asked), numbers, strict=True))
+        return dict(zip(chain.from_iterable(asked), numbers, strict=True))
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""

@@ -1,4 +1,4 @@
-"""Whether a model's weights, configuration and tokenizer belong together, and whether it can read some texts."""
+"""Checks that weights, configuration and tokenizer of a model belong together, and that it knows the words of texts."""
 
 import re
 from collections.abc import Mapping, Sequence

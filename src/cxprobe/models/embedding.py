@@ -171,12 +171,12 @@ class VectorQuestions(Generic[R]):
     """
 
     def __init__(self, tokens: Sequence[Tokens], token_budget: int, use: Callable[[Iterable[DenseVectors]], R]) -> None:
-        """Ask about all sentences.
+        """Prepare the questions about all sentences.
 
         Args:
             tokens: The sentences.
             token_budget: The most tokens, padding included, in a batch.
-            use: What becomes of the vectors, which it is given in blocks of shape (layers, sentences, dimensions).
+            use: Takes the vectors, in blocks of shape (layers, sentences, dimensions).
         """
         self.texts: Sequence[str] = [sentence.text for sentence in tokens]
         self._token_budget, self._use = token_budget, use
@@ -192,12 +192,12 @@ class VectorQuestions(Generic[R]):
             for positions in token_budget_batches(lengths, self._token_budget)
         ]
 
-    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Iterator[Answers]:
+    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Answers:
         vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
-        yield {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
+        return {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
 
     def read(self, answers: Answers) -> Iterator[R]:
-        """Hand on the vectors."""
+        """Yield the result of ``use``."""
         blocks = (
             np.stack([answers[key] for key in self._keys[start : start + _BLOCK]], axis=1).astype(np.float32)
             for start in range(0, len(self._keys), _BLOCK)
@@ -216,11 +216,7 @@ def pool_texts(
     encoder: LoadedEncoder, tokens: Sequence[Tokens], token_budget: int, progress: Callable[[int], object] | None = None
 ) -> DenseVectors:
     """Return the vectors of sentences, shape (layers, sentences, dimensions), by a loaded model in this process."""
-
-    def join(blocks: Iterable[DenseVectors]) -> DenseVectors:
-        return np.concatenate(list(blocks), axis=1)
-
-    questions = VectorQuestions(tokens, token_budget, join)
+    questions = VectorQuestions(tokens, token_budget, lambda blocks: np.concatenate(list(blocks), axis=1))
     [vectors] = answer(lambda: [questions], lambda: encoder, progress=progress)
     return vectors
 

@@ -15,9 +15,8 @@ from tqdm.auto import tqdm
 from transformers.utils import cached_file
 
 from cxprobe.errors import ModelError
-from cxprobe.models.checkpoints import Source
+from cxprobe.models.checkpoints import OF_THE_HUB, Source, check_digest
 from cxprobe.models.checks import check_report
-from cxprobe.models.folders import OF_THE_HUB, check_digest
 
 _ROUNDING = "quantisation.txt"  # in the converted folder
 _REMEDY = (

@@ -1,4 +1,4 @@
-"""Intervene in a model: write other vectors into the output of a block, and see what the model answers then.
+"""Interventions in a model: other vectors in the output of a block, and the log probabilities that follow from them.
 
 It works for every masked or causal model whose blocks stand in one list. A hook of PyTorch reads a block's output; the
 model then goes on from that output with some vectors exchanged, and what lies below does not run again. In a causal
@@ -134,7 +134,7 @@ class BlockOutput(NamedTuple):
 
 
 class Edits(NamedTuple):
-    """What is written into a model: row i is about one prompt.
+    """The vectors that are written into a model: row i is about one prompt.
 
     Attributes:
         output: The output of a block for all prompts; blocks up to this one do not run again.
@@ -150,7 +150,7 @@ class Edits(NamedTuple):
 
 
 def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int, token_budget: int) -> BlockOutput:
-    """Return what a block makes of prompts.
+    """Return the output of a block for prompts.
 
     Args:
         model: The model.
@@ -192,7 +192,7 @@ def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: i
 
 
 def _has_past(model: LoadedModel) -> bool:
-    """Return whether what a model makes of the beginning of a text can be kept."""
+    """Return whether the keys and values of the beginning of a text can be kept."""
     return isinstance(model, CausalLM) and not model.model._is_stateful
 
 
@@ -244,7 +244,7 @@ def _logits(
 def answers_after(
     model: LoadedModel, prompts: Sequence[SentenceTokens], targets: Tensor, edits: Edits | None = None
 ) -> Tensor:
-    """Return how probable tokens are as answers, with or without a vector written into each prompt, in one batch.
+    """Return the log probabilities of answers, with or without a vector written into each prompt, in one batch.
 
     Args:
         model: The model.
@@ -266,7 +266,7 @@ def answers_in_batches(
     token_budget: int,
     edits: Edits | None = None,
 ) -> NDArray[np.float64]:
-    """Return what `answers_after` does, shape (n, k), for any number of prompts and without gradients."""
+    """Return the log probabilities of `answers_after`, shape (n, k), for any number of prompts, without gradients."""
     parts = []
     for some in _batches(prompts, token_budget):
         part = edits and Edits(edits.output, edits.rows[some], edits.columns[some], edits.vectors[some])

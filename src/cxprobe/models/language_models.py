@@ -1,4 +1,4 @@
-"""A complete model as others get it; each way of using it has a subclass, beside what it is asked."""
+"""A complete model and its facts; each kind of use has a subclass, in the module of its questions."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,14 +40,14 @@ class LoadedModel:
 
     @property
     def facts(self) -> ModelFacts:
-        """What the model is, for the record; weights that two layers share are counted once."""
+        """The facts for the record; weights that two layers share are counted once."""
         parameters = self.model.num_parameters()  # it knows how many there are in a byte of a quantised model
         attention = str(self.model.config._attn_implementation)
         return ModelFacts(self.name, self.kind, parameters, self.fingerprint, self.state, self.precision, attention)
 
     @property
     def decisive(self) -> tuple[object, ...]:
-        """What decides on the model's answers beside its weights: configuration, attention, precision, code, versions.
+        """All that determines the answers beside the weights: configuration, attention, precision, code, versions.
 
         The code is that of the subclass's module, with all that it reaches in this package.
         """
@@ -67,12 +67,12 @@ _FILE = "model.json"
 
 
 def write_model_facts(facts: ModelFacts, folder: Path) -> None:
-    """Write what a model is to ``model.json`` in the folder of its answers."""
+    """Write the facts about a model to ``model.json`` in the folder of its answers."""
     write_json(asdict(facts), folder / _FILE)
 
 
 def read_model_facts(folder: Path) -> ModelFacts:
-    """Read what `write_model_facts` wrote.
+    """Read the facts about a model from ``model.json`` in the folder of its answers.
 
     Raises:
         DataError: The folder has no ``model.json``.

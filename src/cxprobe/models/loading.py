@@ -1,4 +1,4 @@
-"""Loading a model: found, read, checked, and given out complete, in eval mode and in a known dtype."""
+"""Load a model: find, read and check it; it is complete, in eval mode and in a known precision."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,9 +13,8 @@ from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
-from cxprobe.models.checkpoints import Source
+from cxprobe.models.checkpoints import Source, check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.checks import check_report, check_trial, longest_input
-from cxprobe.models.folders import check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.gguf import dequantised
 from cxprobe.models.params import Load, ModelSpec
 
@@ -152,9 +151,7 @@ def _draw(source: Source, model_class: Any) -> Any:
     """
     described = source.refusing("the model that config.json describes")
     with described, torch.random.fork_rng(devices=[]), torch.device("cpu"):
-        torch.default_generator.manual_seed(
-            source.spec.seed or 0
-        )  # params see to it that a random-weights control has one
+        torch.default_generator.manual_seed(source.spec.seed or 0)  # a random-weights control has one, by its entry
         drawn = _build(model_class, source.config, torch.float32)
         if source.spec.dtype == "float32":
             return drawn
@@ -171,7 +168,7 @@ def is_masked(config: Any) -> bool:
 
 @contextmanager
 def _without_report() -> Iterator[None]:
-    """Let transformers print no report of what it loads: what matters in it is refused here."""
+    """Suppress the report of transformers on loading: `check_report` refuses what matters in it."""
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     try:

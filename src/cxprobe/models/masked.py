@@ -1,11 +1,10 @@
-"""What a masked model is asked: how probable a token is at a mask. Each distinct masked text is computed once.
+"""Log probabilities of a masked model: tokens at masks. Each distinct masked text is computed once.
 
 A batch holds inputs of one length, so nothing is padded and no attention mask is needed; a masked copy that several
 texts share is computed once; the head is applied at the masks only.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from cxprobe.errors import DataError, ModelError
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
 from cxprobe.models.logits import head_at, log_probabilities
-from cxprobe.models.store import Answers, Batch, key_of
+from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.models.terms import Scheme
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
 from cxprobe.run.record import ModelKind
@@ -35,7 +34,7 @@ class MaskedLM(LoadedModel):
     kind: ClassVar[ModelKind] = "masked"
 
     def questions(self, portions: Sequence[Texts], how: ScoringConfig) -> Iterator["PllQuestions"]:
-        """Yield what the model is asked to score the tokens of texts: of each portion all texts in each scheme."""
+        """Yield the questions about the tokens of texts: of each portion all texts in each scheme."""
         for texts in portions:
             encoded = encode_inputs(self, list(texts))
             starts = list(texts.values())
@@ -79,7 +78,7 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
 
 
 class MaskedToken(NamedTuple):
-    """A question: how probable a token is at a mask.
+    """A question about the probability of a token at a mask.
 
     Attributes:
         copy: The masked copy of a text, its ids as bytes.
@@ -102,7 +101,7 @@ class MaskedQuestions:
     """
 
     def __init__(self, model: MaskedLM, texts: Sequence[str], token_budget: int) -> None:
-        """Begin without a question.
+        """Start without a question.
 
         Args:
             model: The model; its weights are not needed here.
@@ -117,7 +116,7 @@ class MaskedQuestions:
         self.text_of: dict[bytes, str] = {}
 
     def ask(self, text: str, ids: NDArray[np.int32], masked: NDArray[np.int64]) -> bytes:
-        """Ask how probable the token at the first of the masked positions is; return the masked copy."""
+        """Add the question about the token at the first of the masked positions; return the masked copy."""
         at = int(masked[0])
         target = int(ids[at])
         ids = ids.copy()
@@ -136,13 +135,13 @@ class MaskedQuestions:
         copies = [copy for copy, of_copy in about.items() if of_copy]
         lengths = [len(np.frombuffer(copy, dtype=np.int32)) for copy in copies]
         batches = []
-        for positions in equal_length_batches(lengths, self._token_budget):
+        for positions in token_budget_batches(lengths, self._token_budget, padded=False):
             of_batch = [key for position in positions for key in about[copies[position]]]
             batches.append(Batch(of_batch, self._compute))
         return batches
 
-    def _compute(self, model: MaskedLM, wanted: Collection[bytes]) -> Iterator[Answers]:
-        """Yield the answers to questions about masked copies of one length."""
+    def _compute(self, model: MaskedLM, wanted: Collection[bytes]) -> Answers:
+        """Return the answers to questions about masked copies of one length."""
         questions = [self._questions[key] for key in wanted]
         rows: dict[tuple[bytes, int], int] = {}  # masked copy and its mask -> row
         for question in questions:
@@ -155,7 +154,7 @@ class MaskedQuestions:
         with torch.inference_mode(), head_at(model.model.eval(), torch.arange(len(rows)), masks):
             logits = model.model(input_ids=input_ids.to(model.model.device)).logits[0]  # (copies, vocabulary)
             numbers = log_probabilities(logits, row_of, targets)
-        yield {key: numbers[position : position + 1] for position, key in enumerate(wanted)}
+        return {key: numbers[position : position + 1] for position, key in enumerate(wanted)}
 
     def numbers(self, answers: Answers) -> NDArray[np.float64]:
         """Return the answers in the order of asking, shape (questions,)."""
@@ -164,24 +163,6 @@ class MaskedQuestions:
     def answers(self, numbers: NDArray[np.float64]) -> Answers:
         """Return the answers by their keys, given them in the order of asking."""
         return {key: numbers[position : position + 1] for position, key in enumerate(self.asked)}
-
-
-def equal_length_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Group inputs of one length, the longest first, so that no batch is larger than the budget.
-
-    Args:
-        lengths: Tokens of each input.
-        budget: The most tokens in a batch; a longer input makes a batch of its own.
-
-    Returns:
-        Positions in ``lengths``; each occurs exactly once.
-    """
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable").tolist()
-    batches = []
-    for length, group in groupby(order, key=lambda position: lengths[position]):
-        positions, rows = list(group), max(1, budget // length)
-        batches += [positions[start : start + rows] for start in range(0, len(positions), rows)]
-    return batches
 
 
 class PllQuestions(MaskedQuestions):
@@ -195,7 +176,7 @@ class PllQuestions(MaskedQuestions):
     def __init__(
         self, model: MaskedLM, encoded: Sequence[Encoded], starts: Sequence[int], scheme: Scheme, token_budget: int
     ) -> None:
-        """Ask about all tokens.
+        """Prepare the questions about all tokens.
 
         Args:
             model: The model.

@@ -13,7 +13,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
-from cxprobe.models.folders import check_digest
+from cxprobe.models.checkpoints import check_digest
 from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
@@ -51,7 +51,7 @@ def places_of(text: str, expression: str) -> list[int]:
 
 
 def counted_texts(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans = None) -> list[str]:
-    """Return what a baseline reads of each text or span: the text itself, or its tags with spaces between them.
+    """Return the input of a baseline for each text or span: the text itself, or its tags with spaces between them.
 
     Raises:
         ModelError: The tagger does not exist, or is not the one that params.yaml names.
@@ -239,13 +239,11 @@ def ngram_scores(texts: Sequence[str], model: KneserNey) -> list[TokenScores]:
     """
     records = []
     for text in texts:
-        words: list[WordSpan] = []
-        log_probs = [np.empty(0)]
-        for sentence in sentences_of(text):
-            words += sentence
-            log_probs.append(model.log_probabilities([word.text for word in sentence]))
+        sentences = sentences_of(text)
+        words = [word for sentence in sentences for word in sentence]
         ids = [model.words.get(word.text, model.words[UNKNOWN]) for word in words]
-        records.append(_record(text, words, np.array(ids, dtype=np.int32), np.concatenate(log_probs)))
+        log_probs = [model.log_probabilities([word.text for word in sentence]) for sentence in sentences]
+        records.append(_record(text, words, np.array(ids, dtype=np.int32), np.concatenate([np.empty(0), *log_probs])))
     return records
 
 

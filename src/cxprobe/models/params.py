@@ -227,7 +227,7 @@ class SeriesCheckpoint(ModelSpec):
     """The quantity in which it differs from the others."""
 
 
-class SeriesEntry(Closed):
+class Series(Closed):
     """Models that differ in one quantity, such as the checkpoints of a training; one stage measures all of them."""
 
     kind: Literal["series"]
@@ -246,6 +246,11 @@ class SeriesEntry(Closed):
             )
         return self
 
+    @property
+    def models(self) -> dict[str, float]:
+        """Slug of a model -> its quantity."""
+        return {slug: checkpoint.at for slug, checkpoint in self.checkpoints.items()}
+
 
 def _kind_of(entry: Any) -> str:
     """Return the tag of an entry of the section models; a wrong kind counts as baselines, and is refused."""
@@ -258,7 +263,7 @@ def _kind_of(entry: Any) -> str:
 Model = Annotated[
     Annotated[ModelSpec, Tag("checkpoint")]
     | Annotated[BaselineSet, Tag("baselines")]
-    | Annotated[SeriesEntry, Tag("series")],
+    | Annotated[Series, Tag("series")],
     Discriminator(_kind_of),
 ]
 """An entry of the section models."""
@@ -311,7 +316,7 @@ class Member:
 
     @property
     def baseline(self) -> BaselineSpec:
-        """What a baseline is.
+        """The entry of a baseline.
 
         Raises:
             TypeError: It is none.
@@ -322,7 +327,7 @@ class Member:
 
     @property
     def is_asked(self) -> bool:
-        """Whether the model answers in words, and not by what it finds probable."""
+        """Whether the model replies in words; others are evaluated by log probabilities."""
         return isinstance(self.spec, Llm)
 
     @property
@@ -332,7 +337,7 @@ class Member:
 
     @property
     def state(self) -> WeightsState:
-        """What its weights are: "trained", "random", or "none" for a baseline."""
+        """The state of its weights: "trained", "random", or "none" for a baseline."""
         if self.is_asked:
             return "trained"
         return self.spec.weights if isinstance(self.spec, ModelSpec) else "none"
@@ -357,7 +362,7 @@ def members_of(
     members = []
     for slug in slugs:
         match models[slug]:
-            case BaselineSet(members=inside) | SeriesEntry(checkpoints=inside):
+            case BaselineSet(members=inside) | Series(checkpoints=inside):
                 members += [Member(name, spec, slug) for name, spec in inside.items()]
             case entry:
                 members.append(Member(slug, entry, slug))
@@ -379,27 +384,9 @@ def empty_names(models: Mapping[str, Model], slugs: Iterable[str]) -> list[str]:
     return keys
 
 
-@dataclass(frozen=True)
-class Series:
-    """Models that differ in one quantity.
-
-    Attributes:
-        axis: What the quantity is.
-        models: Slug of a model -> its quantity.
-    """
-
-    axis: Axis
-    models: Mapping[str, float]
-
-
 def series_of(models: Mapping[str, Model], slugs: Iterable[str]) -> dict[str, Series]:
     """Return the series among some entries of the section models, by the names of their entries."""
-    series = {}
-    for slug in slugs:
-        entry = models[slug]
-        if isinstance(entry, SeriesEntry):
-            series[slug] = Series(entry.axis, {name: checkpoint.at for name, checkpoint in entry.checkpoints.items()})
-    return series
+    return {slug: entry for slug in slugs if isinstance(entry := models[slug], Series)}
 
 
 def earlier_checkpoints(series: Mapping[str, Series]) -> set[str]:

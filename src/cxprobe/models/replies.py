@@ -1,4 +1,4 @@
-"""Reading the answer in a reply in words. An answer must be stated in a form that prompts ask for; nothing is guessed.
+"""Read the answer in a reply in words. An answer must be stated in a form that prompts ask for; nothing is guessed.
 
 A label is a symbol ("2", "B"), its words ("contradiction", the text of the option) or both. It is stated where it
 
@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 HEAD, TAIL = 2_000, 20_000
 """The characters at the beginning and at the end of a longer reply that are read."""
@@ -39,7 +39,7 @@ _ENDS = r"(?=\s*(?:\Z|[.,;:!?)\]}\n—–-]|\b(?:because|since|as|for)\b))"
 
 @lru_cache(maxsize=4096)
 def _patterns(answers: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return what a label, a stated answer and a line that begins with a symbol look like."""
+    """Return the patterns of a label, of a stated answer, and of a line that begins with a symbol."""
     sign = rf"(?<![\w.\-])[{''.join(symbol for symbol, _ in answers)}](?![\w-]|\.\d|[%°])"
     word = "|".join(rf"\b{re.escape(words)}(?!\w)" for _, words in answers if words) or "(?!)"
     label = rf"[(\[{{]*(?:{sign}[)\]]*(?:{_JOIN}(?:{word}))?|(?:{word})(?:{_JOIN}{sign})?)[)\]}}]*"
@@ -108,30 +108,24 @@ ReplyOutcome = Literal["right", "wrong", "unparsed", "failed"]
 REPLY = "reply"  # how a model was asked that answers in words; for other models it is the name of a score
 
 
-class JudgedReply(NamedTuple):
-    """What a reply says, and whether that is right.
-
-    Attributes:
-        answer: The digit or letter that is given, or "" if there is none.
-        outcome: "right", "wrong", "unparsed" if there is no answer, or "failed" if there was no reply.
-    """
-
-    answer: str
-    outcome: ReplyOutcome
-
-
-def evaluate_reply(reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> JudgedReply:
-    """Evaluate a reply in words by the rules of this module; an open answer, and none, are unparsed.
+def evaluate_reply(
+    reply: str | None, gold: str, answers: Mapping[str, str], *, chain_of_thought: bool
+) -> tuple[str, ReplyOutcome]:
+    """Evaluate a reply in words by the rules of this module.
 
     Args:
         reply: The whole reply, or None if there is none because the request failed.
         gold: The symbol of the right answer.
         answers: Symbol -> the words that may stand for it or with it; see `read_answer`.
         chain_of_thought: Whether the model was asked to reason first.
+
+    Returns:
+        The digit or letter of the answer, "" if there is none; and the outcome: "right", "wrong", "unparsed" where
+        there is no answer or an open one, or "failed" where there is no reply.
     """
     if reply is None:
-        return JudgedReply("", "failed")
+        return "", "failed"
     answer = read_answer(reply, answers, chain_of_thought=chain_of_thought)
     if not answer:
-        return JudgedReply("", "unparsed")
-    return JudgedReply(answer, "right" if answer == gold else "wrong")
+        return "", "unparsed"
+    return answer, "right" if answer == gold else "wrong"

@@ -14,7 +14,7 @@ from cxprobe.models.loading import is_masked, open_source
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.store import Answers, AnswerStore
+from cxprobe.models.store import Answers
 from cxprobe.models.terms import Scheme
 from cxprobe.models.texts import TOKENS_FILE, ScoringConfig, Texts, TokenScores, token_scores_of, write_token_scores
 
@@ -81,12 +81,7 @@ def measure_texts(
 
 
 def score_texts(
-    model: MaskedLM | CausalLM,
-    portions: Sequence[Texts],
-    how: ScoringConfig,
-    *,
-    store: AnswerStore | None = None,
-    progress: OnProgress | None = None,
+    model: MaskedLM | CausalLM, portions: Sequence[Texts], how: ScoringConfig, *, progress: OnProgress | None = None
 ) -> list[TokenScores]:
     """Return the scores of texts' tokens, as `measure_texts` writes them, by a loaded model in this process.
 
@@ -94,14 +89,13 @@ def score_texts(
         model: The model.
         portions: See `measure_texts`.
         how: How the model is asked.
-        store: Where earlier answers are looked up and new ones kept; None to compute all.
         progress: Is called with the number of texts that have been finished; each counts once a scheme.
     """
-    return answer(lambda: model.questions(portions, how), lambda: model, store, progress=progress)
+    return answer(lambda: model.questions(portions, how), lambda: model, progress=progress)
 
 
 def _answers_in(folder: Path, model: MaskedLM | CausalLM, how: ScoringConfig) -> Iterator[Answers]:
-    """Yield the answers from which an earlier run wrote ``tokens.parquet``, if it asked in the same way."""
+    """Yield the answers in the ``tokens.parquet`` of an earlier run that asked in the same way."""
     of_schemes: dict[Scheme, dict[str, TokenScores]] = {}
     for scores in token_scores_of(read_table(folder / TOKENS_FILE)):
         if not scores.spans[0, 0]:  # else it is the end of a text, as `prepend_contexts` writes it

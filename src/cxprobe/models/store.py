@@ -36,7 +36,7 @@ _MOST_BYTES = 2**26  # of answers that are not written yet
 
 
 def key_of(*parts: NDArray[np.int32]) -> bytes:
-    """Return the key, 16 bytes, of what a model is asked.
+    """Return the key of a question to a model, 16 bytes.
 
     Args:
         parts: All that the answer follows from, in a fixed order; they must not run into each other.
@@ -106,7 +106,7 @@ class AnswerStore:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Write what is not on disk yet."""
+        """Write the answers that are not on disk yet."""
         self.write()
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Numbers]:
@@ -147,7 +147,7 @@ class AnswerStore:
         return [key for key in answers if key not in finite]
 
     def write(self) -> None:
-        """Write what was added and is not on disk yet."""
+        """Write the answers that were added and are not on disk yet."""
         self._written = time.monotonic()
         if self.folder is None or not self._new:
             return
@@ -189,18 +189,18 @@ def _map(path: Path) -> _File:
 
 
 class Batch(NamedTuple):
-    """Questions that a model is asked at once.
+    """Questions that a model answers in one forward pass.
 
     Attributes:
         keys: Of the questions.
-        compute: Given the model and those of the keys whose answers are wanted, yields these answers as they come.
+        compute: Returns the answers that are wanted, given the model and the keys of these.
     """
 
     keys: Sequence[bytes]
-    compute: Callable[[Any, Collection[bytes]], Iterable[Answers]]
+    compute: Callable[[Any, Collection[bytes]], Answers]
 
 
-def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+def token_budget_batches(lengths: Sequence[int], budget: int, *, padded: bool = True) -> list[list[int]]:
     """Group inputs of similar length, the longest first, so that no batch is larger than the budget.
 
     The longest batch comes first, so that a budget that does not fit into memory fails at once and not after hours.
@@ -208,6 +208,7 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
     Args:
         lengths: Tokens of each input, padding aside.
         budget: The most tokens, padding included, in a batch; a longer input makes a batch of its own.
+        padded: Whether a batch may hold inputs of several lengths; else all of a batch have one length.
 
     Returns:
         Positions in ``lengths``; each occurs exactly once.
@@ -216,7 +217,8 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
     batches: list[list[int]] = []
     widest = 0  # the batch's first input is its longest: all others are padded to it
     for position in order:
-        if batches and (len(batches[-1]) + 1) * widest <= budget:
+        fits = (len(batches[-1]) + 1) * widest <= budget if batches else False
+        if fits and (padded or lengths[position] == widest):
             batches[-1].append(position)
         else:
             batches.append([position])
@@ -225,7 +227,7 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
 
 
 class Questions(Protocol[R]):
-    """What a model is asked about some texts, and what becomes of the answers: R, such as the scores of tokens.
+    """Questions about some texts, and the result R of their answers, such as the scores of tokens.
 
     Attributes:
         texts: The texts.
@@ -236,9 +238,9 @@ class Questions(Protocol[R]):
     text_of: dict[bytes, str]
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
-        """Return some of the questions, at least one, in batches that do not depend on what is known of them."""
+        """Return some of the questions, at least one, in batches that do not depend on the answers in the store."""
         ...
 
     def read(self, answers: Answers) -> Iterable[R]:
-        """Return what becomes of the answers to all questions."""
+        """Return the result of the answers to all questions."""
         ...

@@ -1,9 +1,9 @@
-"""What can be said of how a model runs and is asked: the values that params.yaml and the code have in common."""
+"""Names for how a model runs and scores: the values that params.yaml and the code have in common."""
 
 from typing import Literal
 
 Axis = Literal["training_tokens", "parameters"]
-"""In what the models of a series differ."""
+"""The quantity in which the models of a series differ."""
 Dtype = Literal["float32", "bfloat16", "float16"]
 SchemeName = Literal["pll", "pll_word_l2r"]
 """How a masked model is asked: each token masked alone, or together with what follows in its own word."""

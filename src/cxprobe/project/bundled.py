@@ -1,4 +1,4 @@
-"""Which files a project consists of, and where they are: constructions, prompts, pipelines, parameters, models.
+"""The files of a project, and their places: constructions, prompts, pipelines, parameters, models.
 
 The build of the wheel (hatch_build.py) runs this file alone, so it imports nothing of cxprobe.
 """
@@ -58,7 +58,7 @@ def bundled_files() -> Path:
 
 
 def bundled_paths(root: Path) -> Iterator[Path]:
-    """Give every file that a wheel carries, relative to the repository ``root`` or to `bundled_files`.
+    """Yield every file that a wheel carries, relative to the repository ``root`` or to `bundled_files`.
 
     Raises:
         FileNotFoundError: Something of `BUNDLED` is not there, so that a wheel would not be complete.

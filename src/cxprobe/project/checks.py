@@ -1,6 +1,6 @@
 """All faults of the files that people write: params.yaml, and what is in constructions/, lexicon/ and prompts/.
 
-Each task knows what is wrong with its own files; here they are all asked, and compared with params.yaml.
+Each task checks its own files; here all of them run, and files are compared with params.yaml.
 """
 
 import re
@@ -17,7 +17,7 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.writing import read_json
 from cxprobe.labels.labels import read_labels
 from cxprobe.labels.ratings import read_ratings
-from cxprobe.models.folders import pin_faults
+from cxprobe.models.checkpoints import pin_faults
 from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
 from cxprobe.run.params import PARAMS_FILE

@@ -1,4 +1,4 @@
-"""A page about constructions, made from their data: what each is, examples of its items, what baselines get.
+"""A page about constructions, made from their data: definitions, examples of items, and rates of baselines.
 
 The page is Markdown, for people who have not seen the files. The examples are the first ones of each file. What stands
 around the tables is in templates/constructions.md.
@@ -19,10 +19,11 @@ from cxprobe.files.writing import RESULTS
 from cxprobe.models.params import members_of
 from cxprobe.project.params import load_params
 from cxprobe.results.inputs import ConstructionFiles
+from cxprobe.results.words import with_blanks
 from cxprobe.tasks.registry import TASKS
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"
-# What baselines get: what was asked, such as "inference, challenge set", the share of right answers, its interval.
+# The rate of a baseline on the items of a construction, such as "inference, 0 shots".
 BASELINE_RATE = ["construction", "items", "model", "accuracy", "low", "high", "n"]
 
 
@@ -40,11 +41,11 @@ def make_page() -> str:
             if entries:
                 items[task_name] = task.read_items(entries, lambda path: path)
         contents[name] = ConstructionFiles(load_construction(name), items)
-    return page_of(contents, _baseline_rates())
+    return page_of(contents, _baseline_rates(contents))
 
 
-def _baseline_rates() -> pd.DataFrame:
-    """Return what baselines get on pairs, inferences, reasoning items and scenarios, as far as there are results."""
+def _baseline_rates(contents: Mapping[str, ConstructionFiles]) -> pd.DataFrame:
+    """Return the rates of baselines on the items of constructions, as far as there are results."""
     models = load_params().models
     baseline = [member.slug for member in members_of(models, models) if member.is_baseline]
     tables = [pd.DataFrame(columns=BASELINE_RATE)]
@@ -54,13 +55,14 @@ def _baseline_rates() -> pd.DataFrame:
             continue
         table = read_table(path)
         try:
-            accuracies = table[table["measure"] == "accuracy"].rename(columns={"value": "accuracy"})
-            rows = accuracies[accuracies["model"].isin(baseline)].astype(
-                {"accuracy": float, "low": float, "high": float, "n": int}
-            )
-            rows = rows.assign(items=[task.row_label_in_git(row) for row in rows.to_dict("records")])
-            folders = rows["construction"].map(task.params.construction_of)
-            tables.append(rows.assign(construction=folders).loc[rows["items"] != "", BASELINE_RATE])
+            rows = table[(table["measure"] == "accuracy") & table["model"].isin(baseline)]
+            rows = rows.rename(columns={"value": "accuracy"})
+            rows = with_blanks(rows).assign(folder=rows["construction"].map(task.params.construction_of))
+            rows = rows[rows["folder"].isin([folder for folder, files in contents.items() if name in files.items])]
+            rows = rows.astype({"accuracy": float, "low": float, "high": float, "n": int})
+            items = [task.row_label(row, contents[row["folder"]].items[name]) for row in rows.to_dict("records")]
+            rows = rows.assign(items=items, construction=rows["folder"])
+            tables.append(rows.loc[rows["items"] != "", BASELINE_RATE])
         except (KeyError, ValueError) as fault:
             raise DataError(
                 f"{path}: is no table of accuracies ({fault}); `dvc repro evaluate_{name}` makes it anew"
@@ -73,7 +75,7 @@ def page_of(contents: Mapping[str, ConstructionFiles], rates: pd.DataFrame) -> s
 
     Args:
         contents: Folder -> the files in it.
-        rates: What baselines get on their items: columns `BASELINE_RATE`.
+        rates: The rates of baselines on their items: columns `BASELINE_RATE`.
     """
     template = Template(
         _TEMPLATE.read_text("utf-8"),
@@ -91,7 +93,6 @@ def page_of(contents: Mapping[str, ConstructionFiles], rates: pd.DataFrame) -> s
             name: [example for task, items in content.items.items() for example in TASKS[task].examples(items)]
             for name, content in contents.items()
         },
-        columns=[column for task in TASKS.values() for column in task.overview_columns],
         baseline={name: list(_baseline(rates[rates["construction"] == name])) for name in contents},
     )
     return page
@@ -100,13 +101,12 @@ def page_of(contents: Mapping[str, ConstructionFiles], rates: pd.DataFrame) -> s
 def _overview(content: ConstructionFiles) -> Sequence[str]:
     title = content.construction.name
     anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")  # as GitHub writes it
-    cells = [cell for name, task in TASKS.items() for cell in task.overview(content.items.get(name))]
-    return (f"[{title}](#{anchor})", *cells)
+    return f"[{title}](#{anchor})", ", ".join(TASKS[name].title for name in content.items)
 
 
 def _baseline(rates: pd.DataFrame) -> Iterator[Sequence[str]]:
-    """Give a row for each kind and number of items, with the models from the best to the worst."""
-    for (asked, n), group in rates.groupby(["items", "n"]):
+    """Yield a row for each kind and number of items, with the models from the best to the worst."""
+    for (items, n), group in rates.groupby(["items", "n"]):
         shown = group.assign(rounded=group["accuracy"].round(2)).sort_values(
             ["rounded", "model"], ascending=[False, True]
         )
@@ -114,7 +114,7 @@ def _baseline(rates: pd.DataFrame) -> Iterator[Sequence[str]]:
             f"{model} {100 * rate:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
             for model, rate, low, high in shown[["model", "accuracy", "low", "high"]].itertuples(index=False)
         ]
-        yield str(asked), str(n), ", ".join(rated)
+        yield str(items), str(n), ", ".join(rated)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

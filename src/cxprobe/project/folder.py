@@ -11,7 +11,7 @@ from cxprobe.project.bundled import bundled_files
 
 
 def is_project(folder: Path) -> bool:
-    """Return whether a folder has any of what makes a project: params.yaml, dvc.yaml, constructions/."""
+    """Return True if a folder has params.yaml, dvc.yaml or constructions/, as a project has."""
     return any((folder / mark).exists() for mark in ("params.yaml", "dvc.yaml", "constructions"))
 
 
@@ -69,7 +69,7 @@ def installed_version() -> str:
 
 
 def version_fault(folder: Path) -> str | None:
-    """Return what is wrong if another cxprobe is installed than the one that a project was made for.
+    """Return a fault if another cxprobe is installed than the one that a project was made for; None for none.
 
     Args:
         folder: The project; one without a ``cxprobe.version`` has the source itself, and nothing is wrong.

@@ -36,7 +36,7 @@ class Params(ReportParams):
     """Slug -> a corpus that mining.constructions may name."""
 
     def params_of(self, task: str) -> TaskParams:
-        """Return what the stages of a task read."""
+        """Return the sections that the stages of a task read."""
         return TASKS[task].params.model_construct(None, **vars(self))
 
 
@@ -58,7 +58,7 @@ def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FO
         constructions: The folder ``constructions`` whose sub-folders the tasks may name.
 
     Raises:
-        ParamsError: One task for every fault of the file, each with its key, value and what is allowed.
+        ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
     """
     content = read_yaml(path, ParamsError)
     known = construction_names(constructions.parent)
@@ -73,7 +73,7 @@ def schema_text() -> str:
 
 
 def _faults_between_sections(content: Mapping[str, Any], constructions: Collection[str]) -> Iterator[str]:
-    """Yield what is wrong between sections that are right in themselves; where one has faults, these come first."""
+    """Yield the faults between sections that are right in themselves; where one has faults, these come first."""
     parts: list[type[StageParams]] = [CorporaParams, ReportParams, *(task.params for task in TASKS.values())]
     for part in parts:
         try:

@@ -1,6 +1,6 @@
-"""What the reports of all lines share, and the site.
+"""Results of all tasks: responses, rates, comparisons, verdicts, runs of MLflow, and pages.
 
-`dots` draws rates with their intervals, as dots over categories or curves over a quantity; `cards` says what data sets
-consist of and what baselines get on them; `comparisons` holds models against each other on the same items; `tables`
-writes numbers for reading. Colour-baseline readers can tell all colours apart (Okabe & Ito 2008).
+`evaluate` makes the tables of `schema` from raw answers: `rates`, `comparisons` and `verdict` compute them, and `runs`
+turns them into runs of MLflow. `task` is the interface of a task, `findings` are rates with their verdicts for `pages`,
+and `dots` draws rates. All readers can tell the colours of figures apart (Okabe & Ito 2008).
 """

@@ -1,4 +1,4 @@
-"""Tables of made and judged data, as exports and plans read them."""
+"""Tables of made and evaluated data, as exports and plans read them."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.stats import CLUSTER
+from cxprobe.stats import CLUSTER, cluster_columns
 
 
 def read_made_table(path: Path) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def cluster_lists(table: pd.DataFrame) -> "pd.Series[Any]":
     Where several tables were joined, a row without a cluster of some kind has its own id there, or nothing: it is left
     out.
     """
-    clusters = table.loc[:, table.columns.str.startswith(CLUSTER)]
+    clusters = table[cluster_columns(table)]
     names = clusters.columns.str.removeprefix(CLUSTER)
     ids = table["id"] if "id" in table else table["item"]
     lists = []

@@ -1,4 +1,4 @@
-"""Cards of data sets: what they consist of, and what models reach on them that cannot know the construction."""
+"""Data sets: their composition, and the rates of baselines, which cannot know the construction."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from cxprobe.models.params import Member
 from cxprobe.results.dots import CHANCE, LIMIT, dots
-from cxprobe.results.tables import cell
+from cxprobe.results.words import cell
 
 BASELINE_COLUMNS = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
 SOLVED = "is answered above chance without the construction by"
@@ -18,7 +18,7 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 def baseline_table(
     rates: pd.DataFrame, *, chance: float | Mapping[str, float], limit: float, members: Sequence[Member]
 ) -> pd.DataFrame:
-    """Return what every baseline gets on every data set, and what that says about the data set.
+    """Return the rate of every baseline on every data set, with a sentence on each that a baseline solves.
 
     Args:
         rates: Columns dataset, model (a slug), accuracy in [0, 1], low, high and n; rows of models that are not
@@ -34,20 +34,20 @@ def baseline_table(
         construction by character-ngrams: 97.7 % (95.0 to 99.0)", or an empty text.
     """
     baseline = {member.slug for member in members if member.is_baseline}
-    cards = rates[rates["model"].isin(baseline)].reset_index(drop=True)
-    chances = cards["dataset"].map(chance) if isinstance(chance, Mapping) else pd.Series(chance, index=cards.index)
+    table = rates[rates["model"].isin(baseline)].reset_index(drop=True)
+    chances = table["dataset"].map(chance) if isinstance(chance, Mapping) else pd.Series(chance, index=table.index)
     chances = chances.astype(float)
     limits = chances + (limit - 0.5) / 0.5 * (1 - chances)
-    solved = ((cards["accuracy"] > limits) & (cards["low"] > chances)).astype(bool)
+    solved = ((table["accuracy"] > limits) & (table["low"] > chances)).astype(bool)
     says = []
-    for is_solved, row in zip(solved, cards.to_dict("records"), strict=True):
+    for is_solved, row in zip(solved, table.to_dict("records"), strict=True):
         percent, interval = cell(row["accuracy"], row["low"], row["high"]).split(" ", 1)
         says.append(f"{SOLVED} {row['model']}: {percent} % {interval}" if is_solved else "")
-    return cards.assign(chance=chances, limit=limits, solved=solved, says=says)[BASELINE_COLUMNS]
+    return table.assign(chance=chances, limit=limits, solved=solved, says=says)[BASELINE_COLUMNS]
 
 
 def composition_table(items: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Return what data sets consist of, a row for each label.
+    """Return the composition of data sets, a row for each label.
 
     Args:
         items: One row a text: dataset, text, label, and the columns of ``by``.
@@ -68,7 +68,7 @@ def composition_table(items: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFra
 
 
 def word_table(items: pd.DataFrame, most: int | None = 30) -> pd.DataFrame:
-    """Return how often each word stands under each label, the words that are most unlike between labels first.
+    """Return the frequency of each word under each label, the words that are most unlike between labels first.
 
     Args:
         items: One row a text: dataset, text, label.
@@ -84,18 +84,17 @@ def word_table(items: pd.DataFrame, most: int | None = 30) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
 
-def baseline_figure(cards: pd.DataFrame, title: str = "What baselines get") -> Figure:
-    """Draw what baselines get, a row for each data set, a colour for each model, with each row's chance and limit.
+def baseline_figure(rates: pd.DataFrame) -> Figure:
+    """Draw the rates of baselines, a row for each data set, a colour for each model, with each row's chance and limit.
 
     Args:
-        cards: What `baseline_table` returns, with at least one row; the number of items stands beside each data set.
-        title: Of the figure.
+        rates: What `baseline_table` returns, with at least one row; the number of items stands beside each data set.
     """
-    solved = cards["dataset"].isin(cards.loc[cards["solved"], "dataset"])
-    table = cards.assign(row=cards["dataset"].where(~solved, cards["dataset"] + " (solved)"), panel="")
+    solved = rates["dataset"].isin(rates.loc[rates["solved"], "dataset"])
+    table = rates.assign(row=rates["dataset"].where(~solved, rates["dataset"] + " (solved)"), panel="")
     first = table.drop_duplicates("dataset")
     marks = {CHANCE: first.assign(accuracy=first["chance"]), LIMIT: first.assign(accuracy=first["limit"])}
-    return dots(table, title, rows="row", colours="model", panels="panel", chance=None, marks=marks)
+    return dots(table, "Rates of baselines", rows="row", colours="model", panels="panel", chance=None, marks=marks)
 
 
 def _words(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Models beside each other on the same items: paired differences, corrected for their number, and the best baseline.
 
-What a model that cannot know a construction reaches on its items is what the items give away. The line that counts is
-therefore not chance: it is the best of the baseline.
+What a model that cannot know a construction reaches on its items is what the items give away. A rate is therefore
+compared with the best baseline, not with chance alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +13,13 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.models.params import Member, ModelSpec, Series, earlier_checkpoints
 from cxprobe.results.params import Families
-from cxprobe.stats import PairedDifference, compare_shared, holm
+from cxprobe.results.rates import ALL, Facet
+from cxprobe.stats import UNIT, PairedDifference, cluster_columns, compare_shared, holm
 
 MODELS, BEST_BASELINE, RANDOM_WEIGHTS, NEIGHBOUR = "models", "best baseline", "random weights", "neighbour"
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
+GROUP = ["task", "construction", "source", "facet", "level"]
+_OF_BASELINE = {"first": "model", "second": "baseline", "low": "diff_low", "high": "diff_high", "p_holm": "p_adjusted"}
 _RATE = ["model", "accuracy", "low", "high", "n"]
 
 
@@ -69,7 +72,7 @@ def compare_models(
     Args:
         items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]; NaN where
             there is none), the columns of ``by``, and columns that begin with ``cluster_``. A model that ``members``
-            does not name, such as one that is asked in words, counts as one that is neither a baseline nor a
+            does not name, such as one that is prompted, counts as one that is neither a baseline nor a
             random-weights control.
         by: The columns that make the groups; may be empty.
         members: What the models are.
@@ -125,7 +128,7 @@ def compare_models(
 def _compared(
     items: Mapping[str, pd.DataFrame], members: Sequence[Member], series: Mapping[str, Series], tested: Families
 ) -> Iterator[tuple[str, str, str, bool]]:
-    """Give what is compared of the models that have items, the two models, and whether they are tested."""
+    """Yield each kind of comparison, its two models, and whether it is tested."""
     known = {member.slug: member for member in members}
     present = [slug for slug in dict.fromkeys([*known, *items]) if slug in items]
     trained = [slug for slug in present if slug not in known or known[slug].state == "trained"]
@@ -149,3 +152,72 @@ def _compared(
         order = [slug for slug in sorted(one.models, key=one.models.__getitem__) if slug in items]
         for before, slug in pairwise(order):
             yield NEIGHBOUR, slug, before, tested.neighbours
+
+
+def compare(
+    responses: pd.DataFrame,
+    facets: Sequence[Facet],
+    members: Sequence[Member],
+    series: Mapping[str, Series],
+    tested: Families,
+) -> pd.DataFrame:
+    """Return the paired differences of models on the same items, by each facet by which models are compared.
+
+    Where an item of a group was asked about in several ways, a model has the mean of its credits.
+
+    Args:
+        responses: What `cxprobe.results.rates.rates_of` takes.
+        facets: Those of the task.
+        members: The models.
+        series: Name -> models that differ in one quantity.
+        tested: Which comparisons are tested; those of all constructions together are not.
+
+    Returns:
+        `GROUP`, and the columns of `cxprobe.results.comparisons.compare_models`.
+    """
+    untested = Families(random_weights=False, best_baseline=False, neighbours=False, models=[])
+    accuracies, tables = responses[responses["measure"] == "accuracy"], []
+    for facet in facets:
+        if not (facet.has_verdicts and facet.is_compared):
+            continue
+        compared = accuracies.query(facet.compared) if facet.compared else accuracies
+        by = [*dict.fromkeys([*GROUP, *facet.family])]
+        divided = _by_item(facet.of(compared), by)
+        is_all = divided["construction"] == ALL
+        parts = [(divided[~is_all], tested), (divided[is_all], untested)]
+        if facet.is_all_tested:
+            parts = [(divided, tested)]
+        for items, families in parts:
+            if len(items):
+                table = compare_models(items.reset_index(drop=True), by, members, series, families, facet.family)
+                tables.append(table.drop(columns=by[len(GROUP) :]))
+    if not tables:
+        return pd.DataFrame(columns=[*GROUP, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _by_item(divided: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return the mean credit of each model on each item of a group, with the clusters of the item."""
+    kept = [*cluster_columns(divided), *divided.columns.intersection([UNIT])]
+    items = divided.groupby([*by, "model", "item"], sort=False, as_index=False)
+    means = items.agg(accuracy=("value", "mean"), **{name: (name, "first") for name in kept})
+    return means.rename(columns={"item": "id"})
+
+
+def with_baselines(rates: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return rates with the best baseline and the difference from it, where they were compared.
+
+    Args:
+        rates: What `cxprobe.results.rates.rates_of` returns.
+        comparisons: What `compare` returns.
+
+    Returns:
+        ``rates`` with baseline ("" for none), difference, diff_low, diff_high, p_adjusted and detectable.
+    """
+    of_baselines = comparisons[comparisons["compares"] == BEST_BASELINE].rename(columns=_OF_BASELINE)
+    columns = [*GROUP, "model", "baseline", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
+    joined = rates.merge(of_baselines[columns], on=[*GROUP, "model"], how="left", validate="many_to_one")
+    # Models are compared by their accuracy.
+    other = joined["measure"] != "accuracy"
+    joined.loc[other, columns[len(GROUP) + 2 :]] = float("nan")
+    return joined.assign(baseline=joined["baseline"].mask(other).fillna(""))

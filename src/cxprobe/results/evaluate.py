@@ -10,13 +10,14 @@ import pandas as pd
 from cxprobe.files.tables import write_table
 from cxprobe.models.params import Member, series_of
 from cxprobe.results.baseline_report import baseline_table
-from cxprobe.results.compare import compare, with_baselines
+from cxprobe.results.comparisons import compare, with_baselines
+from cxprobe.results.findings import estimate_of
 from cxprobe.results.members import evaluate_members
 from cxprobe.results.rates import ALL, Estimator, Facet, rates_of, with_all
-from cxprobe.results.runs import RunExtras, RunInputs, headline_of, part_names, runs_of, series_runs, shown_rates
-from cxprobe.results.schema import RATES, write_rates, write_responses
-from cxprobe.results.tables import with_blanks
+from cxprobe.results.runs import RunExtras, headline_of, part_names, runs_of, series_runs
+from cxprobe.results.schema import MEASURES, RATES, write_rates, write_responses
 from cxprobe.results.verdict import with_verdicts
+from cxprobe.results.words import in_full, with_blanks
 from cxprobe.run.stage import Outcome, Stage
 
 COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns that may have empty cells
@@ -24,7 +25,7 @@ COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a task says about its evaluation.
+    """The evaluation of a task: its responses, facets and own rates.
 
     Attributes:
         responses: Returns the responses of a model, given it and the folder with its raw answers: columns of
@@ -36,10 +37,10 @@ class Evaluation:
         estimate: How shares are estimated, see `cxprobe.results.rates.rates_of`.
         further: Returns rates that no facet gives, such as the agreement of draws: all columns up to chance, and
             decides.
-        override: Returns rates with what the task knows of their chance, controls and verdicts, see
+        override: Returns rates with their chance, controls and verdicts as far as the task decides them, see
             `cxprobe.results.verdict.with_verdicts`.
         tables: Returns further tables of the rates, such as those beside published values.
-        extras: Returns what a run has beside its rates, given these.
+        extras: Returns the further contents of a run, given its rates.
         kept: Columns of the responses that are written beside those of facets.
         inside: The subfolder of a model's folder that has its answers and its model.json.
     """
@@ -63,18 +64,18 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
 
     Args:
         stage: The stage evaluate_<task>; its params have report.limit, report.tested and the section of the task.
-        task: The task.
+        task: The evaluation of the task.
     """
 
     def responses_of(member: Member, folder: Path) -> pd.DataFrame | None:
         responses = task.responses(member, folder)
         return None if responses is None else responses.assign(task=stage.task, model=member.slug)
 
-    judging = evaluate_members(stage, responses_of, task.inside)
-    if not judging.judged:
-        return Outcome(faults=judging.faults)
-    members, report = [*judging.members.values()], stage.params.report
-    responses = pd.concat(judging.judged.values(), ignore_index=True)
+    evaluated = evaluate_members(stage, responses_of, task.inside)
+    if not evaluated.members:
+        return Outcome(faults=evaluated.faults)
+    members, report = [*evaluated.members.values()], stage.params.report
+    responses = pd.concat(evaluated.responses.values(), ignore_index=True)
     columns = dict.fromkeys([*(column for facet in task.facets for column in facet.columns), *task.kept])
     write_responses(responses, [*columns], stage.data / "responses.parquet")
     divided = task.pool(responses)
@@ -87,23 +88,20 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     rates = with_baselines(rates, comparisons)
     if task.override:
         rates = task.override(rates)
-    rates = in_order(_with_verdicts(rates, task.facets, members), members)
+    rates = _in_order(_with_verdicts(rates, task.facets, members), members)
     write_rates(rates, stage.data / "rates.parquet")
-    inputs = RunInputs(
-        judging, task.facets, lambda source: stage.settings(*task.settings(source)), task.dataset, task.extras
-    )
+    _print_rates(rates)
     left_out = [facet.name for facet in task.facets if not facet.in_git]
-    judging.show(shown_rates(rates))
     return Outcome(
         headline=headline_of(rates),
-        runs=[*runs_of(rates, inputs), *series_runs(rates, series, inputs)],
+        runs=[*runs_of(rates, stage, task, evaluated), *series_runs(rates, stage, task, series)],
         tables={
             "rates": with_blanks(rates[~rates["facet"].isin(left_out)]),
             "comparisons": with_blanks(comparisons),
-            "tables/baselines": baseline_report(rates, task.facets, report.limit, members),
+            "tables/baselines": _baselines(rates, task.facets, report.limit, members),
             **(task.tables(rates) if task.tables else {}),
         },
-        faults=judging.faults,
+        faults=evaluated.faults,
     )
 
 
@@ -115,19 +113,19 @@ def _with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequen
     return with_verdicts(rates.assign(has_verdict=has_verdict)).reindex(columns=list(RATES))
 
 
-def baseline_report(
-    rates: pd.DataFrame, facets: Sequence[Facet], limit: float, members: Sequence[Member]
-) -> pd.DataFrame:
-    """Return what every baseline gets on the items of each construction, see `baseline_table`."""
-    compared = [facet.name for facet in facets if facet.has_verdicts]
+def _baselines(rates: pd.DataFrame, facets: Sequence[Facet], limit: float, members: Sequence[Member]) -> pd.DataFrame:
+    """Return the rate of every baseline on the items of each construction, see `baseline_table`."""
+    compared = [facet.name for facet in facets if facet.of_baselines]
+    compared = compared or [facet.name for facet in facets if facet.has_verdicts]
     each = rates[(rates["construction"] != ALL) & rates["facet"].isin(compared) & rates["chance"].notna()]
     named = each.assign(dataset=part_names(each, ["construction", "source", "level", "measure"]))
     renamed = named.rename(columns={"value": "accuracy"})
-    chance = dict(zip(named["dataset"], named["chance"], strict=True))
+    greatest = named.groupby("dataset")["chance"].max()
+    chance = {str(name): float(value) for name, value in greatest.items()}
     return baseline_table(renamed, chance=chance, limit=limit, members=members)
 
 
-def in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
+def _in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
     """Return rates by model, construction and source, all constructions together last, each in the order of facets."""
     models = {member.slug: number for number, member in enumerate(members)}
     return (
@@ -135,3 +133,15 @@ def in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
         .sort_values(["_model", "_all"], kind="stable", ignore_index=True)
         .drop(columns=["_model", "_all"])
     )
+
+
+def _print_rates(rates: pd.DataFrame) -> None:
+    """Print the deciding shares of single constructions, so that they are known before the report is made."""
+    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
+    shown = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
+    shown = shown.assign(
+        items=part_names(shown, ["construction", "source", "measure"]),
+        rate=[in_full(estimate_of(row)) for row in shown.to_dict("records")],
+    )
+    columns = ["model", "items", "rate", "baseline", "verdict"]
+    print(shown[columns].to_string(index=False, justify="left").replace("\u00a0", " "), flush=True)

@@ -1,13 +1,13 @@
-"""What pages are made of: the tables and figures of the reports that ran, and the files of the constructions."""
+"""The contents of pages: the tables of the tasks that ran, and the files of the constructions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
+from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.results.params import TaskParams
@@ -15,8 +15,6 @@ from cxprobe.results.schema import evaluated
 from cxprobe.run.stage import Stage
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from cxprobe.results.task import Task
 
 
@@ -26,32 +24,17 @@ class ConstructionFiles:
 
     Attributes:
         construction: Its construction.yaml.
-        items: Task -> what it asks about, as `cxprobe.results.task.Task.read_items` returns it; tasks that do
-            not ask about the construction are absent.
+        items: Task -> its items, as `cxprobe.results.task.Task.read_items` returns them; tasks without items of the
+            construction are absent.
     """
 
     construction: Construction
     items: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure of a report.
-
-    Attributes:
-        path: Relative to results/.
-        title: What it shows.
-        construction: Which it is about; "" for several.
-    """
-
-    path: str
-    title: str
-    construction: str
-
-
 @dataclass
 class ReportInputs:
-    """What a run has left for its report.
+    """The results of a run for its report.
 
     Attributes:
         stage: Notes what is read; has the parameters.
@@ -92,28 +75,25 @@ class ReportInputs:
             self._tables[path] = read_table(self.stage.use(file)) if there else pd.DataFrame()
         return self._tables[path]
 
+    def items_of(self, construction: str, task: str) -> Any:
+        """Return the items of a construction, as `cxprobe.results.task.Task.read_items` returns them; None for none.
+
+        Raises:
+            DataError: No task names the construction in params.yaml, so that its files were not read.
+        """
+        if construction not in self.constructions:
+            raise DataError(f"{construction} has results of {task}, and params.yaml does not name it; run `dvc repro`")
+        return self.constructions[construction].items.get(task)
+
     def is_placebo(self, construction: str) -> bool:
-        """Return whether there is nothing to know in the sentences of a construction."""
-        files = self.constructions.get(construction)
-        return files is not None and files.construction.placebo
+        """Return True if there is nothing to know in the sentences of a construction."""
+        return self.constructions[construction].construction.placebo
 
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""
         if task not in self._tables:
             self._tables[task] = read_table(self.stage.use(evaluated(task) / "rates.parquet"))
         return self._tables[task]
-
-    def pictures(self, drawn: "Mapping[str, Figure]") -> list[Picture]:
-        """Return the figures of the reports; each has its own title, as `cxprobe.run.results` writes it.
-
-        Args:
-            drawn: Path below the results of the report, without suffix -> a figure that this stage draws.
-        """
-        return [self._picture(Path("report", f"{path}.png"), figure.get_suptitle()) for path, figure in drawn.items()]
-
-    def _picture(self, path: Path, title: str) -> Picture:
-        named = [slug for slug in path.stem.split("_") if slug in self.constructions]
-        return Picture(path.as_posix(), title.replace("\n", " "), "".join(named))
 
     def _files_of(self, construction: str) -> ConstructionFiles:
         self.stage.use(CONSTRUCTIONS_FOLDER / construction / "construction.yaml")

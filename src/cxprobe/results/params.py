@@ -3,30 +3,18 @@
 from collections.abc import Collection, Iterator
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from cxprobe.files.schema import Closed, Slug, suggest
 from cxprobe.models.params import BaselineSet, ModelParams, empty_names, members_of
 
 
 class Everything(Closed):
-    """What a model is asked, where no part of it can be named: it is written {}."""
+    """All items of a task: {}."""
 
 
 class TaskSection(Closed):
-    """The section of a task. Each model is a key, and its value says what it is asked; {} for everything."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_lists_of_models(cls, content: Any) -> Any:
-        if isinstance(content, dict):
-            lists = [key for key in ("models", "llms", "probe_models") if isinstance(content.get(key), list)]
-            if earlier := [*lists, *(content.keys() & {"fewer"})]:
-                raise ValueError(
-                    f"{', '.join(earlier)}: earlier versions had lists of models, and fewer; write what each model is "
-                    "asked into its own entry, {} for everything, such as models: {mini-clm: {}, baselines-pairs: {}}"
-                )
-        return content
+    """The section of a task. Each model is a key, and its value names the items that it scores; {} for all."""
 
 
 class Families(Closed):
@@ -48,10 +36,10 @@ class Families(Closed):
 
 
 class Report(Closed):
-    """What the reports say about data sets and models."""
+    """The limit for data sets, the comparisons that are tested, and the address of MLflow."""
 
     limit: Annotated[float, Field(gt=0.5, le=1)]
-    """The accuracy of a baseline above which a card says that a data set "is answered above chance without the
+    """The accuracy of a baseline above which a report says that a data set "is answered above chance without the
     construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
     tested: Families
     """The comparisons that have p values."""
@@ -80,7 +68,7 @@ class TaskParams(ReportParams):
 
     Attributes:
         task: The name of the task and of its section. The section has ``models`` and ``constructions``; it may have
-            ``llms`` (models that are asked in words) and ``benchmarks`` (published items).
+            ``llms`` (models that are prompted) and ``benchmarks`` (published items).
         baseline_kinds: The kinds of baselines that the task can ask.
         names: A mapping of the task's section -> the section of params.yaml that has the same keys.
     """
@@ -121,7 +109,7 @@ class TaskParams(ReportParams):
         if not has_models and not self.nothing_to_do:
             empty = f"{task}.{' and '.join(asked)}"
             yield f"{empty}: must not be empty, since constructions is not; name some, or empty both"
-        yield from self._models_that_cannot_be_asked()
+        yield from self._unfit_models()
 
     def _unknown_names(self, constructions: Collection[str]) -> Iterator[str]:
         allowed = {"constructions": constructions, "models": self.models, "llms": self.llms}
@@ -134,7 +122,7 @@ class TaskParams(ReportParams):
                 path = f"{self.task}.{key}[{number}]" if isinstance(entries, list) else f"{self.task}.{key}.{name}"
                 yield f"{path}: '{name}' is not in {where}{suggest(name, list(allowed[kind]))}"
 
-    def _models_that_cannot_be_asked(self) -> Iterator[str]:
+    def _unfit_models(self) -> Iterator[str]:
         for slug in self.of_task.models:
             entry, path = self.models.get(slug), f"{self.task}.models.{slug}"
             if entry is None:

@@ -1,21 +1,23 @@
 """Runs of MLflow, and the metric file of DVC, as views of the rates."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from cxprobe.models.params import Series
 from cxprobe.results.dots import dots_of_run
-from cxprobe.results.members import Judging
-from cxprobe.results.rates import ALL, Facet
+from cxprobe.results.members import EvaluatedModels
+from cxprobe.results.rates import ALL
 from cxprobe.results.schema import MEASURES
-from cxprobe.results.tables import with_blanks
+from cxprobe.results.words import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
-from cxprobe.run.stage import MOST_METRICS, EvaluatedRun
+from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
+
+if TYPE_CHECKING:
+    from cxprobe.results.evaluate import Evaluation
 
 MOST_CURVES = 20  # of a run
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
@@ -70,7 +72,7 @@ def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
 
 @dataclass(frozen=True)
 class RunExtras:
-    """What a run has beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
+    """The contents of a run beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
 
     series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -78,58 +80,47 @@ class RunExtras:
     trials: Sequence[Trial] = ()
 
 
-@dataclass(frozen=True)
-class RunInputs:
-    """What the runs of a task have in common.
-
-    Attributes:
-        judging: The models and the facts about them.
-        facets: How the rates are divided.
-        settings: Returns parameter -> value, of a source.
-        dataset: Returns the file or folder with the items of a construction and source; None if no single one has.
-        extras: Returns what a run has beside its rates, given these.
-    """
-
-    judging: Judging[Any]
-    facets: Sequence[Facet]
-    settings: Callable[[str], Mapping[str, str]]
-    dataset: Callable[[str, str], Path | None]
-    extras: Callable[[pd.DataFrame], RunExtras]
-
-
-def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[EvaluatedRun]:
+def runs_of(
+    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: EvaluatedModels
+) -> Iterator[EvaluatedRun]:
     """Yield a run for each model, construction and source that has a rate which decides.
 
+    Where all constructions together have rates, the runs of single ones have no figures of their own: the report draws
+    them with all models.
+
     Args:
-        rates: The rates of a task. Where all constructions together have rates, the runs of single ones have no
-            figures of their own: the report draws them with all models.
-        inputs: What else the runs need.
+        rates: The rates of a task.
+        stage: The evaluating stage.
+        task: The evaluation of the task.
+        evaluated: The models.
     """
     has_all = (rates["construction"] == ALL).any()
-    curved = {facet.name: number for number, facet in enumerate(inputs.facets) if facet.steps}
+    curved = {facet.name: number for number, facet in enumerate(task.facets) if facet.steps}
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
-        slug, of_run = str(model), rows.reset_index(drop=True)
+        of_run = rows.reset_index(drop=True)
         deciding = of_run[of_run["decides"]]
         if deciding.empty:
             continue
+        first, extras, member = deciding.iloc[0], task.extras(of_run), evaluated.members[str(model)]
         is_curve = of_run["facet"].isin(curved)
-        first, extras = deciding.iloc[0], inputs.extras(of_run)
         points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
         series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         figures = dict(extras.figures)
         if construction == ALL or not has_all:
-            title = f"{inputs.judging.members[slug].label}: {construction}"
-            figures |= dict(_figures(of_run[~is_curve], title))
-        yield inputs.judging.run(
-            slug,
+            figures |= dict(_figures(of_run[~is_curve], f"{member.label}: {construction}"))
+        # The entry of a random-weights control has the keys of its model, and this one is not true of it.
+        about = getattr(member.spec, "about", "") if member.state == "trained" else ""
+        yield EvaluatedRun(
+            model=str(model),
+            facts=evaluated.facts[str(model)],
             construction=str(construction),
             source=str(source),
-            dataset=inputs.dataset(str(construction), str(source)),
+            dataset=task.dataset(str(construction), str(source)),
             items=int(first["n"]),
             metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
             series=series,
-            settings=inputs.settings(str(source)),
+            settings=stage.settings(*task.settings(str(source))) | {"model_about": about or "unknown"},
             tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
             tables={"rates": with_blanks(of_run), **extras.tables},
             figures=figures,
@@ -137,13 +128,16 @@ def runs_of(rates: pd.DataFrame, inputs: RunInputs) -> Iterator[EvaluatedRun]:
         )
 
 
-def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunInputs) -> Iterator[EvaluatedRun]:
+def series_runs(
+    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", series: Mapping[str, Series]
+) -> Iterator[EvaluatedRun]:
     """Yield a run for each curve over the models of a series, such as the checkpoints of a training.
 
     Args:
         rates: The rates of a task.
+        stage: The evaluating stage.
+        task: The evaluation of the task.
         series: Name -> models that differ in one quantity.
-        inputs: What else the runs need.
     """
     deciding = rates[rates["decides"]]
     for name, one in series.items():
@@ -162,10 +156,10 @@ def series_runs(rates: pd.DataFrame, series: Mapping[str, Series], inputs: RunIn
                 facts=ModelFacts(name, "series", None, ", ".join(steps["model"])),
                 construction=str(construction),
                 source=str(source),
-                dataset=inputs.dataset(ALL, str(source)),
+                dataset=task.dataset(ALL, str(source)),
                 items=n,
                 metrics={"n": n},
-                settings=inputs.settings(str(source)),
+                settings=stage.settings(*task.settings(str(source))),
                 series=curves,
                 tables={"rates": with_blanks(steps)},
             )
@@ -175,17 +169,17 @@ def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
     is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
     for measure, rows in rates[is_share & (rates["facet"] != "")].groupby("measure", sort=False):
         table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
-        yield str(measure), dots_of_run(table, f"{title}, {measure}", value=str(measure), chance=None)
+        yield str(measure), dots_of_run(table, f"{title}, {measure}", str(measure))
 
 
 def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Return what each rate is about, such as "let-alone, mined": own items and accuracy are not named."""
+    """Return a name for the items of each rate, such as "let-alone, mined": own items and accuracy are not named."""
     named = rates[[*columns]].replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
     return [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
 
 
 def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
-    """Return what DVC shows as the metrics of a task: model -> construction and source -> its deciding rate."""
+    """Return the metrics of a task for DVC: model -> construction and source -> its deciding rate."""
     numbers = ["value", "low", "high", "n", "difference"]
     headline: dict[str, dict[str, dict[str, float]]] = {}
     deciding = rates[rates["decides"]]
@@ -196,11 +190,3 @@ def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
         of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
         of_part |= known | of_part  # of several measures, the limits are those of the first
     return headline
-
-
-def shown_rates(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the deciding shares of single constructions as `cxprobe.results.members.Judging.show` prints them."""
-    is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)
-    deciding = rates[rates["decides"] & is_share & (rates["construction"] != ALL)]
-    part = part_names(deciding, ["construction", "source", "measure"])
-    return deciding.assign(part=part).rename(columns={"value": "accuracy"})

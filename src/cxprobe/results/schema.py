@@ -4,7 +4,7 @@ One row is one number. A *response* is what one model's raw answer to one item i
 measure over a group of responses, with its interval, beside chance, the best baseline and the control.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -15,11 +15,11 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
-from cxprobe.stats import CLUSTER, UNIT
+from cxprobe.stats import CLUSTER, UNIT, cluster_columns
 
 
 class Measure(NamedTuple):
-    """What a number measures.
+    """A measure of responses.
 
     Attributes:
         unit: Such as "share" or "nats".
@@ -99,7 +99,7 @@ RATES: Mapping[str, str] = {
     "n": "the number of items, or of frames for a measure in nats",
     "ties": "the number of items with half a credit",
     "chance": "the value of a guess; empty for a measure that has none",
-    "baseline": "the best baseline that was asked about the same items; empty for none",
+    "baseline": "the best baseline on the same items; empty for none",
     "difference": "the value less that of the best baseline, on the same items",
     "diff_low": "of the 95 % interval of the difference",
     "diff_high": "of the 95 % interval of the difference",
@@ -115,10 +115,9 @@ RATES: Mapping[str, str] = {
 """Column of the rates -> what it holds."""
 
 _TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "facet", "level", "baseline")
-_MAY_LACK = frozenset(
-    {"chance", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"}
-    | {"control", "control_low", "control_high", "control_n", "low", "high"}
-)
+_OF_DIFFERENCE = ("difference", "diff_low", "diff_high", "p_adjusted", "detectable")
+_OF_CONTROL = ("control", "control_low", "control_high", "control_n")
+_MAY_LACK = ("chance", "low", "high", *_OF_DIFFERENCE, *_OF_CONTROL)
 
 
 def evaluated(task: str) -> Path:
@@ -138,12 +137,10 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     Raises:
         DataError: A column is missing or is too much, or a value is not in the range of its measure.
     """
-    extra = [name for name in table if name not in RESPONSES and name not in facets]
-    unknown = [name for name in extra if not str(name).startswith((CLUSTER, DRAW)) and name != UNIT]
-    _check(table, RESPONSES, unknown, path)
-    if not any(str(name).startswith(CLUSTER) for name in extra):
+    others = [str(name) for name in table if name not in RESPONSES and name not in facets]
+    _check(table, RESPONSES, [name for name in others if not name.startswith((CLUSTER, DRAW)) and name != UNIT], path)
+    if not cluster_columns(table):
         raise DataError(f"{path}: no column begins with {CLUSTER}; items that share a word are not independent")
-    others = [str(name) for name in extra]
     numbers = [name for name in facets if table[name].dtype == np.float64]
     write_table(table[[*RESPONSES, *facets, *others]], path, optional=["chance", *numbers, *others])
 
@@ -164,10 +161,10 @@ def write_rates(table: pd.DataFrame, path: Path) -> None:
     twice = table.duplicated(number)
     if twice.any():
         raise DataError(f"{path}: two rows are about {', '.join(table.loc[twice, number].iloc[0])}; write one")
-    write_table(table[[*RATES]], path, optional=sorted(_MAY_LACK))
+    write_table(table[[*RATES]], path, optional=_MAY_LACK)
 
 
-def _check(table: pd.DataFrame, columns: Mapping[str, str], unknown: list[object], path: Path) -> None:
+def _check(table: pd.DataFrame, columns: Mapping[str, str], unknown: Sequence[object], path: Path) -> None:
     lacking = [name for name in columns if name not in table]
     if lacking or unknown:
         raise DataError(f"{path}: columns are missing: {lacking}, or unknown: {unknown}; nothing was written")

@@ -5,7 +5,6 @@ methods have defaults, so a subclass overrides only what its task has. To add a 
 the list.
 """
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +17,14 @@ from cxprobe.labels.labels import PersonLabel
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
-from cxprobe.results.findings import Finding, Question, ReportModels
+from cxprobe.results.findings import Finding, Question, ReportModels, findings_of_rates
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
-from cxprobe.results.rated import findings_of_rates
+from cxprobe.results.words import with_blanks
 from cxprobe.run.experiments import Experiments, load_experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# ruff: noqa: ARG002  # the defaults of methods do not use their arguments
 
 
 class Example(NamedTuple):
@@ -65,25 +62,25 @@ class PageSection:
         about: A paragraph about it.
         findings: Rates, drawn as bars.
         tables: Tables below the bars.
-        judged: Whether each bar has a verdict.
+        has_verdicts: Whether each bar has a verdict.
     """
 
     title: str
     about: str
     findings: Sequence[Finding]
     tables: Sequence[PageTable] = ()
-    judged: bool = True
+    has_verdicts: bool = True
 
 
 class Demand(NamedTuple):
-    """How much one stage asks of one model.
+    """The work of one model in one stage.
 
     Attributes:
         stage: The stage, without its item.
         model: The entry of models or llms.
         texts: The number of different texts that it reads, or of requests to it.
         tokens: The approximate number of tokens of all texts.
-        replied: The most tokens that all replies can have; 0 for models that are not asked in words.
+        replied: The most tokens that all replies can have; 0 for models that are not prompted.
     """
 
     stage: str
@@ -93,38 +90,22 @@ class Demand(NamedTuple):
     replied: int = 0
 
 
-class ChoiceItems(NamedTuple):
-    """Questions as texts to be continued with one of several answers.
-
-    Attributes:
-        choices: One row per question: id, item, construction, kind, prompt, shots, examples, gold and question.
-        answers: One row per question and answer: id, answer and text.
-    """
-
-    choices: pd.DataFrame
-    answers: pd.DataFrame
-
-
 class Task:
     """A task.
 
     Attributes:
         params: The class of the sections that its stages read; it has the name of the task.
         title: The title in reports, such as "Minimal pairs".
-        asked_by: How models are asked, for headings, such as "by minimal pairs".
+        asked_by: The way of the task, for headings, such as "by minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
-        divided: The columns by which rates of baselines on a construction are grouped.
-        compared_by: The column by which comparisons of models on a construction are grouped.
+        question: The question that its rates answer, of models that are not prompted.
     """
 
     params: ClassVar[type[TaskParams]]
     title: ClassVar[str]
     asked_by: ClassVar[str]
     steps: ClassVar[Sequence[str]]
-    divided: ClassVar[Sequence[str]] = ()
-    compared_by: ClassVar[str] = "construction"
-    overview_columns: ClassVar[Sequence[str]] = ()
-    """The columns that the task adds to the table of all constructions."""
+    question: ClassVar[Question] = "meaning"
 
     @property
     def name(self) -> str:
@@ -164,14 +145,6 @@ class Task:
         """Yield an example of each kind of item: the first ones in the files, so that none is selected by hand."""
         yield from ()
 
-    def overview(self, items: Any) -> Sequence[str]:
-        """Return the cells of `overview_columns` for a construction, given its items (see `read_items`) or None."""
-        return [""] * len(self.overview_columns)
-
-    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
-        """Return what a row of the table of rates is about; "" if the page of constructions leaves the row out."""
-        return ""
-
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the task's files in a construction's folder."""
 
@@ -189,7 +162,7 @@ class Task:
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
     ) -> Iterator[str]:
-        """Yield in words how far the labels of mined sentences suffice for the task's section of params.yaml."""
+        """Yield sentences on the labels that the task's section of params.yaml still needs."""
         yield from ()
 
     def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
@@ -212,7 +185,7 @@ class Task:
         yield from ()
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return what baselines get on the items of a construction, before anything has run.
+        """Return the rates of baselines on the items of a construction, before anything has run.
 
         Returns:
             One row a kind of items and model: items, model, accuracy, low, high and n.
@@ -222,7 +195,7 @@ class Task:
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield how much each stage asks of each model that is loaded or served, from the items that were made."""
+        """Yield the work of each model that is loaded or served in each stage, from the items that were made."""
         yield from ()
 
     # ---- reports
@@ -235,20 +208,21 @@ class Task:
         """Yield the rate of each model on all items of each construction."""
         yield from findings_of_rates(self, inputs, models)
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return how pages call what a row of the rates is about; "" if they do not show it."""
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
+        """Return the label of the items of a row of the rates; "" if pages do not show the row.
+
+        Args:
+            row: The row.
+            items: The items of its construction, see `read_items`.
+        """
         return ""
 
-    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
-        """Return which question a row of the rates answers."""
-        return models.question(row["model"], "meaning")
-
     def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
-        """Return whether the overview has a row of the rates."""
+        """Return True if the overview has a row of the rates."""
         return bool(row["decides"])
 
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return what else is to be said of a row of the rates."""
+        """Return a remark on a row of the rates."""
         return ""
 
     def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
@@ -256,7 +230,7 @@ class Task:
         return None
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return what shows that the model of a row has a fixed preference."""
+        """Return the evidence of a fixed preference of the model of a row."""
         return ""
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
@@ -286,16 +260,7 @@ class Task:
         """Yield caveats about the rates of a construction, as sentences."""
         yield from ()
 
-    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return the name of a part of the comparisons if its detectable difference is reported, else ""."""
-        return self.part_name(part)
-
     # ---- exports
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the task's package; its dataset.yaml describes what the exported data set has of the task."""
-        return Path(str(sys.modules[type(self).__module__].__file__)).parent
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return configuration in the task's dataset.yaml -> its table of the exported data set."""
@@ -314,15 +279,20 @@ class Task:
         """
         return None
 
-    def choices(self, params: ReportParams) -> ChoiceItems | None:
-        """Return questions for tools that compare several texts."""
+    def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+        """Return questions for tools that compare several texts.
+
+        Returns:
+            One row per question (id, item, construction, kind, prompt, shots, examples, gold and question), and one row
+            per question and answer (id, answer and text).
+        """
         return None
 
 
 def read_demand(
     models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]
 ) -> Iterator[Demand]:
-    """Yield how much the models of each entry read; baselines are not counted.
+    """Yield the texts and tokens that the models of each entry read; baselines are not counted.
 
     Args:
         models: The models of params.yaml.
@@ -341,8 +311,24 @@ def read_demand(
 def replied_demand(
     llms: Mapping[str, Llm], stage: str, entries: Iterable[str], questions: Sequence[str]
 ) -> Iterator[Demand]:
-    """Yield how much each model is asked in words."""
+    """Yield the requests to each model that is prompted."""
     characters = sum(map(len, questions))
     for entry in entries:
         replied = len(questions) * llms[entry].max_tokens
         yield Demand(stage, entry, len(questions), characters // CHARACTERS_PER_TOKEN, replied)
+
+
+def published_table(table: pd.DataFrame, title: str, path: str, models: ReportModels) -> PageTable:
+    """Return a table for a page, without mock models and earlier checkpoints; without rows if nothing was published.
+
+    Args:
+        table: The table, with the columns model and source; it may be empty.
+        title: What it shows.
+        path: Its file, relative to results/, without suffix.
+        models: The models of the report.
+    """
+    kept = table if table.empty else table[~table["model"].isin([*models.mocks, *models.earlier])]
+    if len(kept) and (kept["source"] == "this run").all():
+        kept = kept.head(0)
+    rows = with_blanks(kept).astype(str).to_numpy().tolist()
+    return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)

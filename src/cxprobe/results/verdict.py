@@ -1,4 +1,4 @@
-"""Verdicts: what a rate says by the stated rules. The only place that decides so."""
+"""Verdicts on rates, by stated rules. No other module decides them."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from cxprobe.stats import LEVEL, WIDEST
 
 
 class Verdict(NamedTuple):
-    """What a rate says.
+    """A verdict on a rate.
 
     Attributes:
         style: How pages show it.
@@ -142,7 +142,7 @@ def beside_control(is_above: bool, beats: bool, passed: bool) -> str:
 
 
 def beats_baseline(row: Mapping[Any, Any]) -> bool:
-    """Return whether a rate is above that of the best baseline on the same items."""
+    """Return True if a rate is above that of the best baseline on the same items."""
     if pd.isna(row["p_adjusted"]):
         return bool(row["diff_low"] > 0)
     return bool(row["difference"] > 0 and row["p_adjusted"] < 1 - LEVEL)

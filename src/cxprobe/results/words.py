@@ -1,4 +1,6 @@
-"""How numbers are written in pages."""
+"""Numbers as pages and tables write them."""
+
+import pandas as pd
 
 from cxprobe.stats import WIDEST, Estimate
 
@@ -22,13 +24,22 @@ def number(n: float) -> str:
     return f"n{_SPACE}={_SPACE}{int(n):,}"
 
 
-def is_smoke_test(rate: Estimate) -> bool:
-    """Return whether a rate is of too few independent items to say anything: its interval is wider than 50 points."""
-    return rate.high - rate.low > WIDEST
-
-
 def in_full(rate: Estimate) -> str:
-    """Return a rate as "89 % [82, 93], n = 720", and that of a smoke test as a count: "15 of 48 right"."""
-    if is_smoke_test(rate):
+    """Return a rate as "89 % [82, 93], n = 720".
+
+    One with an interval wider than 50 points, a smoke test, is a count: "15 of 48 right".
+    """
+    if rate.high - rate.low > WIDEST:
         return f"{round(2 * rate.value * rate.n) / 2:g} of {rate.n:,} right"  # a tie is half
     return f"{percent(rate.value)} {interval(rate)}, {number(rate.n)}"
+
+
+def cell(value: float, low: float, high: float) -> str:
+    """Return a rate and its interval in percent, such as "61.5 (58.0 to 64.9)"."""
+    return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def with_blanks(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in which a number that there is not is an empty text, since absent is not zero."""
+    gaps = table.columns[table.isna().any()]
+    return table.astype(dict.fromkeys(gaps, object)).where(table.notna(), "")

@@ -1,1 +1,1 @@
-"""The text of items: the one language of their templates, English spelling, and what is wrong with a finished text."""
+"""The text of items: the language of templates, English spelling, and the faults of a finished text."""

@@ -1,4 +1,4 @@
-"""English spelling, for all texts that are put together from parts: "a" or "an", capitals, and what is wrong.
+"""English spelling of texts that are put together from parts: "a" or "an", capitals, and faults.
 
 The package inflect chooses articles too, but it writes "a usher" and "an uvula", and importing it takes a second. The
 rule here was compared with the CMU Pronouncing Dictionary: of the 40,940 words that lemminflect knows as well, it
@@ -32,9 +32,9 @@ _END = re.compile(r"[.?!][\"'”’)]*$")
 
 
 def faults_of_text(text: str) -> Iterator[str]:
-    """Give what is wrong with the spelling of a finished text, such as an item, whatever it says.
+    """Yield the faults of spelling in a finished text, such as an item.
 
-    Found are brackets and braces, as slots that nothing fills leave them; spaces at an end or two in a row; a beginning
+    They are brackets and braces, as slots that nothing fills leave them; spaces at an end or two in a row; a beginning
     without a capital; an end without a full stop, question mark or exclamation mark; "a" for "an" or the other way
     round; and two articles in a row.
     """
@@ -65,12 +65,7 @@ def wrong_articles(text: str) -> list[str]:
 
 
 def article_of(word: str) -> str:
-    """Return "a" or "an", whichever goes before a word; see `starts_with_vowel_sound`."""
-    return "an" if starts_with_vowel_sound(word) else "a"
-
-
-def starts_with_vowel_sound(word: str) -> bool:
-    """Return whether a word takes "an", judged by its spelling; abbreviations are taken for words."""
+    """Return the indefinite article of a word, "a" or "an", by its spelling; abbreviations are taken for words."""
     if word[0].lower() in "aeiou":
-        return not _CONSONANT_SOUND.match(word)
-    return bool(_VOWEL_SOUND.match(word))
+        return "a" if _CONSONANT_SOUND.match(word) else "an"
+    return "an" if _VOWEL_SOUND.match(word) else "a"

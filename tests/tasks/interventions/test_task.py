@@ -19,8 +19,8 @@ ROWS = [
 
 
 def test_random_directions_take_the_place_of_a_baseline_on_pages():
-    inputs = SimpleNamespace(rates=lambda task: pd.DataFrame(ROWS), is_placebo=lambda construction: False)
-    [finding] = InterventionsTask().findings(inputs, models=None)
+    inputs = SimpleNamespace(rates=lambda _: pd.DataFrame(ROWS), is_placebo=lambda _: False, items_of=lambda *_: None)
+    [finding] = InterventionsTask().findings(inputs, SimpleNamespace(question=lambda _, question: question))
     assert (finding.question, finding.headline, finding.control) == ("used", True, None)
     assert finding.verdict == VERDICTS["above_baseline"]
     assert (finding.baseline.model, finding.baseline.rate.value, finding.baseline.rate.high) == (

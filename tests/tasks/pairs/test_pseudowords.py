@@ -6,7 +6,7 @@ from toy_pairs import load_all, load_toy
 from cxprobe.errors import DataError
 from cxprobe.tasks.pairs.make import render_pairs
 from cxprobe.tasks.pairs.pseudowords import candidates_of, replace_content
-from cxprobe.text.english import starts_with_vowel_sound, wrong_articles
+from cxprobe.text.english import article_of, wrong_articles
 
 LOADED, PEOPLE = load_all()
 WITH_CONTENT = [name for name, content in LOADED.items() if content.content_slots]
@@ -21,7 +21,7 @@ def test_pseudowords_keep_length_ending_and_article_and_are_no_words_of_the_pair
     assert not set(table["pseudoword"]) & known
     for word, pseudoword in zip(table["word"], table["pseudoword"], strict=True):
         assert len(pseudoword) == len(word)
-        assert starts_with_vowel_sound(pseudoword) == starts_with_vowel_sound(word)
+        assert article_of(pseudoword) == article_of(word)
         for ending in ("ed", "ing"):
             assert pseudoword.endswith(ending) or not word.endswith(ending) or len(word) < len(ending) + 3
     rendered = render_pairs(name, replaced, PEOPLE, 50, seed=1, words="pseudo")

@@ -1,4 +1,4 @@
-"""Rates of answers to questions, against plain loops over made-up answers; and how replies are judged."""
+"""Rates of answers to questions, against plain loops over made-up answers; and how replies are evaluated."""
 
 import numpy as np
 import pandas as pd
@@ -31,9 +31,9 @@ PLAIN = {"shots": 0, "examples": "none", "chain_of_thought": False, "order": "",
 PLAIN |= {"template": "", "answerable": True, "control": False, "prompt": "p", "cluster_wording": ""}
 
 
-def rates(judged: pd.DataFrame, score: str = "sum") -> pd.DataFrame:
+def rates(evaluated: pd.DataFrame, score: str = "sum") -> pd.DataFrame:
     """Return the rates of one model."""
-    responses = prompt_responses(judged, score).assign(task="prompts", model="m")
+    responses = prompt_responses(evaluated, score).assign(task="prompts", model="m")
     return rates_of(with_all(responses), facets_of(score), rates_beside_constant)
 
 
@@ -51,13 +51,13 @@ def table_of_replies(rows) -> pd.DataFrame:
 @settings(deadline=None, max_examples=10)
 @given(st.lists(ROW, min_size=1, max_size=30))
 def test_a_rate_is_that_of_the_replies_there_were(rows):
-    judged = table_of_replies(rows)
-    table = rates(judged)
+    evaluated = table_of_replies(rows)
+    table = rates(evaluated)
     found = table[table["facet"] == "setting"].set_index(["construction", "measure"])
-    responses = prompt_responses(judged, "sum").assign(task="prompts", model="m")
+    responses = prompt_responses(evaluated, "sum").assign(task="prompts", model="m")
     scores = macro_f1_rates(responses, facets_of("sum")).set_index("construction")["value"]
     for construction in {row[2] for row in rows}:
-        every = judged[judged["construction"] == construction]
+        every = evaluated[evaluated["construction"] == construction]
         own = every[every["outcome"] != "failed"]
         assert found.at[(construction, "failed"), "value"] == pytest.approx((every["outcome"] == "failed").mean())
         assert ((construction, "accuracy") in found.index) == bool(len(own))
@@ -79,8 +79,8 @@ def test_a_rate_is_that_of_the_replies_there_were(rows):
         assert scores[construction] == pytest.approx(np.mean(each))
 
 
-def judged_answers() -> pd.DataFrame:
-    """Return judged answers of one model by two scores: two sets of inferences, with 0 and 1 shots, and reasoning."""
+def evaluated_answers() -> pd.DataFrame:
+    """Return the answers of one model by two scores: two sets of inferences, with 0 and 1 shots, and reasoning."""
     rows = []
     for number in range(24):
         construction, parity, id_ = "ab"[number // 12], number % 2, str(number)
@@ -111,10 +111,10 @@ COLUMNS = {  # facet -> the columns of the answers that its level has
 
 
 def test_rates_are_the_means_of_the_credits_by_the_score_that_decides():
-    judged = judged_answers()
-    table = rates(judged, "pmi")
+    evaluated = evaluated_answers()
+    table = rates(evaluated, "pmi")
     accuracy = table[table["measure"] == "accuracy"].set_index(["construction", "source", "facet", "level"])["value"]
-    own, other = (judged[judged["asked"] == asked] for asked in ("pmi", "sum"))
+    own, other = (evaluated[evaluated["asked"] == asked] for asked in ("pmi", "sum"))
     checked = 0
     for facet, columns in COLUMNS.items():
         for (of, name), rows in own.groupby(["construction", "set"]):
@@ -132,16 +132,16 @@ def test_rates_are_the_means_of_the_credits_by_the_score_that_decides():
 
 
 def test_the_fewest_examples_decide_and_neither_reasoning_nor_a_control_does():
-    judged = judged_answers().query("asked == 'sum'")
-    deciding = rates(judged).query("decides")
-    fewest = judged.groupby(["construction", "set"])["shots"].min()
+    evaluated = evaluated_answers().query("asked == 'sum'")
+    deciding = rates(evaluated).query("decides")
+    fewest = evaluated.groupby(["construction", "set"])["shots"].min()
     for row in deciding[deciding["construction"] != ALL].to_dict("records"):
         assert (row["facet"], row["measure"]) == ("setting", "accuracy")
         assert settings_in(pd.Series([row["level"]]))["shots"].item() == fewest[row["construction"], row["source"]]
     assert not deciding.duplicated(["construction", "source"]).any()
     assert len(deciding) == 9
-    assert not rates(judged.assign(chain_of_thought=True))["decides"].any()
-    control = rates(judged.assign(set="templatic-control"))
+    assert not rates(evaluated.assign(chain_of_thought=True))["decides"].any()
+    control = rates(evaluated.assign(set="templatic-control"))
     assert not control["decides"].any()
     assert "all_settings" not in set(control["facet"])  # by which models are compared
 
@@ -181,15 +181,15 @@ GOLDS = ["A", "B", "C", "C", "C", "C"]
     ],
 )
 def test_consistency_is_the_share_of_items_with_the_same_option_in_all_orders(answer_of, consistent, accuracy):
-    judged = rotated(answer_of, GOLDS)
-    found = rates(judged).query("facet == 'setting' and construction == 'a'").set_index("measure")
+    evaluated = rotated(answer_of, GOLDS)
+    found = rates(evaluated).query("facet == 'setting' and construction == 'a'").set_index("measure")
     assert found.loc["consistency", ["value", "n"]].tolist() == [consistent, 6]
     assert found.at["accuracy", "value"] == pytest.approx(accuracy)
     # Every letter is right in a third of the questions, but "not enough information" in four items of six.
     assert found.at["accuracy", "chance"] == pytest.approx(4 / 6)
-    assert "consistency" not in set(rates(judged[judged["order"] == "ABC"])["measure"])
-    judged.loc[0, ["outcome", "answer"]] = ["failed", ""]
-    fewer = rates(judged).query("facet == 'setting' and construction == 'a'").set_index("measure")
+    assert "consistency" not in set(rates(evaluated[evaluated["order"] == "ABC"])["measure"])
+    evaluated.loc[0, ["outcome", "answer"]] = ["failed", ""]
+    fewer = rates(evaluated).query("facet == 'setting' and construction == 'a'").set_index("measure")
     assert fewer.at["consistency", "n"] == 5
 
 
@@ -233,8 +233,8 @@ GIVEN = GIVEN.assign(failed=[False, True, False, False], error=["", "no connecti
 
 def test_a_reader_that_compares_strings_exactly_takes_a_digit_or_letter_alone():
     replies = GIVEN.assign(reply=["C", "", "Answer: 1", "1"])
-    judged = evaluate_reply_table(QUESTIONS, replies, "exact")
-    assert judged["outcome"].tolist() == ["right", "unparsed", "failed", "right"]
+    evaluated = evaluate_reply_table(QUESTIONS, replies, "exact")
+    assert evaluated["outcome"].tolist() == ["right", "unparsed", "failed", "right"]
     assert evaluate_reply_table(QUESTIONS, replies, "stated")["outcome"].tolist() == [
         "right",
         "wrong",
@@ -243,13 +243,13 @@ def test_a_reader_that_compares_strings_exactly_takes_a_digit_or_letter_alone():
     ]
 
 
-def test_every_question_is_judged_by_its_own_reply_in_whatever_order_they_came():
-    judged = evaluate_reply_table(QUESTIONS, GIVEN)
-    assert judged["id"].tolist() == QUESTIONS["id"].tolist()
-    assert judged["outcome"].tolist() == ["right", "wrong", "failed", "unparsed"]
-    assert judged["answer"].tolist() == ["1", "1", "", ""]
-    assert judged["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert judged["cluster_premise"].tolist() == ["p", "p", "q", "q"]
+def test_every_question_is_evaluated_by_its_own_reply_in_whatever_order_they_came():
+    evaluated = evaluate_reply_table(QUESTIONS, GIVEN)
+    assert evaluated["id"].tolist() == QUESTIONS["id"].tolist()
+    assert evaluated["outcome"].tolist() == ["right", "wrong", "failed", "unparsed"]
+    assert evaluated["answer"].tolist() == ["1", "1", "", ""]
+    assert evaluated["credit"].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert evaluated["cluster_premise"].tolist() == ["p", "p", "q", "q"]
     with pytest.raises(DataError, match=r"not those to the questions \(3 replies, 4 questions\); run ask_prompts"):
         evaluate_reply_table(QUESTIONS, GIVEN[:3])
     with pytest.raises(DataError, match="4 replies, 4 questions"):

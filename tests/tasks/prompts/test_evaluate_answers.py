@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cxprobe.models.params import Member, ModelSpec, Rule
 from cxprobe.models.texts import TokenScores, token_table
-from cxprobe.results.compare import compare
+from cxprobe.results.comparisons import compare
 from cxprobe.results.params import Families
 from cxprobe.tasks.prompts.evaluate import (
     evaluate_baseline,
@@ -31,8 +31,8 @@ def tables(values, golds="012"):
 @settings(deadline=None, max_examples=60)
 @given(VALUES)
 def test_the_likeliest_answer_wins_and_a_tie_is_shared(values):
-    judged = evaluate_likelihoods(*tables(values))
-    for row, own in zip(judged.itertuples(), values, strict=True):
+    evaluated = evaluate_likelihoods(*tables(values))
+    for row, own in zip(evaluated.itertuples(), values, strict=True):
         best = [str(answer) for answer, value in enumerate(own) if value == max(own)]
         assert row.credit == (1 / len(best) if row.gold in best else 0)
         assert row.answer == (best[0] if len(best) == 1 else "")
@@ -77,9 +77,9 @@ def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_
 SPEC = ModelSpec(name="m", revision=None, sha256=None, dtype="float32")
 MEMBERS = [
     Member("real", SPEC, "real"),
-    Member("twin", ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1}), "twin"),
-    Member("negation", Rule(kind="negation"), "panel"),
-    Member("overlap", Rule(kind="word_overlap"), "panel"),
+    Member("random", ModelSpec(**SPEC.model_dump() | {"weights": "random", "seed": 1}), "random"),
+    Member("negation", Rule(kind="negation"), "rules"),
+    Member("overlap", Rule(kind="word_overlap"), "rules"),
 ]
 GOLDS = "0120120120"
 
@@ -110,21 +110,21 @@ def asked(model: str, credits: list[float], prompts: int = 2) -> pd.DataFrame:
 
 
 def test_a_baseline_answers_an_item_once_and_some_items_not_at_all():
-    judged = evaluate_baseline(items().assign(drawn=[True, False, *[True] * 8]), baseline_answers("0-0"))
-    assert judged["id"].tolist() == judged["item"].tolist() == ["i0", "i1", "i2"]
-    assert judged["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
-    assert judged["outcome"].tolist() == ["right", "tied", "wrong"]
-    assert (judged[["prompt", "shots", "examples"]] == ["none", 0, "none"]).all(axis=None)
+    evaluated = evaluate_baseline(items().assign(drawn=[True, False, *[True] * 8]), baseline_answers("0-0"))
+    assert evaluated["id"].tolist() == evaluated["item"].tolist() == ["i0", "i1", "i2"]
+    assert evaluated["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
+    assert evaluated["outcome"].tolist() == ["right", "tied", "wrong"]
+    assert (evaluated[["prompt", "shots", "examples"]] == ["none", 0, "none"]).all(axis=None)
     # An item that no question is about is in no rate beside those of other models.
-    assert prompt_responses(judged, "pmi")["decides"].tolist() == [True, False, True]
+    assert prompt_responses(evaluated, "pmi")["decides"].tolist() == [True, False, True]
     assert evaluate_baseline(items(), baseline_answers("")).empty
 
 
-def compared(judged: pd.DataFrame, score: str) -> pd.DataFrame:
+def compared(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     """Return the comparisons of models, whose slugs are in the column model."""
     parts = [
         prompt_responses(answers, score).assign(task="prompts", model=model)
-        for model, answers in judged.groupby("model", sort=False)
+        for model, answers in evaluated.groupby("model", sort=False)
     ]
     families = Families(random_weights=True, best_baseline=True, neighbours=True, models=[])
     return compare(pd.concat(parts, ignore_index=True), facets_of(score), MEMBERS, {}, families)
@@ -139,19 +139,12 @@ def baselines() -> list[pd.DataFrame]:
 
 def test_models_are_compared_by_item_over_all_prompts_with_the_best_baseline_and_the_random_weights_control():
     half = [1.0, 0.0] * 5
-    judged = pd.concat([asked("real", half), asked("twin", [0.0] * 10), *baselines()], ignore_index=True)
-    second = judged["id"].str.endswith("/1")
-    judged.loc[second & (judged["model"] == "real"), "credit"] = 0.0  # with the second prompt
-    table = compared(judged, "pmi").query("first == 'real'").set_index("compares")
+    evaluated = pd.concat([asked("real", half), asked("random", [0.0] * 10), *baselines()], ignore_index=True)
+    second = evaluated["id"].str.endswith("/1")
+    evaluated.loc[second & (evaluated["model"] == "real"), "credit"] = 0.0  # with the second prompt
+    table = compared(evaluated, "pmi").query("first == 'real'").set_index("compares")
     assert set(table.index) == {"best baseline", "random weights"}
     assert table.loc["best baseline", ["first", "second", "n"]].tolist() == ["real", "overlap", 10]
     assert table.loc["best baseline", "difference"] == pytest.approx(0.25 - 1)
     assert table.loc["random weights", "difference"] == pytest.approx(0.25)
-    assert compared(judged, "sum").empty  # another score does not count
-
-
-def test_a_control_is_compared_with_nothing():
-    plain = asked("real", [0.0] * 10).assign(construction="plain", set="templatic-control", control=True)
-    table = compared(pd.concat([asked("real", [1.0] * 10).assign(set="own"), plain, *baselines()]), "pmi")
-    assert set(table["source"]) == {"own"}
-    assert compared(plain, "pmi").empty
+    assert compared(evaluated, "sum").empty  # another score does not count

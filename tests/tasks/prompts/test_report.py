@@ -1,7 +1,6 @@
 """Tables and figures beside published results, and what items consist of."""
 
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +11,6 @@ from cxprobe.tasks.prompts.report import (
     BEST,
     MEAN,
     ONLY,
-    baselines_on_items,
     best_and_mean,
     item_words,
     prompt_figures,
@@ -23,18 +21,18 @@ from cxprobe.tasks.prompts.report import (
 )
 
 SETTING = ["set", "shots", "examples", "chain_of_thought"]
-PUBLISHED = read_published_results(ROOT / "published" / "prompts.yaml", lambda path: ROOT / path)
+PUBLISHED = read_published_results(lambda path: ROOT / path)
 MOCK = Llm.model_construct(name="mockllm/model")
 MEMBERS = [
     Member("one", ModelSpec(name="m", revision=None, sha256=None, dtype="float32"), "one"),
     Member("two", ModelSpec(name="m", revision=None, sha256=None, dtype="float32", weights="random", seed=1), "two"),
-    Member("words", Rule(kind="negation"), "panel"),
+    Member("words", Rule(kind="negation"), "rules"),
     Member("mock", MOCK, "mock"),
 ]
 
 
 def run_table(*settings):
-    """Return rates of two models in settings, with the columns of tables of judged answers."""
+    """Return rates of two models in settings, with the columns of tables of evaluated answers."""
     rows = [(*setting, model) for setting in settings for model in ("one", "two")]
     table = pd.DataFrame(rows, columns=[*SETTING, "model"]).assign(label=lambda table: table["model"])
     rates = {"accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 20, "chance": 0.35}
@@ -78,10 +76,11 @@ def test_what_ran_stands_above_what_is_published_in_the_same_setting_and_means_b
 
 
 def prompt_rates(accuracies):
-    """Return rates over all prompts and by model and prompt; {model: {prompt: accuracy}}."""
-    rows = [(model, "reply", prompt, rate) for model, rates in accuracies.items() for prompt, rate in rates.items()]
-    by_prompt = pd.DataFrame(rows, columns=["model", "asked", "prompt", "accuracy"])
-    return by_prompt.groupby(["model", "asked"], as_index=False)["accuracy"].mean(), by_prompt
+    """Return accuracies over all prompts and by prompt of models in one setting; {model: {prompt: accuracy}}."""
+    rows = [(model, "prompt", prompt, rate) for model, rates in accuracies.items() for prompt, rate in rates.items()]
+    rows += [(model, "setting", "", sum(rates.values()) / len(rates)) for model, rates in accuracies.items()]
+    table = pd.DataFrame(rows, columns=["model", "facet", "prompt", "accuracy"])
+    return table.assign(construction=ALL, asked="reply", set="x", shots=0, examples="none", chain_of_thought=False)
 
 
 @given(
@@ -92,7 +91,7 @@ def prompt_rates(accuracies):
     )
 )
 def test_the_best_prompt_is_never_below_the_mean_and_every_model_has_both(accuracies):
-    rows = best_and_mean(*prompt_rates(accuracies), ["model", "asked"])
+    rows = best_and_mean(prompt_rates(accuracies))
     for model, rates in accuracies.items():
         of_model = rows[rows["model"] == model].set_index("over_prompts")
         found = of_model["accuracy"].to_dict()
@@ -115,7 +114,7 @@ def rates(*rows) -> pd.DataFrame:
     return table.assign(measure="accuracy", low=table["value"] - 0.1, high=table["value"] + 0.1, n=20, chance=0.35)
 
 
-def row_label_in_git(model: str, prompts: dict[str, float], source: str = "templatic", setting: str = "0.False.none"):
+def by_prompt(model: str, prompts: dict[str, float], source: str = "templatic", setting: str = "0.False.none"):
     """Yield the accuracies of a model by prompt, on a construction and all."""
     for construction in ("x", ALL):
         yield (model, construction, source, "setting", setting, sum(prompts.values()) / len(prompts))
@@ -132,8 +131,8 @@ def dots_in(axes):
 
 
 def test_models_have_their_labels_baselines_are_ticks_and_a_mock_is_drawn_only_alone():
-    real = [*row_label_in_git("one", {"p": 0.5}), *row_label_in_git("two", {"p": 0.5})]
-    mock, words = [*row_label_in_git("mock", {"p": 0.5})], [*row_label_in_git("words", {"none": 0.8})]
+    real = [*by_prompt("one", {"p": 0.5}), *by_prompt("two", {"p": 0.5})]
+    mock, words = [*by_prompt("mock", {"p": 0.5})], [*by_prompt("words", {"none": 0.8})]
     figures = prompt_figures(rates(*real, *mock, *words), MEMBERS, "pmi", PUBLISHED)
     assert set(figures) == {"best_by_construction", "inference_beside_published"}
     for figure in figures.values():
@@ -149,9 +148,9 @@ def test_models_have_their_labels_baselines_are_ticks_and_a_mock_is_drawn_only_a
 
 
 def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_test_the_two_that_differ_most():
-    shown = [*row_label_in_git("one", {"p": 0.25, "q": 0.5})]
-    shown += row_label_in_git("one", {"p": 0.75, "q": 0.5}, setting="3.False.templatic")
-    shown += row_label_in_git("one", {"p": 0.2, "q": 0.3, "r": 0.4}, "reasoning")
+    shown = [*by_prompt("one", {"p": 0.25, "q": 0.5})]
+    shown += by_prompt("one", {"p": 0.75, "q": 0.5}, setting="3.False.templatic")
+    shown += by_prompt("one", {"p": 0.2, "q": 0.3, "r": 0.4}, "reasoning")
     for prompt, value in {"p": 0.1, "q": 0.5, "r": 0.9}.items():
         shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.True.base", 0.6)]
         shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.False.short", value)]
@@ -165,7 +164,7 @@ def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_t
 
 
 def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_one_name_are_told_apart():
-    shown = [row for name in ("templatic", "cxnli", "challenge") for row in row_label_in_git("mock", {"p": 0.5}, name)]
+    shown = [row for name in ("templatic", "cxnli", "challenge") for row in by_prompt("mock", {"p": 0.5}, name)]
     figure = prompt_figures(rates(*shown), MEMBERS, "pmi", PUBLISHED)["inference_beside_published"]
     left, right = (dots_in(axes) for axes in figure.axes)
     assert [axes.get_title() for axes in figure.axes] == ["CxNLI", "CxNLI challenge"]
@@ -178,16 +177,11 @@ def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_o
     assert right["mock (asked)"] == [0.5]
 
 
-def test_items_are_counted_by_template_or_test_and_baselines_have_the_chance_of_each_data_set():
+def test_items_are_counted_by_template_or_test():
     rows = [("inference", "templatic", "t", "", f"It was {gold}.", "", gold) for gold in "012"]
     rows += [("reasoning", "reasoning", "", test, "", "Ann ran.", "C") for test in ("base", "short")]
     items = pd.DataFrame(rows, columns=["kind", "set", "template", "test", "hypothesis", "text", "gold"])
-    items = items.assign(construction="x", question="Who ran?")
-    asked = [("words", "x", of, "all_items", "", value) for of, value in (("templatic", 0.6), ("reasoning", 0.55))]
-    baselines = baselines_on_items(rates(*asked).assign(chance=[1 / 3, 0.5]), 0.6, MEMBERS)
-    assert baselines.set_index("dataset")["solved"].to_dict() == {"x, templatic": True, "x, reasoning": False}
-    assert baselines["limit"].tolist() == pytest.approx([1 / 3 + 0.2 * 2 / 3, 0.6])
-    tables = item_words(items)
+    tables = item_words(items.assign(construction="x", question="Who ran?"))
     templates = tables["templates"].set_index(["dataset", "label", "template"])["n"]
     assert templates["x, templatic", "0", "t"] == templates["x, reasoning", "C", "short"] == 1
     words = tables["words"].set_index(["dataset", "label", "word"])["count"]

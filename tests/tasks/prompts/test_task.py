@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from cxprobe.results.rated import findings_of_rates
+from cxprobe.results.findings import findings_of_rates
 from cxprobe.tasks.prompts.task import PromptsTask
 
 ROW = {"construction": "toy", "source": "templatic", "measure": "accuracy", "model": "clm", "verdict": "does_not"}
@@ -17,12 +17,13 @@ ROW |= {"control": 0.5, "control_low": 0.4, "control_high": 0.6, "control_n": 20
 
 def findings_of(*rows):
     """Return the findings of rates, each `ROW` with changes."""
-    judge = SimpleNamespace(score="pmi")
-    params = SimpleNamespace(section=lambda _: SimpleNamespace(evaluate=judge, llms={"chat": {}}))
+    settings = SimpleNamespace(score="pmi")
+    params = SimpleNamespace(section=lambda _: SimpleNamespace(evaluate=settings, llms={"chat": {}}))
     inputs = SimpleNamespace(
         rates=lambda _: pd.DataFrame([ROW | row for row in rows]),
         stage=SimpleNamespace(params=params),
         is_placebo=lambda _: False,
+        items_of=lambda *_: None,
     )
     return [*findings_of_rates(PromptsTask(), inputs, SimpleNamespace(question=lambda *_: "meaning"))]
 

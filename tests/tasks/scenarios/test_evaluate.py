@@ -14,19 +14,24 @@ from hypothesis.extra.numpy import arrays
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.results.rates import rates_of
+from cxprobe.stats import credits_of_margins
 from cxprobe.tasks.scenarios.baselines import baseline_scores
 from cxprobe.tasks.scenarios.evaluate import (
     FACETS,
+    TIE,
     calibrate,
-    decide,
     decide_tests,
-    flip,
     flips_from_base,
     scenario_responses,
     with_preferences,
 )
 from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
 from cxprobe.tasks.scenarios.rules import Scenarios, load_scenarios
+
+
+def decide(scores: np.ndarray, right: int) -> np.ndarray:
+    return credits_of_margins(scores[:, right] - scores[:, 1 - right], TIE)
+
 
 LOG_P = st.floats(-30, -0.01)
 TESTED = arrays(np.float64, (3, 2), elements=LOG_P)
@@ -60,12 +65,6 @@ def test_a_model_that_heeds_no_text_is_left_with_ties(normalised, log_p):
     assert (decide(calibrate(log_p, log_c, normalised=normalised), 0) == 0.5).all()
 
 
-def test_the_right_word_must_score_higher_and_a_tie_is_half():
-    scores = np.array([[-1.0, -2.0], [-2.0, -1.0], [-3.0, -3.0]])
-    assert decide(scores, 0).tolist() == [1, 0, 0.5]
-    assert decide(scores, 1).tolist() == [0, 1, 0.5]
-
-
 def test_rounding_decides_nothing_and_the_least_difference_in_float32_does():
     value = np.float32(-2.5)
     scores = np.array([[value, value + 1e-14], [value, np.nextafter(value, np.float32(0))]], dtype=np.float64)
@@ -80,7 +79,8 @@ def tossed(credit: float) -> list[bool]:
 @pytest.mark.parametrize(("before", "after"), list(product([0.0, 0.5, 1.0], repeat=2)))
 def test_a_flip_is_as_likely_as_with_a_coin_for_every_tie(before, after):
     ways = [(first, second) for first in tossed(before) for second in tossed(after)]
-    assert flip(np.array([before]), np.array([after])).tolist() == [np.mean([one != other for one, other in ways])]
+    decisions = pd.DataFrame({"calibration": "none", "item": "i", "base": [True, False], "accuracy": [before, after]})
+    assert flips_from_base(decisions)["flips"].tolist() == [np.mean([one != other for one, other in ways])]
 
 
 CONSTRUCTIONS = ["comparative-correlative", "let-alone"]

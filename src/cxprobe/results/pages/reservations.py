@@ -1,26 +1,22 @@
-"""What must be kept in mind when findings about a construction are read."""
+"""Reservations about the findings on a construction."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import ceil, isnan
 
-import pandas as pd
-
-from cxprobe.results.comparisons import BEST_BASELINE
-from cxprobe.results.findings import ASKED, FOUND, PREFERENCE, Finding, ReportModels, grouped_rows
+from cxprobe.results.findings import ASKED, PREFERENCE, Finding, ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.words import in_full, number
+from cxprobe.results.words import in_full
 
 
 def reservations_of(
     construction: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
 ) -> Iterator[str]:
-    """Give the reservations about one construction, as sentences.
+    """Yield the reservations about one construction, as sentences.
 
     Args:
         construction: Its folder.
         findings: Those about it, of all models.
-        inputs: The tables of comparisons, which say what differences could have been found.
+        inputs: The results of the run.
         models: The models.
     """
     headlines = [one for one in findings if one.headline]
@@ -47,7 +43,6 @@ def reservations_of(
                 else "an untrained model knows nothing; the interval counts the items for one draw of weights and of "
                 "training sentences, and another draw can lie on the other side of chance."
             )
-    yield from _power(construction, headlines, inputs)
     for task in inputs.tasks.values():
         yield from task.reservations(construction, inputs)
     asked = {one.question for one in findings if one.model in models.shown}
@@ -55,29 +50,3 @@ def reservations_of(
         if question not in asked:
             mock = " The mock model answers without a model, so it does not count."
             yield f"No model was asked {ASKED[question]}.{mock if question == 'words' and models.mocks else ''}"
-
-
-def _power(construction: str, headlines: Sequence[Finding], inputs: ReportInputs) -> Iterator[str]:
-    """Yield how large a difference from the best baseline had to be to be found, where no model is above it."""
-    settled = {(one.task, one.run or one.source) for one in headlines if one.verdict in FOUND}
-    unsettled = {(one.task, one.run or one.source) for one in headlines} - settled
-    for name, task in inputs.tasks.items():
-        table = inputs.table(task.comparisons)
-        if table.empty or all(name != other for other, _ in unsettled):
-            continue
-        folders = table["construction"].map(inputs.sections[name].construction_of)
-        compared = table[(folders == construction) & (table["compares"] == BEST_BASELINE)]
-        compared = compared[pd.to_numeric(compared["p"], errors="coerce").notna()]
-        for (part,), rows in grouped_rows(compared, task.compared_by):
-            called = task.powered(construction, part, inputs)
-            if not called or (task.compared_by in ("source", "construction") and (name, part) not in unsettled):
-                continue
-            most = rows.sort_values("n", kind="stable").iloc[-1]
-            detectable, with_n = float(pd.to_numeric(most["detectable"], errors="coerce")), number(most["n"])
-            yield (
-                f"{called}: with {with_n}, even the largest difference from the best baseline that there can be "
-                "would not have been found four times in five."
-                if isnan(detectable)
-                else f"{called}: with {with_n}, only a difference of {ceil(100 * detectable)} points or more from the "
-                "best baseline would have been found four times in five."
-            )

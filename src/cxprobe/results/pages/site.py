@@ -10,13 +10,14 @@ from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
 from itertools import product
 from math import log10
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cxprobe.models.folders import is_gguf
+from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
 from cxprobe.results.findings import (
@@ -28,11 +29,11 @@ from cxprobe.results.findings import (
     Finding,
     Question,
     ReportModels,
+    estimate_of,
 )
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.pages.reservations import reservations_of
 from cxprobe.results.params import Report
-from cxprobe.results.rated import estimate_of
 from cxprobe.results.rates import ALL
 from cxprobe.results.task import PageTable, Task
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
@@ -60,7 +61,7 @@ class Grid:
     """A table of the overview: what models get on constructions in one way of asking.
 
     Attributes:
-        question: What is asked.
+        question: The question.
         by: In which way.
         models: Its columns.
         rows: A construction and the kind of its items -> model -> finding; none for what it was not asked.
@@ -73,7 +74,7 @@ class Grid:
 
 
 def findings_of(inputs: ReportInputs, models: ReportModels) -> list[Finding]:
-    """Return what every model gets that has a page, on all items of all constructions."""
+    """Return the findings of every model that has a page, on all items of all constructions."""
     findings = [finding for task in inputs.tasks.values() for finding in task.findings(inputs, models)]
     order = {slug: number for number, slug in enumerate(models.with_pages)}
     return sorted((one for one in findings if one.model in order), key=lambda one: order[one.model])
@@ -88,24 +89,30 @@ def render_pages(
         inputs: What the run has left.
         models: Its models.
         findings: What `findings_of` returns of both.
-        drawn: See `cxprobe.results.inputs.ReportInputs.pictures`.
+        drawn: Path below the results of the report, without suffix -> a figure; one whose name has the folder of a
+            construction is about it.
     """
     environment = _environment(inputs, models)
-    pictures = inputs.pictures(drawn)
+    pictures: dict[str, list[dict[str, str]]] = {}  # construction, "" for several -> its figures
+    for path, figure in drawn.items():
+        about = "".join(slug for slug in Path(path).stem.split("_") if slug in inputs.constructions)
+        picture = {"path": f"report/{path}.png", "title": figure.get_suptitle().replace("\n", " ")}
+        pictures.setdefault(about, []).append(picture)
 
     def page(template: str, root: str, **content: object) -> str:
         return environment.get_template(template).render(root=root, **content)
 
     known = {slug: _facts(member) for slug, member in models.members.items()}
-    poolable = [picture for picture in pictures if not picture.construction]
     grids = _grids(_of_overview(findings, models), inputs.tasks)
     pages = {
         "index.html": page("index.html", "", headline=_headline(grids), grids=grids, facts=known),
-        "figures.html": page("figures.html", "", pictures=poolable, tables=_published(None, inputs, models)),
+        "figures.html": page(
+            "figures.html", "", pictures=pictures.get("", []), tables=_published(None, inputs, models)
+        ),
     }
     for slug in inputs.constructions:
         content = _construction(slug, [finding for finding in findings if finding.construction == slug], inputs, models)
-        content["pictures"] = [picture for picture in pictures if picture.construction == slug]
+        content["pictures"] = pictures.get(slug, [])
         pages[f"constructions/{slug}.html"] = page("construction.html", "../", slug=slug, **content)
     for slug in models.with_pages:
         of_model = [finding for finding in findings if finding.model == slug]
@@ -120,7 +127,7 @@ def _of_overview(findings: Sequence[Finding], models: ReportModels) -> list[Find
 
 
 def _headline(grids: Sequence[Grid]) -> dict[str, str]:
-    """Return what was found, in a sentence for each model."""
+    """Return a summary of the findings, a sentence for each model."""
     said: dict[str, list[str]] = {model: [] for grid in grids for model in grid.models}
     for grid in grids:
         knows = _KNOWS[grid.question]
@@ -253,23 +260,18 @@ def _construction(
 
 
 def _baseline(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-    """Yield what every baseline gets on the items of a construction."""
+    """Yield the rates of every baseline on the items of a construction."""
     for name, task in inputs.tasks.items():
-        columns = list(task.divided)
-        if not columns:
-            continue
         rates = inputs.rates(name)
         of_baseline = rates[(rates["measure"] == "accuracy") & rates["model"].isin(models.baseline)]
         of_it = of_baseline["construction"].map(inputs.sections[name].construction_of) == construction
         rows = []
         for row in of_baseline[of_it & (of_baseline["construction"] != ALL)].to_dict("records"):
-            if not task.row_label(row, inputs):
-                continue
-            rate = estimate_of(row)
-            parts = [task.part_name(str(part)) for part in (row[column] for column in columns)]
-            rows.append([row["model"], *parts, percent(rate.value), interval(rate), f"{rate.n:,}"])
-        head = ["baseline", *columns, "accuracy", "interval", "n"]
-        yield PageTable(f"What baselines get: {name}", task.accuracy, head, rows)
+            rate, label = estimate_of(row), task.row_label(row, inputs.items_of(construction, name))
+            if label:
+                rows.append([row["model"], label, percent(rate.value), interval(rate), f"{rate.n:,}"])
+        head = ["baseline", "items", "accuracy", "interval", "n"]
+        yield PageTable(f"Rates of baselines: {name}", task.accuracy, head, rows)
 
 
 def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:

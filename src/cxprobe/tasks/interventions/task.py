@@ -12,13 +12,11 @@ from cxprobe.constructions.faults import Fault
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.writing import DATA
 from cxprobe.results.answers import read_made_table
-from cxprobe.results.findings import Question, ReportModels, grouped_rows
+from cxprobe.results.findings import ReportModels, estimate_of, grouped_rows
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
-from cxprobe.results.published import published_table
-from cxprobe.results.rated import estimate_of
-from cxprobe.results.task import Demand, Example, PageSection, PageTable, Task, read_demand
+from cxprobe.results.task import Demand, Example, PageSection, PageTable, Task, published_table, read_demand
 from cxprobe.results.words import interval, percent
 from cxprobe.tasks.interventions.evaluate import FACETS, of_facet, role_of
 from cxprobe.tasks.interventions.names import (
@@ -73,6 +71,7 @@ class InterventionsTask(Task):
     params = InterventionsStage
     title = "Interventions"
     asked_by = "by interventions"
+    question = "used"
     steps = ("make", "measure")
 
     def items_in(self, construction: str) -> list[str]:
@@ -126,15 +125,9 @@ class InterventionsTask(Task):
             texts += [*sides, *(sides[:1] * (layers * exchanges))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return what is asked where the best direction changes most; other rates are in tables alone."""
-        del inputs
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
+        """Return a label for rates where the best direction changes most; other rates are in tables alone."""
         return "answers that an exchange along one direction changes" if row["facet"] == USED else ""
-
-    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
-        """Return whether a model uses what can be read."""
-        del row, models
-        return "used"
 
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return the effect beyond control words, and what the whole vector changes at the same place."""

@@ -172,7 +172,7 @@ def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
                 what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
                 yield Fault(("typical", position), what)
             if has_pronouns:
-                faults = unbearable(noun, ROLE_NOUN_TYPE, people.types[ROLE_NOUN_TYPE], people)
+                faults = unbearable(noun, ROLE_NOUN_TYPE, people)
                 yield from (Fault(("typical", position), what) for what in faults)
 
 

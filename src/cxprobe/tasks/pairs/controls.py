@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from cxprobe.results.rated import estimate_of
+from cxprobe.results.findings import estimate_of
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF
 from cxprobe.results.verdict import beats_baseline, beside_control
 from cxprobe.stats import Estimate, difference_of_samples

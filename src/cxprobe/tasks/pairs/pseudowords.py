@@ -19,7 +19,7 @@ from cxprobe.constructions.people import Row
 from cxprobe.errors import DataError
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.tasks.pairs.frames import PairsFile
-from cxprobe.text.english import starts_with_vowel_sound
+from cxprobe.text.english import article_of
 
 PseudowordSource = Literal["wuggy", "random"]
 Candidates = Callable[[str], list[str]]
@@ -129,7 +129,7 @@ def _fits(candidate: str, word: str, taken: Collection[str]) -> bool:
         candidate not in taken
         and len(candidate) == len(word)
         and candidate.endswith(_ending(word))
-        and starts_with_vowel_sound(candidate) == starts_with_vowel_sound(word)
+        and article_of(candidate) == article_of(word)
     )
 
 

@@ -37,13 +37,12 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConf
     unknown = sorted(set(replies["pair"]) - set(pairs["id"]))
     if unknown:
         raise DataError(f"{len(unknown)} pairs were asked about that are not there, such as {unknown[0]}; ask again")
-    read = replies[["pair", "gold", "reply"]].copy()
-    judged = []
+    evaluated = []
     for row in replies.to_dict("records"):
         reply, options = None if row["failed"] else row["reply"], {"A": row["option_a"], "B": row["option_b"]}
-        judged.append(evaluate_reply(reply, row["gold"], options, chain_of_thought=False))
-    read["answer"] = [preference.answer for preference in judged]
-    read["outcome"] = [preference.outcome for preference in judged]
+        evaluated.append(evaluate_reply(reply, row["gold"], options, chain_of_thought=False))
+    outcomes = pd.DataFrame(evaluated, columns=["answer", "outcome"], index=replies.index)
+    read = replies[["pair", "gold", "reply"]].join(outcomes)
     groups = _GROUPS if how.source == OWN_PAIRS else how.cell
     about = ["id", *groups, *(name for name in pairs.columns if name.startswith(CLUSTER))]
     return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")

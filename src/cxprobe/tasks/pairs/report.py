@@ -6,7 +6,7 @@ import pandas as pd
 
 from cxprobe.results.dots import PEOPLE
 from cxprobe.results.rates import ALL
-from cxprobe.results.tables import cell
+from cxprobe.results.words import cell
 
 MEANING = "all pairs of meaning"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers

@@ -15,15 +15,22 @@ from cxprobe.files.writing import DATA
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.answers import cluster_lists, read_made_table
-from cxprobe.results.findings import NO_RATE, Baseline, Finding, Question, ReportModels
+from cxprobe.results.findings import NO_RATE, Baseline, Finding, Question, ReportModels, estimate_of, findings_of_rates
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
-from cxprobe.results.published import published_table
-from cxprobe.results.rated import estimate_of, findings_of_rates
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import CHANCE_IN_BOTH
-from cxprobe.results.task import Demand, Example, PageSection, PageTable, Task, read_demand, replied_demand
+from cxprobe.results.task import (
+    Demand,
+    Example,
+    PageSection,
+    PageTable,
+    Task,
+    published_table,
+    read_demand,
+    replied_demand,
+)
 from cxprobe.results.words import in_full, number
 from cxprobe.tasks.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
 from cxprobe.tasks.pairs.evaluate import answered_variants
@@ -76,8 +83,6 @@ class PairsTask(Task):
     title = "Minimal pairs"
     asked_by = "by minimal pairs"
     steps = ("make", "score", "evaluate", "ask")
-    divided = ("construction",)
-    overview_columns = ("minimal pairs",)
 
     # ---- constructions
 
@@ -112,18 +117,6 @@ class PairsTask(Task):
                 for name_of_format in variant.formats:
                     context, good, bad = fill_variant(variant.in_format(name_of_format), values)
                     yield Example(f"{pair}, variant {letter}, format {name_of_format}", context, good, bad)
-
-    def overview(self, items: ConstructionPairs | None) -> Sequence[str]:
-        """Return how many variants and frames there are."""
-        files = items.files.values() if items else ()
-        return ["; ".join(f"{len(pairs.variants)} variants of {len(pairs.frames)} frames" for pairs in files)]
-
-    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
-        """Return the kind of pairs of a row."""
-        is_whole = pd.isna(row["facet"]) or row["facet"] == ""  # of a .csv or a .parquet
-        if not is_whole or row["source"] not in ("real", "pseudo"):
-            return ""
-        return called_pairs(row["construction"]) + (", pseudowords" if row["source"] == "pseudo" else "")
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
         """Return what baselines get on the pairs of meaning and of form, see `cxprobe.tasks.pairs.described`."""
@@ -221,17 +214,11 @@ class PairsTask(Task):
 
     # ---- reports
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
         """Return the kind of pairs of a row about all pairs of a construction with real words."""
         if row["facet"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
             return ""
-        contents = _contents(inputs)
-        name, settings = row["construction"], inputs.sections[self.name].of_task.make
-        if name not in contents:
-            return ""
-        called = wording_of(name, contents, settings).called
-        both = ", right in both orders" if row["measure"] == "both_orders" else ""
-        return called_pairs(name) + (f", {called}" if called != PAPER_FORMAT else "") + both
+        return called_pairs(row["construction"]) + (", right in both orders" if row["measure"] == "both_orders" else "")
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return in which wordings a model is mostly wrong and mostly right, or that it is right in one order alone."""
@@ -249,7 +236,7 @@ class PairsTask(Task):
     def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
         """Yield the rates of pairs with real words. The headline is "right in both orders" if pairs have two orders."""
         contents, rates, margins = _contents(inputs), inputs.rates(self.name), _margins_in_words(inputs)
-        at, clusters = _rates_at(rates), _clusters(inputs)
+        at, clusters, settings = _rates_at(rates), _clusters(inputs), inputs.sections[self.name].of_task.make
         for finding in findings_of_rates(self, inputs, models):
             name, tests = finding.run, contents[finding.run].tests
             place, is_both, note = (finding.model, name), finding.chance == CHANCE_IN_BOTH, ""
@@ -257,9 +244,11 @@ class PairsTask(Task):
                 note = margins.get(place, "") + _in_one_order(at[*place, "accuracy"])
             elif (*place, "every_variant") in at:
                 note = f"right in all variants: {in_full(estimate_of(at[*place, 'every_variant']))}"
+            called, wording = called_pairs(name), wording_of(name, contents, settings).called
             yield replace(
                 finding,
-                question=models.question(finding.model, tests),
+                way=finding.way if wording == PAPER_FORMAT else finding.way.replace(called, f"{called}, {wording}"),
+                question=models.question(finding.model, "form" if tests == "form" else "meaning"),
                 headline=tests != "control" and (is_both or (*place, "both_orders") not in at),
                 note=note,
                 clusters=clusters.get(place),
@@ -312,12 +301,11 @@ class PairsTask(Task):
                 "A rule without the construction, such as “the first person mentioned”, can be right in one wording "
                 "and is then wrong in another. Each wording is shown with the words of its first frame.",
                 variants,
-                judged=False,
+                has_verdicts=False,
             )
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield a model's rates on each benchmark."""
-        del models
         for name in inputs.stage.params.section(PairsParams).benchmarks if column == "model" else ():
             rates = inputs.rates(self.name)
             of_it = rates[(rates["source"] == name) & (rates["model"] == value) & (rates["measure"] == "accuracy")]
@@ -362,11 +350,6 @@ class PairsTask(Task):
                 "words, so the variant asks nothing about the construction; rates of several constructions leave "
                 "it out."
             )
-
-    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return the name of the pairs of a part."""
-        del construction, inputs
-        return called_pairs(part).capitalize()
 
     # ---- exports
 

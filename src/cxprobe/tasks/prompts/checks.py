@@ -61,7 +61,7 @@ def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
 
 
 def _disagreeing(keys: Keys, filler: Filled, place: str = "") -> Iterator[Fault]:
-    """Say which pronoun a noun phrase needs in the place of another."""
+    """Yield a fault of a noun phrase whose pronoun does not agree with it."""
     gender = gender_of(filler_words(filler))
     if gender is not None and filler_note(filler) == OTHER_GENDER[gender]:
         yield Fault(keys, f"{place}'{filler_words(filler)}' does not agree with its pronoun; write {gender}")

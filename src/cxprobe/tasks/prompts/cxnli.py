@@ -129,7 +129,7 @@ def _reasoning_rows(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _content(cells: Sequence[str]) -> tuple[str, ...]:
-    """Return what makes a row of multiple choice the same in another file."""
+    """Return the key of a row of multiple choice, which is the same in another file: its texts and target."""
     _, _, *texts, _, target = cells
     return (*(" ".join(text.lower().split()) for text in texts), target)
 

@@ -1,21 +1,25 @@
 """Answers to questions, in words or by likelihood: which are right, and the rates that no mean of answers is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
+from cxprobe.models.params import Member
 from cxprobe.models.replies import REPLY, evaluate_reply
 from cxprobe.models.scores import ScoredTexts, no_score
 from cxprobe.results.rates import ALL, Facet, with_all
 from cxprobe.results.schema import KEYS
 from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.items import RELATIONS
-from cxprobe.tasks.prompts.params import CONTROL, Reader
+from cxprobe.tasks.prompts.make import questions_for
+from cxprobe.tasks.prompts.params import CONTROL, PromptsParams, Reader
 from cxprobe.tasks.prompts.wording import PAPER
 
-RULE = "rule"  # how baselines are asked: about an item, not by a prompt
+RULE = "rule"  # in the column asked, of baselines: they answer an item, not a prompt
 UNDRAWN = "rule, of items that no question is about"
 NO_PROMPT = "none"
 SETTING = ["shots", "chain_of_thought", "examples"]
@@ -35,10 +39,11 @@ _COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted", "d
 
 
 def facets_of(score: str) -> list[Facet]:
-    """Return how responses are divided.
+    """Return the facets of prompts.
 
     Args:
-        score: The score that decides for models that are not asked in words. The others have rates by setting alone.
+        score: The score that decides for models that are not prompted for replies. The other scores have rates by
+            setting alone.
     """
     decisive = f"asked in {[REPLY, RULE, score]}"
     compared = f"{decisive} and source not in {[*CONTROLS.values()]}"
@@ -56,7 +61,7 @@ def facets_of(score: str) -> list[Facet]:
             "test_by_prompt", ["prompt", "chain_of_thought", "answerable", "test"], where=f"{decisive} and test != ''"
         ),
         Facet("score", ["asked", *SETTING], where=f"asked not in {[REPLY, RULE, score, UNDRAWN]}"),
-        Facet("all_items", (), where=f"asked in {[RULE, UNDRAWN]}"),
+        Facet("all_items", where=f"asked in {[RULE, UNDRAWN]}", of_baselines=True),
     ]
 
 
@@ -70,6 +75,30 @@ def settings_in(levels: "pd.Series[str]") -> pd.DataFrame:
     parts = levels.str.extract(f"^{pattern}$")
     thought = parts["chain_of_thought"] == "True"
     return parts.assign(prompt=parts["prompt"].fillna(""), shots=parts["shots"].astype(int), chain_of_thought=thought)
+
+
+def evaluate_answers(
+    member: Member, folder: Path, made: Mapping[str, pd.DataFrame], section: PromptsParams
+) -> pd.DataFrame:
+    """Evaluate the answers of one model.
+
+    Args:
+        member: The model.
+        folder: The folder of its answers.
+        made: The tables questions, choices, answers and items of all constructions.
+        section: The section prompts of params.yaml.
+
+    Returns:
+        See `evaluate_reply_table`, `evaluate_baseline` and `evaluate_likelihoods`.
+    """
+    if member.is_asked:
+        questions = questions_for(made["questions"], member.slug, section)
+        return evaluate_reply_table(questions, read_table(folder / "replies.parquet"), section.evaluate.reader)
+    if member.is_baseline:
+        return evaluate_baseline(made["items"], read_table(folder / "answers.parquet"))
+    tokens = read_table(folder / "tokens.parquet")
+    scores = score_answers(made["choices"], made["answers"], tokens, section.evaluate.scores)
+    return evaluate_likelihoods(made["choices"], scores)
 
 
 def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader: Reader = "stated") -> pd.DataFrame:
@@ -99,7 +128,7 @@ def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader:
         )
     replied = questions.merge(replies[["id", "reply", "failed"]], on="id", validate="one_to_one")
     relations: dict[str, str] = {str(number): relation for number, relation in enumerate(RELATIONS)}
-    judged = []
+    evaluated = []
     for row in replied.to_dict("records"):
         answers = relations
         if row["kind"] == "reasoning":
@@ -107,8 +136,8 @@ def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader:
         text = None if row["failed"] else str(row["reply"])
         if reader == "exact" and text is not None and text not in answers:
             text = ""
-        judged.append(evaluate_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
-    replied[["answer", "outcome"]] = judged
+        evaluated.append(evaluate_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
+    replied[["answer", "outcome"]] = evaluated
     credit = (replied["outcome"] == "right").astype(float)
     return replied.drop(columns="failed").assign(asked=REPLY, credit=credit)
 
@@ -166,31 +195,29 @@ def evaluate_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.Da
         is one of k that are tied, 1/k; and margin, the value of the right answer less the highest of the others.
 
     Raises:
-        DataError: A question has no scores, or its gold answer has none.
+        DataError: The gold answer of a question has no score.
     """
-    scores = scores.rename(columns={"score": "asked"})
-    by = ["id", "asked"]
-    highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")]
-    chosen = highest.groupby(by, sort=False)["answer"].agg(answers=tuple, tied="size").reset_index()
-    judged = questions.merge(chosen, on="id", validate="one_to_many")
-    scored = set(zip(scores["id"], scores["answer"], strict=True))
-    unscored = [id_ for id_, gold in zip(questions["id"], questions["gold"], strict=True) if (id_, gold) not in scored]
-    if unscored:
+    scores = scores.rename(columns={"score": "asked"}).merge(questions[["id", "gold"]], on="id")
+    scores["is_gold"] = scores["answer"] == scores["gold"]
+    unscored = questions.loc[~questions["id"].isin(scores.loc[scores["is_gold"], "id"]), "id"]
+    if len(unscored):
         raise DataError(
-            f"{len(unscored)} questions have no score for their right answer, such as {unscored[0]}; "
+            f"{len(unscored)} questions have no score for their right answer, such as {unscored.iloc[0]}; "
             "run measure_prompts again"
         )
-    is_best = np.array([gold in best for gold, best in zip(judged["gold"], judged["answers"], strict=True)], dtype=bool)
-    is_tied = judged["tied"] > 1
-    judged["credit"] = is_best / judged["tied"]
-    judged["answer"] = judged["answers"].str[0].mask(is_tied, "")
-    judged["outcome"] = np.where(is_best, "right", "wrong")
-    judged["outcome"] = judged["outcome"].mask(is_tied, "tied")
-    both = scores.merge(questions[["id", "gold"]], on="id")
-    is_gold = both["answer"] == both["gold"]
-    best, own = (both[which].groupby(by)["value"].max() for which in (~is_gold, is_gold))
-    margins = (own - best).rename("margin").reset_index()
-    return judged.drop(columns=["answers", "tied"]).merge(margins, on=by, how="left", validate="one_to_one")
+    by = ["id", "asked"]
+    best, own = (scores[scores["is_gold"] == is_gold].groupby(by)["value"].max() for is_gold in (False, True))
+    highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")].groupby(by, sort=False)
+    chosen = highest.agg(answer=("answer", "first"), tied=("answer", "size"), is_best=("is_gold", "any"))
+    chosen = chosen.assign(margin=own - best).reset_index()
+    evaluated = questions.merge(chosen, on="id", validate="one_to_many")
+    is_tied = evaluated["tied"] > 1
+    outcomes = evaluated["is_best"].map({True: "right", False: "wrong"})
+    return evaluated.assign(
+        answer=evaluated["answer"].mask(is_tied, ""),
+        outcome=outcomes.mask(is_tied, "tied"),
+        credit=evaluated["is_best"] / evaluated["tied"],
+    ).drop(columns=["tied", "is_best"])
 
 
 def evaluate_baseline(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
@@ -211,26 +238,28 @@ def evaluate_baseline(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFram
     asked = items[items["id"].isin(answers["id"])]
     asked = asked.assign(item=asked["id"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, chain_of_thought=False)
     scores = answers[answers["id"].isin(asked["id"])].rename(columns={"symbol": "answer", "log_p": "value"})
-    judged = evaluate_likelihoods(asked, scores.assign(score=RULE)).drop(columns="margin")
-    return judged.assign(asked=judged["asked"].where(judged["drawn"].astype(bool), UNDRAWN), order="")
+    evaluated = evaluate_likelihoods(asked, scores.assign(score=RULE)).drop(columns="margin")
+    return evaluated.assign(asked=evaluated["asked"].where(evaluated["drawn"].astype(bool), UNDRAWN), order="")
 
 
-def prompt_responses(judged: pd.DataFrame, score: str) -> pd.DataFrame:
+def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     """Return the responses of one model.
 
     A reply without an answer is not right; its rate is a measure too, and so is the accuracy of the others. A request
     that failed is no reply, and has no accuracy.
 
     Args:
-        judged: What `evaluate_reply_table`, `evaluate_likelihoods` or `evaluate_baseline` returns.
-        score: The score that decides for models that are not asked in words.
+        evaluated: What `evaluate_reply_table`, `evaluate_likelihoods` or `evaluate_baseline` returns.
+        score: The score that decides for models that are not prompted for replies.
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task and model, where a source is a set; how the item was
         asked, and what it is; and the clusters, of which items without a template have none of wordings. Those decide
         that have the fewest shots and no chain of thought, and are no control. Margins are in no rate.
     """
-    table = judged.assign(source=judged["set"], chosen=judged["answer"], value=judged["credit"], decides=False)
+    table = evaluated.assign(
+        source=evaluated["set"], chosen=evaluated["answer"], value=evaluated["credit"], decides=False
+    )
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
     replied = table[table["outcome"] != "failed"]
@@ -251,7 +280,7 @@ def prompt_responses(judged: pd.DataFrame, score: str) -> pd.DataFrame:
 
 
 def _decides(replied: pd.DataFrame, score: str) -> "pd.Series[bool]":
-    """Return which answers sum up a model: of several sources of the fewest examples, the first."""
+    """Return a mask of the answers that sum up a model: of several sources of the fewest examples, the first."""
     is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
     is_decisive &= ~replied["chain_of_thought"].astype(bool)
     ordered = replied[is_decisive].sort_values("shots", kind="stable")
@@ -260,8 +289,8 @@ def _decides(replied: pd.DataFrame, score: str) -> "pd.Series[bool]":
     return is_decisive & (replied[["shots", "examples"]] == chosen[["shots", "examples"]]).all(axis=1)
 
 
-def consistency_over_orders(judged: pd.DataFrame) -> pd.DataFrame:
-    """Return whether a model chooses the same option of an item in all orders in which the options were shown.
+def consistency_over_orders(evaluated: pd.DataFrame) -> pd.DataFrame:
+    """Return the consistency of a model: 1 for an item of which it chooses the same option in all orders, else 0.
 
     An item without an answer in one of its orders is not consistent. One with a request that failed does not count, nor
     does one that was shown in one order. A model that always gives the same letter has 0, one that guesses has 1/9 with
@@ -269,12 +298,12 @@ def consistency_over_orders(judged: pd.DataFrame) -> pd.DataFrame:
     accuracy.
 
     Args:
-        judged: See `prompt_responses`; with source.
+        evaluated: See `prompt_responses`; with source.
 
     Returns:
         One row per item and way of asking: value, 1 or 0; gold, chosen and order are "".
     """
-    shown = by_option(judged[judged["order"] != ""])
+    shown = by_option(evaluated[evaluated["order"] != ""])
     shown = shown.assign(failed=shown["outcome"] == "failed")
     kept = [*_PLACE, "item", *_ASKED, *_OF_ITEM]
     clusters = [str(column) for column in shown if str(column).startswith(CLUSTER)]
@@ -333,10 +362,10 @@ def macro_f1_rates(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataF
     accuracies = with_all(responses[responses["measure"] == "accuracy"])
     divided = of_setting.of(accuracies.assign(answer=accuracies["chosen"]))
     by = [*KEYS, "facet", "level"]
-    judged = by_option(divided)
-    golds = judged.groupby([*by, "gold"]).size()
-    answers = judged.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
-    right = judged[judged["gold"] == judged["answer"]]
+    evaluated = by_option(divided)
+    golds = evaluated.groupby([*by, "gold"]).size()
+    answers = evaluated.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
+    right = evaluated[evaluated["gold"] == evaluated["answer"]]
     hits = right.groupby([*by, "gold"]).size().reindex(golds.index, fill_value=0)
     f1 = 2 * hits / (golds + answers)  # the harmonic mean of hits / golds and hits / answers
     rates = f1.groupby(level=by).mean().rename("value").reset_index()

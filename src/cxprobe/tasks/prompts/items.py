@@ -47,12 +47,12 @@ class Inference:
 
     @property
     def premise_id(self) -> str:
-        """Names the premise; items with one premise are a cluster."""
+        """The name of the premise; items with one premise are a cluster."""
         return f"{self.construction}-{_digest(self.premise)}"
 
     @property
     def id(self) -> str:
-        """Names the item by its set, premise and hypothesis, so the same item keeps its id in every run."""
+        """The name of the item by its set, premise and hypothesis, which is the same in every run."""
         return f"{self.set}-{self.premise_id}-{_digest(self.hypothesis)}"
 
 
@@ -204,7 +204,7 @@ class InferenceItems(Closed):
         return render(self.hypotheses[name], premise.slots)
 
     def golds(self, premise: Premise | Challenge) -> dict[str, Relation]:
-        """Return how each hypothesis is related to a premise."""
+        """Return the relation of each hypothesis to a premise."""
         if isinstance(premise, Premise):
             return self.readings.get(premise.reading, {}) | premise.gold
         return premise.gold
@@ -244,7 +244,7 @@ class ReasoningFrame(Closed):
         return self
 
     def variants(self) -> Iterator[tuple[str, str, str, str]]:
-        """Give each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
+        """Yield each test's name, its text, its question and the answer, "R1", "R2" or "" where nothing follows."""
         rule, facts, question = self.rule, self.facts, self._text(self.question)
         yield "base", self._text(rule, facts), question, "R1"
         yield "recency", self._text(facts, rule), question, "R1"
@@ -264,7 +264,7 @@ class ReasoningFrame(Closed):
         return self.model_copy(update={"rule": beside, "swapped": None if self.swapped is None else beside})
 
     def option(self, number: int) -> str:
-        """Return what a referent is called, from 0."""
+        """Return the words of a referent, from 0."""
         return filler_words(self.referents[number])
 
     def _text(self, *parts: str, order: Sequence[int] = (0, 1, 2, 3)) -> str:

@@ -99,16 +99,15 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
     items = load_items(construction)
     rendered = render_inferences(items, construction)
     pool = list(rendered)
-    if anywhere := _own_sets_of_all(settings):
-        for name in known:
-            if name != construction:
-                pool += [item for item in render_inferences(load_items(name), name) if item.set in anywhere]
+    anywhere = _own_sets_of_all(settings)
+    for name in known if anywhere else ():
+        if name != construction:
+            pool += [item for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(Path(path), of) for of, path in _inference_files(settings).items()}
     own = {of: (of, f"{of}{CONTROL}") for of in OWN}
-    inferences: dict[str, list[Inference]] = {}
-    for of in OWN:
-        if of in settings.sets:
-            inferences[of] = [item for item in rendered if item.set in own[of]]
+    inferences: dict[str, Sequence[Inference]] = {
+        of: [item for item in rendered if item.set in own[of]] for of in OWN if of in settings.sets
+    }
     for of in settings.inference_files:
         inferences[of] = [item for item in files[of] if item.construction == construction]
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
@@ -287,20 +286,13 @@ def build_questions(
     rows = []
     for asked in every:
         item, order = asked.item, asked.order or PAPER
-        row = asked.row()
-        row["question"] = ask_item(
-            item,
-            asked.prompt,
-            inference_prompts,
-            reasoning_prompts,
-            asked.examples,
-            chain_of_thought=asked.chain_of_thought,
-            order=order,
-        )
+        prompts, thought = (inference_prompts, reasoning_prompts), asked.chain_of_thought
+        question = ask_item(item, asked.prompt, *prompts, asked.examples, chain_of_thought=thought, order=order)
         shown = dict.fromkeys("abc", "")
         if isinstance(item, Reasoning):
             shown = shown_options(item, reasoning_prompts.neither, order)
-        rows.append(row | {f"option_{letter}": option for letter, option in shown.items()})
+        options = {f"option_{letter}": option for letter, option in shown.items()}
+        rows.append(asked.row() | {"question": question} | options)
     return pd.DataFrame(rows)
 
 
@@ -392,27 +384,13 @@ def item_table(material: Material, questions: pd.DataFrame) -> pd.DataFrame:
 def _about(item: Inference | Reasoning) -> dict[str, object]:
     """Return the columns that every table about an item has."""
     row = {"set": item.set, "construction": item.construction, "control": item.control}
-    if isinstance(item, Inference):
-        return row | {
-            "kind": "inference",
-            "test": "",
-            "template": item.template,
-            "reading": item.reading,
-            "answerable": True,
-            "gold": str(RELATIONS.index(item.gold)),
-            f"{CLUSTER}premise": item.premise_id,
-            f"{CLUSTER}wording": f"{item.construction} {item.template}" if item.template else item.id,
-        }
-    return row | {
-        "kind": "reasoning",
-        "test": item.test,
-        "template": "",
-        "reading": "",
-        "answerable": item.answerable,
-        "gold": item.gold,
-        f"{CLUSTER}premise": item.frame_id,
-        f"{CLUSTER}wording": item.id,
-    }
+    if isinstance(item, Reasoning):
+        row |= {"kind": "reasoning", "test": item.test, "template": "", "reading": "", "answerable": item.answerable}
+        return row | {"gold": item.gold, f"{CLUSTER}premise": item.frame_id, f"{CLUSTER}wording": item.id}
+    row |= {"kind": "inference", "test": "", "template": item.template, "reading": item.reading, "answerable": True}
+    wording = f"{item.construction} {item.template}" if item.template else item.id
+    gold = str(RELATIONS.index(item.gold))
+    return row | {"gold": gold, f"{CLUSTER}premise": item.premise_id, f"{CLUSTER}wording": wording}
 
 
 def _select(construction: str, material: Material, settings: MakePrompts, seed: int) -> _Selection:

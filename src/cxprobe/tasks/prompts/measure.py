@@ -3,18 +3,24 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.ngrams import counted_texts, ngram_counter, places_of, words_of
-from cxprobe.models.params import BaselineSpec, Classifier, NgramFeatures
+from cxprobe.models.params import BaselineSpec, Classifier, NgramFeatures, TagNgrams
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 FOLDS = 5  # of the rules that learn the most frequent answer; a classifier has its own number
 SYMBOLS: Mapping[str, tuple[str, ...]] = {"inference": ("0", "1", "2"), "reasoning": ("A", "B", "C")}
@@ -23,6 +29,12 @@ NEGATION = re.compile(
 )
 _LEAST = 1e-6  # the pseudo-probability of an answer that the training never has
 AnswerRates = NDArray[np.float64]  # (items, symbols): pseudo-probabilities
+
+
+def read_choices(folder: Path) -> pd.DataFrame:
+    """Read the texts to continue that `cxprobe.tasks.prompts.make.build_choices` made, a row for each answer."""
+    questions, answers = (read_table(folder / f"{table}.parquet") for table in ("choices", "answers"))
+    return answers[["id", "text"]].merge(questions, on="id", validate="many_to_one")
 
 
 def texts_of_choices(choices: pd.DataFrame) -> dict[str, int]:
@@ -67,10 +79,10 @@ def check_lengths(model: MaskedLM | CausalLM, choices: pd.DataFrame) -> None:
 
 
 def baseline_answers(spec: BaselineSpec, items: pd.DataFrame, *, seed: int) -> pd.DataFrame:
-    """Return what a baseline answers to the items of the kind that it is for, each once.
+    """Return the answers of a baseline to the items of the kind that it is for, each once.
 
-    What learns from right answers learns from other items of the same set, of all constructions: from the folds that do
-    not share a premise (a template, a frame) with the item.
+    A baseline that learns from right answers learns from other items of the same set, of all constructions: from the
+    folds that do not share a premise (a template, a frame) with the item.
 
     Args:
         spec: Which model. "hypothesis_only" and "premise_only" are logistic regressions on n-grams of that half,
@@ -162,13 +174,17 @@ def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float
 def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     if train["gold"].nunique() == 1:
         return _most_frequent(train, test)
-    # It takes a second to import, and models that are no baselines do without it.
+    model = _regression(spec.counts, class_weight="balanced").fit(train["read"], train["gold"])
+    return model.predict_proba(test["read"]), list(model.classes_)
+
+
+def _regression(counts: NgramFeatures | TagNgrams, **options: Any) -> "Pipeline":
+    """Return a logistic regression on counts of n-grams."""
+    # They take a second to import, and models that are no baselines do without them.
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    model = make_pipeline(ngram_counter(spec.counts), LogisticRegression(class_weight="balanced", max_iter=1000))
-    model.fit(train["read"], train["gold"])
-    return model.predict_proba(test["read"]), list(model.classes_)
+    return make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000, **options))
 
 
 def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
@@ -193,14 +209,10 @@ def _negation(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, lis
 
 def _facts_only(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     """Answer by the facts; what is learnt of one option holds for the other, since each item is read both ways."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-
     options, exchanged = {"a": "A", "b": "B"}, {"a": "B", "b": "A"}
-    counts = NgramFeatures(kind="word_ngrams", lengths=[1, 2])
-    model = make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000))
     read = [*_with_letters(train, options), *_with_letters(train, exchanged)]
-    model.fit(read, [*train["gold"], *train["gold"].replace({"A": "B", "B": "A"})])
+    golds = [*train["gold"], *train["gold"].replace({"A": "B", "B": "A"})]
+    model = _regression(NgramFeatures(kind="word_ngrams", lengths=[1, 2])).fit(read, golds)
     classes = list(model.classes_)
     other = [classes.index({"A": "B", "B": "A"}.get(name, name)) for name in classes]
     rates = model.predict_proba(_with_letters(test, options))

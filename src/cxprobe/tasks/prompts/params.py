@@ -1,4 +1,4 @@
-"""The section prompts of params.yaml: which models are asked what, and how their answers are scored and judged."""
+"""The section prompts of params.yaml: models, items and prompts, and how answers are scored and evaluated."""
 
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
@@ -79,7 +79,7 @@ class Variation(Closed):
     """The sets of multiple choice that they are asked about."""
 
     def varies(self, shots: Shots) -> bool:
-        """Return whether an entry of shots is the setting in which the prompts are asked."""
+        """Return True for the entry of shots in which the prompts are asked."""
         return (shots.number, set(shots.sources)) == (self.number, set(self.sources))
 
 

@@ -1,4 +1,4 @@
-"""Rates of models that are asked questions, beside published results: tables and figures."""
+"""Tables and figures of the rates of prompts beside published results, and the composition of the items."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,16 +12,16 @@ from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.models.params import Member
 from cxprobe.models.replies import REPLY
-from cxprobe.results.baseline_report import baseline_table, composition_table, word_table
+from cxprobe.results.baseline_report import composition_table, word_table
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots
 from cxprobe.results.rates import ALL
-from cxprobe.results.tables import cell
+from cxprobe.results.words import cell
 from cxprobe.tasks.prompts.evaluate import RULE, settings_in
 
 PUBLISHED = Path("published/prompts.yaml")
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
-# What a rate is of, where a setting was asked with several prompts. Published rates are of the best one.
+# The prompts that a rate is of, where a setting has several. Published rates are of the best one.
 BEST, MEAN, ONLY, EACH = "best prompt", "mean over prompts", "only prompt", "one prompt"
 _SETTING = ["set", "shots", "examples", "chain_of_thought"]
 _WHO = ["model", "asked"]
@@ -68,21 +68,20 @@ class PublishedResults(NamedTuple):
     prompts: pd.DataFrame
 
 
-def read_published_results(path: Path, use: Callable[[Path], Path]) -> PublishedResults:
+def read_published_results(use: Callable[[Path], Path]) -> PublishedResults:
     """Read ``published/prompts.yaml`` and the tables that it names.
 
     Args:
-        path: The file.
-        use: Is told each file before it is read, and returns it.
+        use: Notes a file before it is read, and returns it.
 
     Raises:
         DataError: One line for every fault of the file.
 
     Source:
-        Scivetti et al. 2025, footnote 6: the rates are those of the best prompts; it is not said whether a prompt is
-        chosen for a model or for a setting.
+        Scivetti et al. 2025, footnote 6: the rates are those of the best prompts; the paper does not say whether a
+        prompt is chosen for a model or for a setting.
     """
-    names = validate(PublishedPrompts, read_yaml(use(path), DataError), path, DataError)
+    names = validate(PublishedPrompts, read_yaml(use(PUBLISHED), DataError), PUBLISHED, DataError)
     tables = []
     for name in (names.inference, names.reasoning, names.prompts):
         table = pd.read_csv(use(Path(name)), sep="\t")
@@ -94,15 +93,14 @@ def read_published_results(path: Path, use: Callable[[Path], Path]) -> Published
     for table in (inference, reasoning):
         table["chain_of_thought"] = table["chain_of_thought"].astype(bool)
     inference["examples"] = ["+".join(sorted(sources.split("+"))) for sources in inference["examples"]]
-    construction = reasoning["construction"]
-    reasoning["construction"] = construction.where(~construction.isin(names.all_constructions), ALL)
+    reasoning = reasoning.replace({"construction": dict.fromkeys(names.all_constructions, ALL)})
+    prompts = prompts.replace({"prompt": names.variations})
     prompts = prompts.assign(examples="", chain_of_thought="", over_prompts=EACH)
-    prompts["prompt"] = prompts["prompt"].replace(names.variations)
     return PublishedResults(
         names,
         inference[[*_SETTING, *rate]].drop_duplicates([*_SETTING, "model", "accuracy"]).reset_index(drop=True),
         reasoning[["construction", "chain_of_thought", *rate]],
-        prompts[[*_SETTING, "prompt", "over_prompts", "model", "accuracy", "source"]],
+        prompts[[*_SETTING, *rate]],
     )
 
 
@@ -121,75 +119,55 @@ def with_published_names(names: PublishedPrompts, table: pd.DataFrame) -> pd.Dat
     )
 
 
-def best_and_mean(
-    pooled: pd.DataFrame, by_prompt: pd.DataFrame, group: Sequence[str], deciding: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Return the rates of the best prompt of each group, and those over all prompts.
-
-    The prompt is chosen on the items on which its accuracy is reported, as in the paper, so the number is a little too
-    high, and the more so the more prompts there are. The paper's is that of each model, too: what its Tables 2 and 4
-    have for three shots is the highest number of each model in Tables 9 and 10.
+def accuracies_by_setting(rates: pd.DataFrame, members: Sequence[Member], score: str) -> pd.DataFrame:
+    """Return the accuracies of the facets setting and prompt, with the parts of their levels in columns.
 
     Args:
-        pooled: Rates over all prompts: the columns of ``group``, accuracy and others.
-        by_prompt: Rates by prompt: the same columns and prompt.
-        group: The columns whose values make the groups in which one prompt is the best: the one with the highest
-            accuracy, of several the first in the table.
-        deciding: The rows of ``by_prompt`` that decide which is the best, one for each group and prompt; None for all.
+        rates: Columns of `cxprobe.results.schema.RATES`, of prompts.
+        members: The models.
+        score: The score that decides for models that are not prompted for replies.
 
     Returns:
-        The rows of the best prompts and then those over all, with the columns over_prompts ("best prompt" or "mean over
-        prompts"; where there is one prompt, a row alone with "only prompt") and prompt (its name, or "all 6").
+        The rates with accuracy and set (for value and source), asked (reply, rule or the score), prompt ("" where the
+        rate is over all prompts), shots, chain_of_thought, examples, and whether the set is_multiple choice.
     """
-    keys = list(group)
-    if by_prompt.empty:
-        return pooled.assign(over_prompts=MEAN, prompt="")
-    rates = by_prompt if deciding is None else deciding
-    numbers = rates.groupby(keys, as_index=False).agg(_prompts=("prompt", "nunique"))
-    best = by_prompt.merge(_best_prompts(rates, keys)[[*keys, "prompt"]]).merge(numbers)
-    best["over_prompts"] = np.where(best["_prompts"] > 1, BEST, ONLY)
-    mean = pooled.merge(numbers).query("_prompts > 1")
-    mean = mean.assign(over_prompts=MEAN, prompt="all " + mean["_prompts"].astype(str))
-    return pd.concat([best, mean], ignore_index=True).drop(columns="_prompts")
+    ways = {one.slug: REPLY if one.is_asked else RULE if one.is_baseline else score for one in members}
+    accuracies = rates[rates["measure"] == "accuracy"].rename(columns={"value": "accuracy", "source": "set"})
+    multiple = [REASONING, *accuracies.loc[accuracies["facet"] == "test", "set"].unique()]
+    kept = accuracies[accuracies["facet"].isin(["setting", "prompt"])].reset_index(drop=True)
+    kept = kept.assign(asked=kept["model"].map(ways), is_multiple=kept["set"].isin(multiple))
+    return kept.join(settings_in(kept["level"]))
+
+
+def best_and_mean(accuracies: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracies of the best prompt of each model and setting, and those over all prompts.
+
+    The prompt is chosen over all constructions, on the items on which its accuracy is reported, as in the paper, so the
+    number is a little too high, and the more so the more prompts there are. The paper's is that of each model, too:
+    what its Tables 2 and 4 have for three shots is the highest number of each model in Tables 9 and 10.
+
+    Args:
+        accuracies: See `accuracies_by_setting`.
+
+    Returns:
+        The rows of the best prompts (of several, the first in the table) and then those over all, with the columns
+        over_prompts ("best prompt" or "mean over prompts"; where there is one prompt, a row alone with "only prompt")
+        and prompt (its name, or "all 6").
+    """
+    group = [*_WHO, *_SETTING]
+    pooled, by_prompt = (accuracies[accuracies["facet"] == facet] for facet in ("setting", "prompt"))
+    over_all = by_prompt[by_prompt["construction"] == ALL]
+    numbers = over_all.groupby(group, as_index=False).agg(prompts=("prompt", "nunique"))
+    best = by_prompt.merge(_best_prompts(over_all, group)[[*group, "prompt"]]).merge(numbers)
+    best["over_prompts"] = np.where(best["prompts"] > 1, BEST, ONLY)
+    mean = pooled.merge(numbers).query("prompts > 1")
+    mean = mean.assign(over_prompts=MEAN, prompt="all " + mean["prompts"].astype(str))
+    return pd.concat([best, mean], ignore_index=True).drop(columns="prompts")
 
 
 def _best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
     ranked = by_prompt.sort_values("accuracy", ascending=False, kind="stable")
     return ranked.drop_duplicates(list(group)).sort_index()
-
-
-class PromptRates(NamedTuple):
-    """Accuracies by setting, with what the levels of the rates name in columns.
-
-    Attributes:
-        pooled: Over all prompts: construction, set, model, asked (reply, rule or the score), shots, chain_of_thought,
-            examples, accuracy, low, high, n and chance.
-        by_prompt: The same with prompt.
-        multiple: The sets of multiple choice.
-    """
-
-    pooled: pd.DataFrame
-    by_prompt: pd.DataFrame
-    multiple: Sequence[str]
-
-    @classmethod
-    def of(cls, rates: pd.DataFrame, members: Sequence[Member], score: str) -> "PromptRates":
-        """Return the accuracies of rates.
-
-        Args:
-            rates: Columns of `cxprobe.results.schema.RATES`, of prompts.
-            members: The models.
-            score: The score that decides for models that are not asked in words.
-        """
-        ways = {one.slug: REPLY if one.is_asked else RULE if one.is_baseline else score for one in members}
-        accuracies = rates[rates["measure"] == "accuracy"].rename(columns={"value": "accuracy", "source": "set"})
-        named = accuracies.assign(asked=accuracies["model"].map(ways))
-        pooled, by_prompt = (
-            of_it.join(settings_in(of_it["level"])).reset_index(drop=True)
-            for of_it in (named[named["facet"] == facet] for facet in ("setting", "prompt"))
-        )
-        multiple = [REASONING, *named.loc[named["facet"] == "test", "set"].unique()]
-        return cls(pooled.drop(columns="prompt"), by_prompt, multiple)
 
 
 def prompts_beside_published(
@@ -198,11 +176,10 @@ def prompts_beside_published(
     """Return the tables of all models beside published results, by path.
 
     Published rates are those of the best prompts. Of ours, those of the best prompt stand above them, and
-    those over all prompts below. A model has a best prompt for each set, number and source of examples, and way of
-    reasoning; for multiple choice it is the best over all constructions.
+    those over all prompts below.
 
     Args:
-        rates: See `PromptRates.of`.
+        rates: See `accuracies_by_setting`.
         members: Likewise.
         score: Likewise.
         published: The published results.
@@ -214,33 +191,25 @@ def prompts_beside_published(
         prompts.
     """
     names, theirs = published.names, published.inference
-    ours = PromptRates.of(rates, members, score)
-    pooled, by_prompt = (table[table["construction"] == ALL] for table in (ours.pooled, ours.by_prompt))
-    inference, inference_by_prompt = (table[~table["set"].isin(ours.multiple)] for table in (pooled, by_prompt))
-    inference = with_published_names(names, best_and_mean(inference, inference_by_prompt, [*_WHO, *_SETTING]))
-    reasoning, reasoning_by_prompt = (
-        table[table["set"].isin(ours.multiple)] for table in (ours.pooled, ours.by_prompt)
-    )
-    over_all = reasoning_by_prompt[reasoning_by_prompt["construction"] == ALL]
-    choices = best_and_mean(reasoning, reasoning_by_prompt, [*_WHO, "set", "chain_of_thought"], deciding=over_all)
-    choices = choices.assign(items=choices["set"])
+    accuracies = accuracies_by_setting(rates, members, score)
+    ours = with_published_names(names, best_and_mean(accuracies))
+    inference = ours[~ours["is_multiple"] & (ours["construction"] == ALL)]
+    by_prompt = accuracies[(accuracies["facet"] == "prompt") & (accuracies["construction"] == ALL)]
     every = with_published_names(names, by_prompt).assign(over_prompts=EACH)
     free_form = [*names.free_form, *names.free_form.values()]
     own, paper = (
         table[table["set"].isin(free_form)].sort_values(["model", "set"], kind="stable")
         for table in (inference, theirs)
     )
-    spread = with_published_names(names, spread_over_prompts(by_prompt, [*_WHO, *_SETTING]))
+    spread = with_published_names(names, spread_over_prompts(by_prompt, [*_WHO, *_SETTING])).assign(source="this run")
     their_spread = spread_over_prompts(published.prompts, [*_SETTING, "model", "source"])
-    both = pd.concat(
-        [spread.assign(source="this run"), their_spread.assign(asked=REPLY, items="the paper's")], ignore_index=True
-    )
+    both = pd.concat([spread, their_spread.assign(asked=REPLY, items="the paper's")], ignore_index=True)
     columns = [*_SETTING, *_WHO, "items", "prompts", "lowest", "mean", "highest", "range", "source"]
     how, of_reasoning = ["examples", "chain_of_thought"], ["construction", "chain_of_thought"]
     # Name -> our rates, published ones, the columns that define a setting, and further columns.
     specifications = {
         "inference_beside_published": (inference, theirs, _SETTING, []),
-        "reasoning_beside_published": (choices, published.reasoning, of_reasoning, []),
+        "reasoning_beside_published": (ours[ours["is_multiple"]], published.reasoning, of_reasoning, []),
         "every_prompt_beside_published": (every, published.prompts, ["set", "shots"], how),
         "free_form_beside_templatic": (own, paper, ["shots", *how], ["set"]),
     }
@@ -249,7 +218,7 @@ def prompts_beside_published(
 
 
 def spread_over_prompts(accuracies: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return how much the accuracy depends on the prompt.
+    """Return the spread of the accuracy over prompts.
 
     Args:
         accuracies: One row per prompt and group: the columns of ``by``, prompt and accuracy.
@@ -302,7 +271,7 @@ def prompt_figures(
     has run.
 
     Args:
-        rates: See `PromptRates.of`.
+        rates: See `accuracies_by_setting`.
         members: Likewise.
         score: Likewise.
         published: The published results.
@@ -310,32 +279,29 @@ def prompt_figures(
     Source:
         Scivetti et al. 2025, Figures 1 and 2.
     """
-    every = PromptRates.of(rates, members, score)
-    baselines = every.pooled[every.pooled["asked"] == RULE]
+    accuracies = accuracies_by_setting(rates, members, score)
+    is_baseline = accuracies["asked"] == RULE
+    baselines = accuracies[is_baseline & (accuracies["facet"] == "setting")]
     of_construction = best_baseline(baselines, ["construction", "set"], members)
-    of_set = of_construction[of_construction["construction"] == ALL]
     mocks, names = [one.slug for one in members if one.is_mock], {one.slug: one.label for one in members}
-    shown = every.by_prompt[every.by_prompt["asked"] != RULE]
+    shown = accuracies[~is_baseline & (accuracies["facet"] == "prompt")]
     real = shown[~shown["model"].isin(mocks)]
     drawn = real if len(real) else shown
     how = np.where(drawn["asked"] == REPLY, "", ", " + drawn["asked"])
     drawn = drawn.assign(label=drawn["model"].map(names) + how + np.where(drawn["chain_of_thought"], ", reasoned", ""))
-    inference = drawn[~drawn["set"].isin(every.multiple)]
+    inference = drawn[~drawn["is_multiple"]]
     over_all = inference[inference["construction"] == ALL]
-    best = _best_prompts(over_all, [*_WHO, "set"])[[*_WHO, *_SETTING, "prompt"]]
     figures = {}
-    if len(best):
+    if len(over_all):
+        best = _best_prompts(over_all, [*_WHO, "set"])[[*_WHO, *_SETTING, "prompt"]]
         by_construction = inference[inference["construction"] != ALL].merge(best)
         title = "Inference by construction, with each model's best prompt and examples"
         figures["best_by_construction"] = _dots(
             by_construction, title, rows="construction", panels="set", best=of_construction
         )
-        figures["inference_beside_published"] = accuracy_beside_published(
-            with_published_names(published.names, _best_prompts(over_all, [*_WHO, *_SETTING])),
-            published.inference,
-            f"Inference with the best prompt, beside {published.names.source}",
-            of_set.replace({"set": published.names.sets}),
-        )
+        of_settings = with_published_names(published.names, _best_prompts(over_all, [*_WHO, *_SETTING]))
+        of_set = of_construction[of_construction["construction"] == ALL].replace({"set": published.names.sets})
+        figures["inference_beside_published"] = accuracy_beside_published(of_settings, published, of_set)
     tests = tests_by_prompt(rates, dict(zip(drawn["model"], drawn["label"], strict=True)))
     if len(tests):
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
@@ -347,7 +313,7 @@ def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFr
     """Return accuracies by test, with the two prompts that differ most where nothing follows, of all constructions.
 
     Args:
-        rates: See `PromptRates.of`.
+        rates: See `accuracies_by_setting`.
         labels: Model -> its name in the figure, of those that are drawn.
 
     Returns:
@@ -375,31 +341,33 @@ def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFr
     )
 
 
-def accuracy_beside_published(run: pd.DataFrame, published: pd.DataFrame, title: str, best: pd.DataFrame) -> Figure:
-    """Draw accuracies by setting, a panel for each set, in the settings that ran; published ones have no interval.
+def accuracy_beside_published(run: pd.DataFrame, published: PublishedResults, best: pd.DataFrame) -> Figure:
+    """Draw accuracies of inference by setting, a panel for each set; published ones have no interval.
 
-    Where several sets of ours have the name of one published set, the labels have our own name too.
+    Published settings that did not run are left out. Where several sets of ours have the name of one published set, the
+    labels have our own name too.
 
     Args:
         run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high, n,
             chance.
-        published: Columns set, shots, examples, chain_of_thought, model, accuracy.
-        title: Of the figure.
+        published: The published results.
         best: The best baseline of each set: set (the published name) and accuracy.
     """
-    theirs = published.merge(run[_SETTING].drop_duplicates())
-    theirs["label"] = theirs["model"] + " (published)"
-    theirs["low"] = theirs["high"] = theirs["accuracy"]
+    theirs = published.inference.merge(run[_SETTING].drop_duplicates())
+    theirs = theirs.assign(label=theirs["model"] + " (published)", low=theirs["accuracy"], high=theirs["accuracy"])
     several = run.groupby("set")["items"].transform("nunique") > 1
     ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
     both = pd.concat([ours, theirs], ignore_index=True)
-    both = both.assign(setting=setting_names(both))
+    shots: pd.Series[str] = both["shots"].astype(str) + np.where(both["shots"] == 1, " shot", " shots")
+    sources = np.where(both["shots"] > 0, " of " + both["examples"].map(stems), "")
+    both["setting"] = shots + sources + np.where(both["chain_of_thought"], ", reasoned", "")
     best = best.sort_values("accuracy", kind="stable").drop_duplicates("set", keep="last")
+    title = f"Inference with the best prompt, beside {published.names.source}"
     return _dots(both, title, rows="setting", panels="set", best=best)
 
 
 def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
-    """Draw accuracies with `dots`, and in each row and panel what the best constant answer gets (column chance).
+    """Draw accuracies with `dots`, and in each row and panel that of the best constant answer (column chance).
 
     A best baseline whose rates do not depend on the rows, such as settings, is drawn in each.
     """
@@ -412,25 +380,8 @@ def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.D
     return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)
 
 
-def baselines_on_items(rates: pd.DataFrame, limit: float, members: Sequence[Member]) -> pd.DataFrame:
-    """Return what every baseline gets on all items, asked about or not; a data set is a construction and a set.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`, of prompts.
-        limit: `report.limit` of params.yaml.
-        members: The models.
-    """
-    of_items = rates[
-        (rates["facet"] == "all_items") & (rates["construction"] != ALL) & (rates["measure"] == "accuracy")
-    ]
-    named = of_items.assign(dataset=of_items["construction"] + ", " + of_items["source"], accuracy=of_items["value"])
-    greatest = named.groupby("dataset")["chance"].max()
-    chance = dict(zip(greatest.index.astype(str), greatest.astype(float), strict=True))
-    return baseline_table(named, chance=chance, limit=limit, members=members)
-
-
 def item_words(items: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return what the items consist of; a data set is a construction and a set.
+    """Return the composition of the items; a data set is a construction and a set.
 
     Args:
         items: One row per item, drawn or not: kind, construction, set, template (or test), gold, hypothesis, text and
@@ -452,19 +403,6 @@ def item_words(items: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "templates": composition_table(shown, ["template"]),
         "words": word_table(shown),
     }
-
-
-def setting_names(table: pd.DataFrame) -> "pd.Series[str]":
-    """Return the names of a table's settings for figures: "0 shots", "3 shots of CxNLI, reasoned".
-
-    Args:
-        table: Columns shots, examples, chain_of_thought.
-    """
-    names = []
-    for shots, examples, thought in table[["shots", "examples", "chain_of_thought"]].itertuples(index=False):
-        shown = f"{shots} shot{'' if shots == 1 else 's'}" + (f" of {stems(examples)}" if shots else "")
-        names.append(shown + (", reasoned" if thought else ""))
-    return pd.Series(names, table.index, dtype=object)
 
 
 def stems(examples: str) -> str:

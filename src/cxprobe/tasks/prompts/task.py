@@ -20,10 +20,19 @@ from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
-from cxprobe.results.published import published_table
 from cxprobe.results.rates import rates_of
-from cxprobe.results.task import ChoiceItems, Demand, Example, PageTable, Task, read_demand, replied_demand
+from cxprobe.results.task import (
+    Demand,
+    Example,
+    PageTable,
+    Task,
+    published_table,
+    read_demand,
+    replied_demand,
+)
 from cxprobe.stats import CLUSTER
+from cxprobe.tasks.prompts.checks import lint_items, lint_premises
+from cxprobe.tasks.prompts.evaluate import RULE, evaluate_baseline, facets_of, prompt_responses, rates_beside_constant
 from cxprobe.tasks.prompts.items import (
     RELATIONS,
     TESTS_OF_REASONING,
@@ -33,8 +42,25 @@ from cxprobe.tasks.prompts.items import (
     render_inferences,
     render_reasonings,
 )
+from cxprobe.tasks.prompts.make import (
+    build_choices,
+    build_questions,
+    check_sets,
+    item_table,
+    load_material,
+    material_files,
+    questions_for,
+)
 from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
 from cxprobe.tasks.prompts.rated import items_of_inferences, items_of_reasonings
+from cxprobe.tasks.prompts.wording import (
+    VERBATIM,
+    InferencePrompts,
+    ReasoningPrompts,
+    Verbatim,
+    load_continuations,
+    load_prompts,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,9 +84,6 @@ class PromptsTask(Task):
     title = "Prompts"
     asked_by = "by questions"
     steps = ("make", "score", "evaluate")
-    divided = ("source",)
-    compared_by = "source"
-    overview_columns = ("premises of inferences", "reasoning frames")
 
     # ---- constructions
 
@@ -84,27 +107,8 @@ class PromptsTask(Task):
                 kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
                 yield Example(kind, f"{text} {question}", answers[answer], others)
 
-    def overview(self, items: ConstructionItems | None) -> Sequence[str]:
-        """Return the numbers of premises and of reasoning frames."""
-        if items is None:
-            return ["", ""]
-        premises = str(len(items.inference.premises)) if items.inference else ""
-        return [premises, str(len(items.reasoning) or "")]
-
-    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
-        """Return the set of a row."""
-        return self.part_name(row["source"]) if row["facet"] == "setting" else ""
-
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return what baselines get on all items of items.yaml, whether or not they are asked about."""
-        from cxprobe.tasks.prompts.evaluate import (
-            RULE,
-            evaluate_baseline,
-            facets_of,
-            prompt_responses,
-            rates_beside_constant,
-        )
-        from cxprobe.tasks.prompts.make import item_table, load_material
+        """Return the rates of baselines on all items of items.yaml, drawn for questions or not."""
         from cxprobe.tasks.prompts.measure import baseline_answers
 
         if not self.items_in(construction):
@@ -125,14 +129,11 @@ class PromptsTask(Task):
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check items.yaml."""
-        from cxprobe.tasks.prompts.checks import lint_items
-
         faults.read(folder / ITEMS_FILE, lambda: load_items(folder.name), lint_items)
 
     def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
         """Write prompts/verbatim.yaml, see `cxprobe.tasks.prompts.verbatim.verbatim_prompts`."""
         from cxprobe.tasks.prompts.verbatim import verbatim_prompts
-        from cxprobe.tasks.prompts.wording import VERBATIM, Verbatim
 
         path = PROMPTS_FOLDER / VERBATIM
         if path.exists():
@@ -147,15 +148,11 @@ class PromptsTask(Task):
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check premises of several constructions, the files of prompts, and every question that is asked for."""
-        from cxprobe.tasks.prompts.checks import lint_premises
-        from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
-
-        items = {}
-        for path in sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{ITEMS_FILE}")):
-            content = FoundFaults().attempt(load_items, path.parent.name)  # its faults have been reported
-            if content is not None:
-                items[path] = content
-        for path, of_file in lint_premises(items).items():
+        paths = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{ITEMS_FILE}"))
+        read = {
+            path: FoundFaults().attempt(load_items, path.parent.name) for path in paths
+        }  # check_construction reports
+        for path, of_file in lint_premises({path: items for path, items in read.items() if items}).items():
             faults.lint(path, of_file)
         section = params.section(PromptsParams) if params else None
         needed = section is None or bool(section.constructions)
@@ -167,10 +164,10 @@ class PromptsTask(Task):
             "reasoning": lambda: load_prompts(ReasoningPrompts, wording=wording),
             "continuations": load_continuations,
         }
-        prompts = {}
-        for name, load in loaders.items():
-            path = PROMPTS_FOLDER / f"{name}.yaml"
-            prompts[name] = faults.check_prompts(path, load, needed=needed, named=named[name])
+        prompts = {
+            name: faults.check_prompts(PROMPTS_FOLDER / f"{name}.yaml", load, needed=needed, named=named[name])
+            for name, load in loaders.items()
+        }
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
 
@@ -195,8 +192,6 @@ class PromptsTask(Task):
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the questions that models are asked in words, and the texts that others read."""
-        from cxprobe.tasks.prompts.make import questions_for
-
         section = params.section(PromptsParams)
         if section.llms:
             questions = read_question_tables(section, "questions", others=True)
@@ -211,12 +206,11 @@ class PromptsTask(Task):
     # ---- reports
 
     def part_name(self, part: str) -> str:
-        """Return what a set is called."""
+        """Return the name of a set in words."""
         return SETS.get(part, part)
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return the set of a row and how many examples are shown."""
-        del inputs
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
+        """Return the set of a row and its number of examples."""
         if row["facet"] != "setting":
             return ""
         shots, thought, _ = row["level"].split(".", 2)
@@ -230,18 +224,17 @@ class PromptsTask(Task):
 
     def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
         """Return the deciding rate of the baseline of a row: it answers an item once, whatever the setting."""
-        rates = inputs.rates(self.name)
-        deciding = rates[rates["decides"] & (rates["model"] == row["baseline"])]
-        of_row = deciding[(deciding[["construction", "source"]] == [row["construction"], row["source"]]).all(axis=1)]
+        rates, place = inputs.rates(self.name), [row["baseline"], row["construction"], row["source"]]
+        of_row = rates[rates["decides"] & (rates[["model", "construction", "source"]] == place).all(axis=1)]
         return next(iter(of_row.to_dict("records")), None)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, by test and prompt, and beside published ones."""
-        from cxprobe.tasks.prompts.report import PUBLISHED, prompt_figures, read_published_results
+        from cxprobe.tasks.prompts.report import prompt_figures, read_published_results
 
         params = inputs.sections[self.name]
         score = inputs.stage.params.section(PromptsParams).evaluate.score
-        published = read_published_results(PUBLISHED, inputs.stage.use)
+        published = read_published_results(inputs.stage.use)
         return prompt_figures(inputs.rates(self.name), task_members(params), score, published)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
@@ -254,18 +247,10 @@ class PromptsTask(Task):
             rows = table[table["construction"] == construction]
             yield published_table(rows, "Multiple choice beside published values", path, models)
 
-    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return what a set is called."""
-        del construction, inputs
-        name = self.part_name(part)
-        return f"{name[:1].upper()}{name[1:]}"
-
     # ---- exports
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the inferences and the multiple-choice items."""
-        from cxprobe.tasks.prompts.wording import ReasoningPrompts, load_prompts
-
         items = read_question_tables(params.section(PromptsParams), "items")
         shared = items[f"{CLUSTER}premise"].astype(str)
         nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
@@ -277,18 +262,17 @@ class PromptsTask(Task):
         return {"nli": nli, "reasoning": reasoning.assign(options=listed)}
 
     def left_out(self, params: ReportParams) -> list[str]:
-        """Return which items of other people are not exported, if there are any."""
+        """Return a sentence about the items of others, which are not exported, if there are any."""
         names = ", ".join(params.section(PromptsParams).make.files)
-        if not names:
-            return []
-        return [
+        what = (
             f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
-        ]
+        )
+        return [what] if names else []
 
-    def choices(self, params: ReportParams) -> ChoiceItems:
+    def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the questions as texts to continue, and the answers."""
         section = params.section(PromptsParams)
-        return ChoiceItems(read_question_tables(section, "choices"), read_question_tables(section, "answers"))
+        return read_question_tables(section, "choices"), read_question_tables(section, "answers")
 
 
 def read_question_tables(section: PromptsParams, table: str, *, others: bool = False) -> pd.DataFrame:
@@ -323,10 +307,9 @@ def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, s
 
 def _check_questions(params: ReportParams, prompts: Mapping[str, Any], faults: FoundFaults) -> None:
     """Build every question that params.yaml asks for, as far as what it is built of has no fault."""
-    from cxprobe.tasks.prompts.make import build_choices, build_questions, check_sets, load_material, material_files
-
     section = params.section(PromptsParams)
     settings, seed, prefix = section.make, params.seed, "params.yaml: "
+    inference, reasoning, continuations = prompts.values()
     materials = []
     for name in section.constructions:
         absent = [path for path in material_files(name, settings) if not path.is_file()]
@@ -334,13 +317,10 @@ def _check_questions(params: ReportParams, prompts: Mapping[str, Any], faults: F
             if CONSTRUCTIONS_FOLDER not in path.parents:
                 what = "there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)"
                 faults.lines.append(f"{path}: {what}")
-        if absent:
-            continue
-        material = faults.attempt(load_material, name, settings, seed=seed)
+        material = None if absent else faults.attempt(load_material, name, settings, seed=seed)
         if material is None:
             continue
         materials.append(material)
-        inference, reasoning, continuations = prompts.values()
         if inference is not None and reasoning is not None:
             asked = (name, material, inference, reasoning, settings)
             faults.attempt(build_questions, *asked, seed=seed, prefix=prefix)

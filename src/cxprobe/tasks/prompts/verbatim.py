@@ -94,5 +94,5 @@ def _most_alike(text: str, others: Sequence[str]) -> str:
 
 
 def _before(text: str, kind: str) -> str:
-    """Return what stands before the item, for multiple choice with {unsure} for the letter C."""
+    """Return the text before the item, for multiple choice with {unsure} for the letter C."""
     return _UNSURE.sub("{unsure}", _ITEM.sub("", text)) if kind == ReasoningPrompts.kind else text

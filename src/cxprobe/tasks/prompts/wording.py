@@ -290,7 +290,7 @@ def ask_item(
 
 
 def _texts(item: Inference | Reasoning) -> dict[str, str]:
-    """Return what an item fills into a text: field -> words."""
+    """Return the fields of a text that an item fills: field -> words."""
     if isinstance(item, Inference):
         return {"premise": item.premise, "hypothesis": item.hypothesis}
     return {"text": item.text, "question": item.question}

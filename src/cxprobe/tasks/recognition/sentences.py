@@ -162,6 +162,7 @@ def _cells(
 def _sentence(
     construction: Construction, spelling: Spelling, split: Split, label: LabelName, leaves: Sequence[Leaf]
 ) -> dict[str, Any]:
+    rules = construction.rules()
     text, words, marks = spelling.spell(leaf.terminal for leaf in leaves)
     # Reversed, so that of several words of a category the first is kept.
     first_words = {leaf.category: leaf.terminal for leaf in reversed(leaves) if leaf.category}
@@ -172,7 +173,7 @@ def _sentence(
         "split": split,
         **{name: feature.of(words, marks) for name, feature in construction.features.items()},
         f"{CLUSTER}template": spelling.spell(leaf.category or leaf.terminal for leaf in leaves).text,
-        **{f"{CLUSTER}{name}": first_words.get(name, "") for name in construction.rules().dependent},
+        **{f"{CLUSTER}{name}": first_words.get(name, "") for name in rules.clusters or rules.content},
     }
 
 

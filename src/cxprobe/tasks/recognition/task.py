@@ -21,7 +21,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.labels.labels import PersonLabel
 from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.findings import Question, ReportModels
+from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
@@ -43,9 +43,8 @@ class RecognitionTask(Task):
     params = RecognitionStage
     title = "Recognition"
     asked_by = "by a probe"
+    question = "form"
     steps = ("make", "embed", "probe", "tune")
-    divided = ("source",)
-    compared_by = "source"
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
@@ -132,15 +131,9 @@ class RecognitionTask(Task):
             read = sentences[sources.isin(section.sources_of(model))].drop_duplicates(spans)
             yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
         """Return the sentences of a row of all features at the middle layer."""
-        del inputs
         return "" if row["facet"] else f"probe, {row['source']} sentences"
-
-    def question(self, row: Mapping[Any, Any], models: ReportModels) -> Question:
-        """Return that probes are about the form."""
-        del row, models
-        return "form"
 
     def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
         """Return whether the sentences of a row are the hardest: those on which the best baseline gets least."""
@@ -165,11 +158,6 @@ class RecognitionTask(Task):
         from cxprobe.tasks.recognition.report import figures_by_layer
 
         return figures_by_layer(inputs.rates(self.name), task_members(inputs.sections[self.name]))
-
-    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return the name of a source."""
-        del construction, inputs
-        return f"Probe, {part} sentences"
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the sentences that grammars made."""

@@ -14,7 +14,7 @@ _POSSESSIVE = re.compile(r"[’']s$")
 
 
 def baseline_scores(kind: str, texts: pd.DataFrame) -> pd.DataFrame:
-    """Return what a baseline answers to texts with a mask, in the form in which masked models answer.
+    """Return the scores of a baseline for texts with a mask, in the form of those of masked models.
 
     Args:
         kind: "fixed_word" (the alphabetically first candidate, whatever the text says); "last_rule" (the candidate that
@@ -49,7 +49,9 @@ def _margin(kind: str, text: str, candidates: tuple[str, str]) -> int:
 
 
 def _votes(text: str, candidates: tuple[str, str]) -> int:
-    """Let each word of the fact vote, wherever a rule has it, for the candidate that comes next there.
+    """Return the votes for the first candidate less those for the second one.
+
+    Each word of the fact votes, wherever a rule has it, for the candidate that comes next there.
 
     The rules are the sentences that name a candidate. The fact is what the sentences say that name none and have no
     mask; where every sentence names one, it is the sentence with the mask.

@@ -15,7 +15,8 @@ from cxprobe.stats import CLUSTER, credits_of_margins
 from cxprobe.tasks.scenarios.rules import Scenarios, wrong_words
 
 UNCALIBRATED = "none"
-# Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding.
+# Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding, such
+# as what is left where a calibration removes the whole difference between two candidates.
 TIE = 1e-10
 FACETS = (
     Facet("", where="decides", each=False, has_verdicts=True),
@@ -49,24 +50,8 @@ def calibrate(tested: NDArray[np.float64], reference: NDArray[np.float64], *, no
     return np.asarray(tested - mean, dtype=np.float64)
 
 
-def decide(scores: NDArray[np.float64], right: int) -> NDArray[np.float64]:
-    """Return 1 where the right candidate scores higher, 0 where it scores lower, and 0.5 for a tie.
-
-    Two scores that differ by rounding alone are a tie: where a calibration removes the whole difference between two
-    candidates, rounding leaves such a small one.
-
-    Args:
-        scores: Shape (items, 2), natural logarithms.
-        right: Which candidate is right, 0 or 1.
-
-    Raises:
-        DataError: A score is not finite.
-    """
-    return credits_of_margins(scores[:, right] - scores[:, 1 - right], TIE)
-
-
 def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios) -> pd.DataFrame:
-    """Decide every test of every item, without calibration and with each.
+    """Return the decision of every test of every item, without calibration and with each.
 
     Args:
         scores: Columns item, scenario, test (see `cxprobe.tasks.scenarios.make.fill_texts`), log_p_first and
@@ -81,7 +66,8 @@ def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios
         tie), and the items' clusters.
 
     Raises:
-        DataError: An item has fewer texts than others, or the tests and calibrations are not those of the scores.
+        DataError: A score is not finite, an item has fewer texts than others, or the tests and calibrations are not
+            those of the scores.
     """
     asked = items[items["id"].isin(set(scores["item"]))].reset_index(drop=True)
     log_p = {}  # scenario, and the test that a calibration's texts are for or "" -> (items, texts, 2)
@@ -111,25 +97,17 @@ def decide_tests(scores: pd.DataFrame, items: pd.DataFrame, scenarios: Scenarios
                     normalised = scenarios.calibrations[calibration].normalised
                     reference = log_p.get((calibration, name), log_p[calibration, ""])
                     tested = calibrate(tested, reference, normalised=normalised)
-                accuracy = decide(tested, scenarios.candidates.index(text.answer))
+                right = scenarios.candidates.index(text.answer)
+                accuracy = credits_of_margins(tested[:, right] - tested[:, 1 - right], TIE)
                 decisions.append(pd.DataFrame(named | {"draw": number, "accuracy": accuracy}).join(clusters))
     return pd.concat(decisions, ignore_index=True)
 
 
-def flip(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 where a decision is right in one text and wrong in the other, and 0 where it is right or wrong in both.
-
-    A tie is a decision at random, so next to a tie a flip is as likely as not: 0.5.
-
-    Args:
-        before: Shape (items,), from `decide`.
-        after: Shape (items,), of the same items in another text.
-    """
-    return before * (1 - after) + after * (1 - before)
-
-
 def flips_from_base(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return, for every decision in another test than the base test, whether it flips from the item's decision there.
+    """Return the flips from the base test of the decisions in all other tests.
+
+    A decision flips that is right in one of the two texts and wrong in the other. A tie is a decision at random, so
+    next to a tie a flip is as likely as not: 0.5.
 
     Args:
         decisions: What `decide_tests` returns, of one model on one construction.
@@ -141,7 +119,7 @@ def flips_from_base(decisions: pd.DataFrame) -> pd.DataFrame:
     keys = ["calibration", "item"]
     before = decisions.loc[decisions["base"], [*keys, "accuracy"]].rename(columns={"accuracy": "before"})
     others = decisions[~decisions["base"]].merge(before, on=keys, validate="many_to_one")
-    flips = flip(others["before"].to_numpy(), others["accuracy"].to_numpy())
+    flips = others["before"] * (1 - others["accuracy"]) + others["accuracy"] * (1 - others["before"])
     return others.drop(columns=["base", "before", "accuracy"]).assign(flips=flips)
 
 
@@ -184,7 +162,7 @@ def scenario_responses(
 
 
 def kept_words(rates: pd.DataFrame, scenarios: Scenarios) -> "pd.Series[bool]":
-    """Return which rows show that a model keeps to one word in most items, though the other one becomes right.
+    """Return a mask of the rows in which a model keeps to one word in most items, though the other one becomes right.
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES`, of one construction.

@@ -75,7 +75,7 @@ def _blocks(scenarios: Scenarios, seed: int) -> Iterator[Block]:
 
 
 def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
-    """Return as many blocks as wanted, in which every crossed row, then every combination, is about as frequent.
+    """Return the wanted number of blocks, in which every crossed row, then every combination, is about as frequent.
 
     Greedy: the next block is the one whose rows have been taken least, and among these the one whose combination has.
     """

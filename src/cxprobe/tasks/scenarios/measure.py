@@ -8,7 +8,7 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table
 from cxprobe.models.answering import answer
-from cxprobe.models.candidates import CandidateQuestions
+from cxprobe.models.candidates import CandidateQuestions, drop_items
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.store import Answers
@@ -16,6 +16,22 @@ from cxprobe.models.store import Answers
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]
 _ANSWERS = ["log_p_first", "log_p_second"]
+NONE_DROPPED = pd.DataFrame(columns=["word", "reason", "items", "construction"]).astype({"construction": str})
+
+
+def usable_texts(model: MaskedLM, made: pd.DataFrame, place: str) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """Return construction -> the texts that a model can be asked, and the words for which items are left out.
+
+    Args:
+        model: The model.
+        made: The texts, with the column construction.
+        place: Names the model at the beginning of a message.
+    """
+    texts, dropped = {}, []
+    for name, of_construction in made.groupby("construction", sort=False):
+        texts[str(name)], words = drop_items(model, of_construction, place=f"{place}, {name}")
+        dropped.append(words.assign(construction=name))
+    return texts, pd.concat(dropped, ignore_index=True)
 
 
 def fill_masks(

@@ -13,26 +13,23 @@ from cxprobe.models.params import Member
 from cxprobe.results.baseline_report import composition_table, word_table
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, dots
-from cxprobe.results.tables import cell
+from cxprobe.results.words import cell
 from cxprobe.stats import Estimate, differs_from_published
 from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
 from cxprobe.tasks.scenarios.rules import CHANGES, PURPOSES, Scenarios, wrong_words
 from cxprobe.text.templates import WORD_MASK
 
 _CHANGE = 22  # letters of a line of what a scenario changes, in a figure
-PUBLISHED = ["model", "scenario", "calibration", "published", "items"]
 
 
-def published_rates(table: pd.DataFrame | None) -> pd.DataFrame:
+def published_rates(table: pd.DataFrame) -> pd.DataFrame:
     """Return a published table in the long form: model, scenario, calibration, published, a rate in [0, 1], and items.
 
     Args:
         table: Columns model and scenario; items, the number of items of each rate, NaN or no column where it is not
             known; then percentages: "none" and one for each calibration, whose name the column begins with, as
-            S5_short. Empty cells were not reported. None if nothing was published.
+            S5_short. Empty cells were not reported.
     """
-    if table is None:
-        return pd.DataFrame(columns=PUBLISHED)
     keys = ["model", "scenario", "items"]
     known = table if "items" in table else table.assign(items=np.nan)
     named = known.rename(columns=lambda column: column if column in keys else column.split("_")[0])
@@ -67,7 +64,7 @@ def read_published_rates(scenarios: Scenarios, measure: str, use: Callable[[Path
         use: Notes a file before it is read, and returns it.
     """
     if scenarios.published is None:
-        return published_rates(None), ""
+        return pd.DataFrame(columns=["model", "scenario", "items", "calibration", "published"]), ""
     table = getattr(scenarios.published, measure)
     content = pd.read_csv(use(Path(table.file)), sep="\t")
     return published_rates(content), f"{scenarios.published.source}, {table.title}"
@@ -130,49 +127,12 @@ def scenarios_beside_published(rates: pd.DataFrame, published: pd.DataFrame, sou
     return table.fillna("").rename_axis(names).reset_index()
 
 
-def scenario_figure(
-    rates: pd.DataFrame,
-    measure: str,
-    scenarios: Scenarios,
-    labels: Mapping[str, str],
-    title: str,
-    published: pd.DataFrame,
-    best: pd.DataFrame,
-) -> Figure:
-    """Draw rates as dots, a row for each scenario with what it changes, a panel for each calibration.
-
-    Args:
-        rates: What `rates_by_calibration` returns.
-        measure: accuracy or flips.
-        scenarios: The tests and calibrations.
-        labels: Slug -> name, of the models that are drawn.
-        title: Of the figure.
-        published: What `published_rates` returns; of the scenarios and calibrations that ran.
-        best: The best baseline of each scenario (columns scenario and value), drawn in every panel.
-    """
-    ran = rates[rates["model"].isin(labels)]
-    theirs = published.merge(ran[["scenario", "calibration"]].drop_duplicates())
-    theirs = theirs.assign(label=theirs["model"] + " (published)", value=theirs["published"])
-    theirs = theirs.assign(low=theirs["value"], high=theirs["value"], n=np.nan)
-    both = pd.concat([ran.assign(label=ran["model"].map(labels)), theirs], ignore_index=True)
-    rows = {
-        name: f"{name}\n{textwrap.fill(CHANGES.get(test.bias, test.bias), _CHANGE)}"
-        for name, test in scenarios.tests.items()
-    }
-    panels = {UNCALIBRATED: "not calibrated"} | {
-        name: f"calibrated by {name}: {PURPOSES.get(calibration.purpose, calibration.purpose)}"
-        for name, calibration in scenarios.calibrations.items()
-    }
-    drawn = both.assign(row=both["scenario"].map(rows), panel=both["calibration"].map(panels))
-    drawn = drawn.rename(columns={"value": measure})
-    marks = {BEST_BASELINE: best.assign(row=best["scenario"].map(rows)).rename(columns={"value": measure})}
-    return dots(drawn, title, rows="row", colours="label", panels="panel", value=measure, marks=marks)
-
-
 def figures_of_scenarios(
     rates: pd.DataFrame, scenarios: Mapping[str, Scenarios], members: Sequence[Member], use: Callable[[Path], Path]
 ) -> dict[str, Figure]:
-    """Return <construction>_<measure> -> see `scenario_figure`, with the models that are no baselines.
+    """Return <construction>_<measure> -> its rates as dots: a row for each scenario, a panel for each calibration.
+
+    The models are those that are no baselines, and published ones; the best baseline is in every panel.
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES`, of scenarios.
@@ -180,25 +140,46 @@ def figures_of_scenarios(
         members: The models.
         use: Notes a file before it is read, and returns it.
     """
-    seeing = [member for member in members if not member.is_baseline] or members
-    labels = {member.slug: member.label for member in seeing}
+    shown_members = [member for member in members if not member.is_baseline] or members
+    labels = {member.slug: member.label for member in shown_members}
     accuracy = rates[(rates["facet"] == "scenario") & (rates["measure"] == "accuracy")]
     best = best_baseline(accuracy.rename(columns={"value": "accuracy"}), ["construction", "level"], members)
     best = best[["construction", "level", "model"]].rename(columns={"level": "scenario"})
     figures = {}
     for name, of_it in scenarios.items():
+        rows = {
+            test: f"{test}\n{textwrap.fill(CHANGES.get(content.bias, content.bias), _CHANGE)}"
+            for test, content in of_it.tests.items()
+        }
+        panels = {UNCALIBRATED: "not calibrated"} | {
+            calibration: f"calibrated by {calibration}: {PURPOSES.get(content.purpose, content.purpose)}"
+            for calibration, content in of_it.calibrations.items()
+        }
         for measure in ("accuracy", "flips"):
-            shown = rates_by_calibration(rates, name, measure)
+            every = rates_by_calibration(rates, name, measure)
+            ticks = best[best["construction"] == name].merge(every[every["calibration"] == UNCALIBRATED])
+            ran = every[every["model"].isin(labels)]
             published, _ = read_published_rates(of_it, measure, use)
-            plain = shown[shown["calibration"] == UNCALIBRATED]
-            ticks = best[best["construction"] == name].merge(plain, on=["scenario", "model"])
-            title = f"{name}: {measure} by scenario"
-            figures[f"{name}_{measure}"] = scenario_figure(shown, measure, of_it, labels, title, published, ticks)
+            theirs = published.merge(ran[["scenario", "calibration"]].drop_duplicates())
+            rate = dict.fromkeys(("value", "low", "high"), theirs["published"])
+            theirs = theirs.assign(label=theirs["model"] + " (published)", n=np.nan, **rate)
+            both = pd.concat([ran.assign(label=ran["model"].map(labels)), theirs], ignore_index=True)
+            drawn = both.assign(row=both["scenario"].map(rows), panel=both["calibration"].map(panels))
+            marks = ticks.drop(columns="calibration").assign(row=ticks["scenario"].map(rows))
+            figures[f"{name}_{measure}"] = dots(
+                drawn.rename(columns={"value": measure}),
+                f"{name}: {measure} by scenario",
+                rows="row",
+                colours="label",
+                panels="panel",
+                value=measure,
+                marks={BEST_BASELINE: marks.rename(columns={"value": measure})},
+            )
     return figures
 
 
 def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataFrame]:
-    """Return what the tests of a construction consist of: a data set is a construction and a scenario.
+    """Return the composition of the tests of a construction: a data set is a construction and a scenario.
 
     Args:
         texts: Every text: scenario, text (with the mask), right ("" for a calibration), and the two candidates, first

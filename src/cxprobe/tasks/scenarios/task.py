@@ -10,13 +10,11 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.results.answers import read_made_table
-from cxprobe.results.findings import ReportModels
+from cxprobe.results.findings import ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
-from cxprobe.results.published import published_table
-from cxprobe.results.rated import estimate_of
-from cxprobe.results.task import Demand, Example, PageTable, Task, read_demand
+from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
 from cxprobe.results.words import in_full
 from cxprobe.tasks.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.tasks.scenarios.rules import (
@@ -41,9 +39,6 @@ class ScenariosTask(Task):
     title = "Scenarios"
     asked_by = "by scenarios"
     steps = ("make", "score")
-    divided = ("level",)
-    compared_by = "level"
-    overview_columns = ("tests of scenarios",)
 
     def items_in(self, construction: str) -> list[str]:
         """Return the construction if it has scenarios."""
@@ -68,14 +63,6 @@ class ScenariosTask(Task):
             kind = f"scenario {name}, calibration: {PURPOSES.get(calibration.purpose, calibration.purpose)}"
             yield Example(kind, render(text, example_words(items, text)), "none", "")
 
-    def overview(self, items: Scenarios | None) -> Sequence[str]:
-        """Return the number of tests."""
-        return [str(len(items.tests)) if items else ""]
-
-    def row_label_in_git(self, row: Mapping[Any, Any]) -> str:
-        """Return the scenario of a row."""
-        return f"scenario {row['level']}" if row["facet"] == "scenario" else ""
-
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check scenarios.yaml."""
         from cxprobe.tasks.scenarios.checks import lint_scenarios
@@ -92,14 +79,12 @@ class ScenariosTask(Task):
         section = params.section(ScenariosParams)
         yield from read_demand(params.models, "measure_scenarios", section.models, set(read_scenarios(section)["text"]))
 
-    def row_label(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
+    def row_label(self, row: Mapping[Any, Any], items: Scenarios) -> str:
         """Return the test of a row without calibration."""
-        if row["facet"] != "scenario":
-            return ""
-        return f"scenario {name_of_scenario(row['level'], scenarios_in(inputs, row['construction']))}"
+        return f"scenario {name_of_scenario(row['level'], items)}" if row["facet"] == "scenario" else ""
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return how often the model keeps to one word where the other becomes right."""
+        """Return the rate at which the model keeps to one word where the other becomes right."""
         from cxprobe.tasks.scenarios.evaluate import kept_words
 
         scenarios = scenarios_in(inputs, row["construction"])
@@ -130,10 +115,6 @@ class ScenariosTask(Task):
             if any("deberta" in str(model).lower() for model in table.get("model", ())):
                 title += "; DeBERTa's head is applied without its enhanced mask decoder, which transformers lacks"
             yield published_table(table, title, path, models)
-
-    def powered(self, construction: str, part: str, inputs: ReportInputs) -> str:
-        """Return the name of the base test; others are not reported."""
-        return f"Scenario {part}" if part == scenarios_in(inputs, construction).base else ""
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the texts with their candidates."""

@@ -16,6 +16,7 @@ class GreetingsTask(Task):
     params = GreetingsStage
     title = "Greetings"
     asked_by = "by greetings"
+    question = "form"
     steps = ("make",)
 
     def check_params(self, params, faults) -> None:
@@ -29,10 +30,6 @@ class GreetingsTask(Task):
         items = read_made_table(DATA / "make_greetings" / "items.parquet")
         yield from read_demand(params.models, "measure_greetings", section.models, {*items["good"], *items["bad"]})
 
-    def row_label(self, row, inputs) -> str:
-        """Return what pages call all greetings."""
+    def row_label(self, row, items) -> str:
+        """Return the label of the rate of all greetings."""
         return "" if row["facet"] else "greetings"
-
-    def question(self, row, models) -> str:
-        """Return the question that greetings answer."""
-        return "form"

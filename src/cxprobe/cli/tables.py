@@ -1,12 +1,6 @@
-"""What several commands share: the name of a construction, and how tables are printed."""
+"""Tables that commands print."""
 
 from collections.abc import Sequence
-from typing import Annotated
-
-import typer
-
-ConstructionName = Annotated[str, typer.Argument(help="The name of its folder in constructions/.")]
-"""The argument of commands about a construction."""
 
 
 def print_table(lines: Sequence[Sequence[str]], texts: int) -> None:
