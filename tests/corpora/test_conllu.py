@@ -83,7 +83,6 @@ def test_tags_in_the_last_column_are_heads_of_constructions(tmp_path):
         ("3\tn't", "4\tn't", "line 7: the number '4' cannot follow 2"),
         ("\t4\tadvmod", "\t9\tadvmod", "line 7: the head '9' is none of 0 to 7"),
         ("\t0\troot\t0", "\t7\troot\t0", "line 4: the heads of this sentence go round in a circle"),
-        ("\n", "\r", "line 1: a carriage return inside of a line; end lines with a line feed"),
     ],
 )
 def test_a_fault_is_named_with_its_line(tmp_path, old, new, fault):

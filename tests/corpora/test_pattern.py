@@ -88,7 +88,7 @@ def test_a_tree_is_parsed_and_tokens_alone_are_not(toy_constructions, tmp_path):
     ("old", "new", "message"),
     [
         ("LEFT_ID: verb, ", "", "[0]: theme: each word but the first needs REL_OP and the LEFT_ID of an earlier word"),
-        ("REL_OP: '>'", "REL_OP: '=>'", "dependencies[1].REL_OP: '=>' is not an operator of spaCy's DependencyMatcher"),
+        ("REL_OP: '>'", "REL_OP: '=>'", "dependencies[1].REL_OP: '=>' is not allowed: string should match pattern"),
         ("RIGHT_ID: theme", "RIGHT_ID: verb", "verb: two words have this RIGHT_ID"),
         ("{DEP: obj}", "{DEP: obj, OP: '!'}", "OP cannot stand in RIGHT_ATTRS"),
     ],

@@ -36,18 +36,18 @@ class Corpus(Closed):
         return self
 
 
-# What mining itself hands to datatrove's executors.
+# The arguments of datatrove's executors that mining itself sets.
 _OURS = frozenset({"depends", "job_name", "logging_dir", "pipeline", "skip_completed", "tasks"})
 
 
 class Engine(Closed):
     """Which of datatrove's executors mines; each file of a corpus is a task."""
 
-    kind: Literal["local", "slurm", "ray"]
+    kind: Literal["local", "slurm"]
     """This machine, or a cluster whose nodes share the disk with data/."""
     arguments: dict[str, Any]
-    """Those of LocalPipelineExecutor, SlurmPipelineExecutor or RayPipelineExecutor, such as {workers: 2}; the result
-    does not depend on them."""
+    """Those of LocalPipelineExecutor or SlurmPipelineExecutor, such as {workers: 2}; the result does not depend on
+    them."""
 
     @model_validator(mode="after")
     def _leaves_ours(self) -> "Engine":

@@ -1,9 +1,7 @@
 """Files of a corpus -> records, and what could not be read of them."""
 
-import gzip
 import io
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import PurePosixPath
@@ -14,7 +12,7 @@ import pyarrow.parquet
 from datatrove.io import get_datafolder
 from spacy.vocab import Vocab
 
-from cxprobe.corpora.conllu import CARRIAGE_RETURN, ConlluSentence, gold_doc, read_sentence
+from cxprobe.corpora.conllu import ConlluSentence, document_of, gold_doc, has_words, read_sentence
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.segmentation import joined
@@ -22,16 +20,16 @@ from cxprobe.segmentation import joined
 _BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
-_CODECS = {".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _VOCAB = Vocab()
-_MARK = b"\xef\xbb\xbf"  # what some programs begin a file in UTF-8 with
+_MARK = b"\xef\xbb\xbf"  # the byte order mark of some files in UTF-8
 
 
 class CorpusRecord(NamedTuple):
     """A text.
 
     Attributes:
-        text: It.
+        text: The text.
         url: The url or name of its source.
         base: Where it starts there, in characters.
         sentence: Its words, tags and tree, where its file has them; it is one sentence then.
@@ -146,14 +144,10 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine |
         longest: Bytes; a longer line is skipped.
     """
     number, offset = 1, 0
-    suffix = PurePosixPath(shard).suffix
+    codec = _CODECS.get(PurePosixPath(shard).suffix)
     try:
-        if suffix == ".gz":
-            stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file)
-        else:
-            stored = pa.PythonFile(file, mode="r")
-            stored = pa.CompressedInputStream(stored, _CODECS[suffix]) if suffix in _CODECS else stored
-            stream = io.BufferedReader(stored, _PIECE)
+        stored = pa.PythonFile(file, mode="r")
+        stream = io.BufferedReader(pa.CompressedInputStream(stored, codec) if codec else stored, _PIECE)
         while content := stream.readline(longest + 1):
             size = len(content)
             if size > longest:
@@ -164,9 +158,9 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine |
             else:
                 yield FileLine(content, number, offset)
             number, offset = number + 1, offset + size
-        if (suffix == ".gz" or suffix in _CODECS) and not file.tell():
-            raise EOFError("the file is empty")  # even an archive of nothing has some bytes
-    except (OSError, EOFError, zlib.error) as broken:
+        if codec and not file.tell():
+            raise OSError("the file is empty")  # even an archive of nothing has some bytes
+    except OSError as broken:
         yield Unreadable(shard, number, offset, f"cannot be read further: {_one_line(broken)}")
 
 
@@ -274,27 +268,22 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
 
 def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
     """Yield the sentences of a file in CoNLL-U, and those with a fault by their first line."""
-    document, lines, skips = "", dict[int, str](), False
-    first = end = FileLine(b"", 0, -1)
-    for line in chain(read_lines(file, shard, longest), [end]):
+    document, lines, first, skips = "", dict[int, str](), FileLine(b"", 0, 0), False
+    for line in chain(read_lines(file, shard, longest), [FileLine(b"", 0, 0)]):
         if isinstance(line, Unreadable):
             yield line
             lines, skips = {}, True
             continue
         content = line.content.removeprefix(_MARK).rstrip(b"\r\n")
         first = first if lines else line
-        if content.startswith(b"#") and content[1:].split()[:1] == [b"newdoc"]:  # also where its sentence has a fault
-            document = content.partition(b"=")[2].strip().decode(errors="replace")
         try:
-            if b"\r" in content:
-                raise ValueError(CARRIAGE_RETURN)
             if content and not skips:
                 lines[line.number] = _decoded(content)
                 if line.offset - first.offset > longest:
                     raise ValueError(f"a sentence of more bytes than mining.longest_line ({longest:,})")
-            elif not content and not all(one.startswith("#") for one in lines.values()):
-                sentence = read_sentence(lines, document)
-                yield _record_of(sentence, shard)
+            elif not content and has_words(lines):
+                document = document_of(lines, document)
+                yield _record_of(read_sentence(lines, document), shard)
                 lines = {}
             skips = skips and bool(content)
         except (ValueError, DataError) as fault:
@@ -303,6 +292,7 @@ def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest
 
 
 def _record_of(sentence: ConlluSentence, shard: str) -> CorpusRecord:
+    """Return the record of a sentence; raise if its words are not its text, or spaCy refuses it."""
     *words, last = sentence.words
     words.append(last._replace(space=False))
     text = "".join(word.form + " " * word.space for word in words)
@@ -335,7 +325,7 @@ def _one_line(fault: Exception) -> str:
     return " ".join(str(fault).split())[:300]
 
 
-# Format -> what reads a file: file, shard, corpus, longest line in bytes -> records and what could not be read.
+# Format -> its reader: file, shard, corpus, longest line in bytes -> records and what could not be read.
 _READERS: dict[str, Callable[[IO[bytes], str, CorpusFiles, int], Records]] = {
     "jsonl": _json_records,
     "parquet": _parquet_records,
