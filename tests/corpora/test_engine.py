@@ -3,7 +3,6 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -196,18 +195,6 @@ def test_unknown_arguments_of_an_engine_and_those_that_mining_sets_are_refused(c
         run_shards(job, Engine(kind="local", arguments={"wrokers": 2}))
     with pytest.raises(ValidationError, match="arguments: mining itself sets logging_dir, tasks; leave it out"):
         Engine(kind="local", arguments={"tasks": 2, "logging_dir": "logs", "workers": 1})
-
-
-def test_a_shard_that_cannot_be_opened_is_a_fault_like_any_other(corpus, toy_tagger, tmp_path):
-    settings = settings_of(toy_tagger)
-    wanted, job = job_of(corpus, settings, tmp_path / "scratch")
-    source = replace(job.source, shards=(*job.source.shards[:1], "gone.json.gz"))
-    gone = replace(job, source=source, output=str(tmp_path / "elsewhere"))
-    run_shards(gone, settings.engine)
-    counts, faults = collect_corpus(gone, tmp_path / "out")
-    assert counts["faults"] == 2
-    assert faults["fault"].iloc[1].startswith("cannot be opened")
-    assert len(collect(gone, CC, wanted[CC], settings.duplicates, tmp_path / "out").sentences)
 
 
 def test_several_constructions_are_mined_as_each_alone(one_run, corpus, toy_tagger, tmp_path):

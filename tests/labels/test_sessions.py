@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelling_desk import label, mined, session
 
-from cxprobe.errors import ConstructionError
 from cxprobe.labels.labels import DECIDES, JUDGEMENTS, merge_labels, read_labels, write_labels
 from cxprobe.labels.mined import SentenceGroup, disputes, group_sentences
 from cxprobe.labels.sessions import lines_of
@@ -73,15 +72,6 @@ def test_every_answer_is_in_the_file_at_once_beside_what_others_have_written_mea
     assert Counter(one.who for one in read_labels(path)) == {"Ann": 2, "Bo": 1}
     say(start, "z", "z")
     assert read_labels(path) == [theirs]
-
-
-def test_a_file_that_somebody_has_damaged_is_told_and_left_as_it_is(tmp_path):
-    start = session(tmp_path)
-    (tmp_path / "labels.tsv").write_text("<<<<<<< HEAD\n")
-    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 1"):
-        start.say("p")
-    assert len(start.left) == 4
-    assert (tmp_path / "labels.tsv").read_text() == "<<<<<<< HEAD\n"
 
 
 def test_what_is_shown_has_marked_words_and_own_labels_and_those_of_others_only_to_who_decides(tmp_path):

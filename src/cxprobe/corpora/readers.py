@@ -86,7 +86,7 @@ def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple
 
 
 def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
-    """Yield the records of a file, and what could not be read as it comes; a file that does not exist is one of these.
+    """Yield the records of a file, and what could not be read as it comes.
 
     Args:
         corpus: The corpus, which says where a record has its text and its source.
@@ -98,10 +98,7 @@ def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
     """
     try:
         file = get_datafolder(corpus.folder).open(shard, "rb")
-    except FileNotFoundError as fault:
-        yield Unreadable(shard, 0, -1, f"cannot be opened: {_one_line(fault)}")
-        return
-    except Exception as fault:  # each storage raises what its own library does
+    except Exception as fault:  # each storage raises errors of its own library
         raise _out_of_reach(shard, fault) from fault
     with file:
         yield from _READERS[corpus.format](cast(IO[bytes], _Stored(file, shard)), shard, corpus, longest)
