@@ -172,11 +172,7 @@ def test_slurm_finds_what_this_machine_finds(one_run, programs, corpus, toy_tagg
 @pytest.mark.parametrize(
     ("program", "text", "said"),
     [
-        (
-            "squeue",
-            "echo 7 R",
-            "jobs of an earlier run still mine; .* run `scancel --name=cxprobe-",
-        ),
+        ("squeue", "echo 7 R", "jobs of an earlier run still mine; .* run `scancel --name=cxprobe-"),
         ("squeue", "exit 1", r"mining\.engine: slurm failed, 5 shards are left: .*squeue"),
         ("srun", "exit 1", r"mining\.engine: slurm failed, 5 shards are left: .*sbatch"),
     ],

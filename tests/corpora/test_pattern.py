@@ -6,13 +6,7 @@ from spacy.schemas import TokenPattern
 
 from conftest import PATTERN
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import (
-    FROM_PARSES,
-    FROM_TAGS,
-    LEXICAL,
-    load_pattern,
-    require_slots,
-)
+from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, LEXICAL, load_pattern, require_slots
 from cxprobe.errors import ConstructionError
 
 

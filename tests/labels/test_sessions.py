@@ -86,7 +86,7 @@ def test_what_is_shown_has_marked_words_and_own_labels_and_those_of_others_only_
     assert any("**the**" in line and line.endswith("   (negative)") for line in lines)
     assert not any("Bo" in line for line in lines)
     said = {"Ann": "positive", "Bo": "negative"}
-    start.groups = tuple(group._replace(said=said) for group in start.groups)
+    start.groups = tuple(group._replace(others=said) for group in start.groups)
     assert {"Ann: positive", "Bo: negative"} <= set(lines_of(start, lambda _: ()))
 
 
@@ -100,7 +100,7 @@ def test_disputes_are_what_keeps_a_mined_sentence_from_having_a_label():
     labels += [label("sequence", third.tags, "positive", "Ann")]
     labels += [label("sentence", third.sentences[0].id, "negative", "Ann")]
     one = SentenceGroup("sentence", second.sentences[1].id, second.tags, (second.sentences[1],), differ)
-    assert list(disputes(groups, labels)) == [first._replace(said=differ), one]
+    assert list(disputes(groups, labels)) == [first._replace(others=differ), one]
 
 
 LABEL = st.tuples(st.integers(0, 5), st.sampled_from(JUDGEMENTS[:2]), st.sampled_from(["Ann", "Bo", f"Cy{DECIDES}"]))

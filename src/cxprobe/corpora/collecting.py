@@ -38,7 +38,7 @@ class Collected(NamedTuple):
 
 
 def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, threshold: float) -> dict[int, bool]:
-    """Return the position of each sentence that repeats an earlier one -> whether the words are exactly the same.
+    """Return the duplicates: position of a sentence that repeats an earlier one -> whether all words are the same.
 
     Exact means the same words, whatever their case and punctuation. Near means an estimated Jaccard similarity of
     the sets of ``shingle`` words in a row of ``threshold`` or more with a sentence that is kept; all such pairs are

@@ -21,7 +21,7 @@ _COLUMNS = 10
 
 
 class TreeWord(NamedTuple):
-    """A syntactic word; "_" stands for what is not annotated.
+    """A syntactic word; "_" stands for an annotation that is absent.
 
     Attributes:
         form: As it is written.
@@ -30,10 +30,10 @@ class TreeWord(NamedTuple):
         xpos: Its tag in the treebank's own set.
         feats: Its morphology, as "Number=Sing|Person=3".
         head: The number, from 1, of the word that it depends on; 0 for the root, `NO_HEAD` where there is no tree.
-        deprel: As what it depends on it.
+        deprel: The relation to its head.
         space: Whether a space follows.
-        cxn: The constructions that it is the head of, as ("Ditransitive",).
-        elements: What it is in constructions, as ("2:Ditransitive.Rec",), 2 being the number of their head.
+        cxn: The constructions of which it is the head, as ("Ditransitive",).
+        elements: Its roles in constructions, as ("2:Ditransitive.Rec",), 2 being the number of their head.
     """
 
     form: str
@@ -84,7 +84,7 @@ def has_words(lines: Mapping[int, str]) -> bool:
 
 
 def document_of(lines: Mapping[int, str], document: str) -> str:
-    """Return the document of a sentence: as a comment of it says, or else that of the sentence before it."""
+    """Return the document of a sentence: that of its comment "newdoc", or else that of the sentence before it."""
     for key, _, value in (line[1:].partition("=") for line in lines.values() if line.startswith("#")):
         if key.split()[:1] == ["newdoc"]:
             document = value.strip()
@@ -191,7 +191,7 @@ def conllu_text(sentences: Iterable[ConlluSentence]) -> str:
 
 
 def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
-    """Return a sentence with its own words, tags, lemmas and tree as spaCy has them; without what it does not have.
+    """Return a sentence of spaCy with the words, tags, lemmas and tree of a treebank's.
 
     Raises:
         DataError: spaCy refuses a tag or a feature.

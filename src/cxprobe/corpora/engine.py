@@ -42,7 +42,7 @@ SCHEMAS = {
 }
 
 
-class _QuietExecutor(LocalPipelineExecutor):
+class _QuietExecutor(LocalPipelineExecutor):  # type: ignore[misc]
     """datatrove's executor of this machine; its tasks print errors alone, as it has it for all but the first worker."""
 
     def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> Any:
@@ -89,7 +89,7 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
 
 
 def run_shards(job: MiningJob, engine: Engine) -> int:
-    """Mine every shard that no earlier run has finished, and return how many those were.
+    """Mine every shard that no earlier run has finished, and return their number.
 
     The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
     neither the number of workers nor their order can change a result.

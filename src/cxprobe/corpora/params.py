@@ -57,7 +57,7 @@ class Engine(Closed):
 
 
 class Duplicates(Closed):
-    """What counts as the same sentence twice."""
+    """The definition of duplicate sentences."""
 
     shingle: PositiveInt
     """Words in a row that are compared."""
@@ -93,7 +93,7 @@ class Mining(Closed):
         return [name for name, slug in self.constructions.items() if slug == corpus]
 
     def folder_of(self, construction: str) -> Path:
-        """Return the folder of what was mined for a construction.
+        """Return the folder of the sentences that were mined for a construction.
 
         Raises:
             DataError: It is looked for in no corpus.
@@ -107,7 +107,7 @@ class Mining(Closed):
 
 
 def faults_of_mining(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
-    """Yield what is wrong between the sections mining and corpora, and the folder of constructions."""
+    """Yield the contradictions between the sections mining and corpora, and the folder of constructions."""
     for name, corpus in mining.constructions.items():
         entry = corpora.get(corpus)
         if name not in constructions:

@@ -1,4 +1,4 @@
-"""What to mine: ``constructions/<name>/pattern.yaml``, read and checked."""
+"""Patterns of constructions: ``constructions/<name>/pattern.yaml``, read and checked."""
 
 from itertools import chain
 from pathlib import Path
@@ -93,7 +93,7 @@ class Alternative(Closed):
     """One form that a part can take: as a sequence of tokens, or as a tree of dependencies."""
 
     name: str
-    """What a reader calls it."""
+    """Its name for readers."""
     tokens: Annotated[list[TokenPattern], AfterValidator(_known)] = Field(default_factory=list)
     """The tokens, each as spaCy's Matcher takes it: {LOWER: the, TAG: DT}."""
     dependencies: list[Node] = Field(default_factory=list)
@@ -133,7 +133,7 @@ class Part(Closed):
 
 
 class Pattern(Closed):
-    """What a sentence must have to be a candidate: each part, in this order, none overlapping another.
+    """The parts of a candidate sentence, in this order, none overlapping another.
 
     Where a part is found more than once, the earliest place that leaves room for the others counts.
     """
@@ -145,7 +145,7 @@ class Pattern(Closed):
     must_not_match: Annotated[list[str], Field(min_length=1)]
     """Sentences that are not candidates."""
     never: list[LowerWord] = Field(default_factory=list)
-    """Words, in lower case, that no part may contain, whatever their tag says."""
+    """Words, in lower case, that no part may contain, whatever their tag."""
 
     @property
     def document_filter(self) -> str:
@@ -215,7 +215,7 @@ def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted
 
 
 def require_slots(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None:
-    """Check that every sentence that can be mined for a construction has a word in a slot, which marks its span.
+    """Check that every mined sentence of a construction will have a word in a slot, which marks its span.
 
     Raises:
         ConstructionError: Some form of the pattern fills no slot; or as of `load_wanted`.

@@ -1,4 +1,4 @@
-"""Files of a corpus -> records, and what could not be read of them."""
+"""Files of a corpus -> records, and faults of what is unreadable."""
 
 import io
 import json
@@ -69,7 +69,7 @@ Records = Iterator[CorpusRecord | Unreadable]
 
 
 def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple[list[CorpusRecord], list[Unreadable]]]:
-    """Yield the records of a file, and what could not be read, in blocks of some 8 MB; see `read_shard`."""
+    """Yield the records of a file and its faults, in blocks of some 8 MB; see `read_shard`."""
     records, unreadable, size = list[CorpusRecord](), list[Unreadable](), 0
     for one in read_shard(corpus, shard, longest):
         if isinstance(one, Unreadable):
@@ -86,7 +86,7 @@ def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple
 
 
 def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
-    """Yield the records of a file, and what could not be read as it comes.
+    """Yield the records of a file and its faults, in their order.
 
     Args:
         corpus: The corpus, which says where a record has its text and its source.
@@ -133,7 +133,7 @@ def _out_of_reach(shard: str, fault: Exception) -> DataError:
 
 
 def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine | Unreadable]:
-    """Yield a file's lines, and what could not be read.
+    """Yield the lines of a file and its faults.
 
     Args:
         file: The file as it is stored; its compression follows from the shard's name.
@@ -170,30 +170,21 @@ def _json_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int
         if not content.strip():
             continue
         try:
-            text, url = _parsed(content, corpus)
-            yield CorpusRecord(text, url or f"{shard}#{line.number}")
+            record = json.loads(_decoded(content), parse_int=float)  # an integer may be longer than Python reads
+            if not isinstance(record, dict):
+                raise ValueError(f"no JSON object but a {type(record).__name__}")
+            text, url = record.get(corpus.text), record.get(corpus.url)
+            if not isinstance(text, str) or not text:
+                keys = ", ".join(sorted(record))[:200]
+                raise ValueError(f"no text under the key '{corpus.text}'; its keys are {keys}")
+            name = url if isinstance(url, str) and url else f"{shard}#{line.number}"
+            (text + name).encode()  # half of a surrogate pair is no character
+            yield CorpusRecord(text, name)
+        except json.JSONDecodeError as fault:
+            message = f"no JSON: {fault.msg}; a record must be on one line"
+            yield Unreadable(shard, line.number, line.offset, message)
         except (ValueError, RecursionError) as fault:
             yield Unreadable(shard, line.number, line.offset, str(fault))
-
-
-def _parsed(line: bytes, corpus: CorpusFiles) -> tuple[str, str]:
-    """Return the text of a record and the name of its source, "" where it has none.
-
-    Raises:
-        ValueError: It is no such record; the message says why.
-    """
-    try:
-        record = json.loads(_decoded(line), parse_int=float)  # an integer may be longer than Python reads
-    except json.JSONDecodeError as fault:
-        raise ValueError(f"no JSON: {fault.msg}; a record must be on one line") from None
-    if not isinstance(record, dict):
-        raise ValueError(f"no JSON object but a {type(record).__name__}")
-    text, url = record.get(corpus.text), record.get(corpus.url)
-    if not isinstance(text, str) or not text:
-        raise ValueError(f"no text under the key '{corpus.text}'; its keys are {', '.join(sorted(record))[:200]}")
-    url = url if isinstance(url, str) else ""
-    (text + url).encode()  # half of a surrogate pair is no character
-    return text, url
 
 
 def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int) -> Records:
@@ -221,7 +212,7 @@ def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: 
 
 
 def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
-    """Return what is wrong with the columns of a table, or ""."""
+    """Return the fault of the columns of a table, or ""."""
     names = schema.names
     if names.count(corpus.text) != 1 or names.count(corpus.url) > 1:
         return f"must have one column '{corpus.text}', and at most one '{corpus.url}'; it has {', '.join(names)}"
@@ -322,7 +313,7 @@ def _one_line(fault: Exception) -> str:
     return " ".join(str(fault).split())[:300]
 
 
-# Format -> its reader: file, shard, corpus, longest line in bytes -> records and what could not be read.
+# Format -> its reader: file, shard, corpus, longest line in bytes -> records and faults.
 _READERS: dict[str, Callable[[IO[bytes], str, CorpusFiles, int], Records]] = {
     "jsonl": _json_records,
     "parquet": _parquet_records,

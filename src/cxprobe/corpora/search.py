@@ -1,4 +1,4 @@
-"""From a sentence to a candidate or the reason for its rejection: first by its words alone, then by its tags."""
+"""The search for candidates in sentences, or the reason for a rejection: by words alone, then by tags or trees."""
 
 import re
 from collections import Counter, defaultdict
@@ -32,21 +32,13 @@ _AFTER_TAGGING = ("other tags", "other dependencies")  # why a sentence is rejec
 
 
 class Match(NamedTuple):
-    """A place where a part is: the part's key, the tokens, and which of them have a name in the tree."""
+    """A place of a part: the part's key, the tokens, the first, the one behind the last, and the tree's names."""
 
     part: int
     tokens: Sequence[int]
+    start: int
+    end: int
     names: Mapping[str, int] = MappingProxyType({})
-
-    @property
-    def start(self) -> int:
-        """The first token."""
-        return min(self.tokens)
-
-    @property
-    def end(self) -> int:
-        """The token behind the last."""
-        return max(self.tokens) + 1
 
 
 class Found(NamedTuple):
@@ -109,8 +101,8 @@ class Matchers:
                 try:
                     self._add(part, form)
                 except ValueError as fault:
-                    said = " ".join(str(fault).split())
-                    raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {said}") from None
+                    reason = " ".join(str(fault).split())
+                    raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {reason}") from None
         alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
@@ -131,7 +123,7 @@ class Matchers:
         return next((key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)), "")
 
     def refuse(self, doc: Doc) -> str | None:
-        """Return why a sentence's words do not allow the pattern, or None if they do; of trees they say nothing."""
+        """Return the reason why the words of a sentence exclude the pattern, or None; words exclude no tree."""
         if self._trees:
             return None
         matches = self._of_tokens(self._lexical, doc)
@@ -143,7 +135,7 @@ class Matchers:
         return f"dropped word: {min(dropped)}"
 
     def match(self, doc: Doc) -> Found | str:
-        """Return the places of the parts in a tagged or parsed sentence, or that its tags or its tree do not match."""
+        """Return the match in a tagged or parsed sentence, or the reason for a rejection."""
         if absent := self.absent(doc):
             return f"{NOT_ANNOTATED}{absent}"
         matches = self._of_tokens(self._whole, doc)
@@ -153,7 +145,9 @@ class Matchers:
                 places[self.nlp.vocab.strings[key]].append(position)
             for part, nodes in self._trees:
                 trees = find_trees(doc, nodes, [places[repr(node.RIGHT_ATTRS)] for node in nodes])
-                matches += [Match(part, [*tree.values()], tree) for tree in trees]
+                for tree in trees:
+                    tokens = sorted(tree.values())
+                    matches.append(Match(part, tokens, tokens[0], tokens[-1] + 1, tree))
         first = self._first([match for match in matches if not self._never_in(doc, match)])
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
@@ -166,7 +160,7 @@ class Matchers:
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
-        return [Match(self._keys[key], range(*position)) for key, *position in spans]
+        return [Match(self._keys[key], range(start, end), start, end) for key, start, end in spans]
 
     def _never_in(self, doc: Doc, match: Match) -> str:
         """Return a word that no part may contain and this match does, or ""."""
@@ -250,7 +244,7 @@ def check_examples(matchers: Matchers, path: Path) -> None:
 
 
 def passes(pattern: Pattern, sentence: str) -> bool:
-    """Return whether the pre-filter lets a sentence through, both in a document and alone."""
+    """Return whether a sentence passes the pre-filter, both in a document and alone."""
     text = pa.array([sentence])
     filters = (pattern.document_filter, pattern.sentence_filter)
     return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)

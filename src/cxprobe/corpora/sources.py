@@ -81,10 +81,10 @@ def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
     except DataError:
         raise
     except Exception as fault:  # each storage raises errors of its own library
-        said = " ".join(str(fault).split())[:300]
+        reason = " ".join(str(fault).split())[:300]
         raise DataError(
-            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {said}; look "
-            "at its spelling, at the network and at your credentials, and run the stage again"
+            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {reason}; "
+            "look at its spelling, at the network and at your credentials, and run the stage again"
         ) from fault
     if not files:
         raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
@@ -112,7 +112,7 @@ def _absolute(folder: str) -> str:
 
 
 def _modified(info: Mapping[str, Any]) -> str:
-    """Return when a file was modified, or "unknown" where its storage does not say."""
+    """Return the time of a file's last change, or "unknown" where its storage has none."""
     time = next((info[key] for key in _MODIFIED if info.get(key) is not None), "unknown")
     if isinstance(time, int | float):
         time = datetime.fromtimestamp(time, UTC)

@@ -16,5 +16,5 @@ class CorporaParams(StageParams):
     """Slug -> a corpus that mining.constructions may name."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield what is wrong between the two sections, and with the constructions that they name."""
+        """Yield the contradictions between the two sections, and unknown constructions."""
         yield from faults_of_mining(self.mining, self.corpora, constructions)

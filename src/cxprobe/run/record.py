@@ -42,7 +42,7 @@ class ModelFacts:
 
 
 def label_of(slug: str, state: WeightsState) -> str:
-    """Return a model's name for people, which says if it is baseline or if its weights are not the trained ones."""
+    """Return a model's name for people, which marks a baseline and weights that are not the trained ones."""
     added = {"trained": "", "none": " (baseline)"}
     return slug + added.get(state, f" ({state} weights)")
 

@@ -102,7 +102,9 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
         source = [] if run.source == ONE_SOURCE else [run.source]
-        dataset = run.dataset and Dataset(run.dataset.as_posix(), stage.inputs[str(run.dataset)], run.items)
+        dataset = None
+        if run.dataset is not None:
+            dataset = Dataset(run.dataset.as_posix(), stage.inputs[str(run.dataset)], run.items)
         record = RunRecord(
             experiment=run.experiment or stage.task,
             name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),

@@ -21,15 +21,7 @@ from filelock import FileLock, Timeout
 
 from cxprobe.errors import DataError, ParamsError
 from cxprobe.files.schema import suggest
-from cxprobe.files.writing import (
-    DATA,
-    RESULTS,
-    SCRATCH,
-    project_folder,
-    remove_left_behind,
-    user_message,
-    write_bytes,
-)
+from cxprobe.files.writing import DATA, RESULTS, SCRATCH, project_folder, remove_left_behind, user_message, write_bytes
 from cxprobe.run.experiments import load_experiments
 from cxprobe.run.params import SomeParams, StageParams, read_params
 from cxprobe.run.provenance import begin, milliseconds
