@@ -17,7 +17,7 @@ from servers import wait_until
 from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, write_corpus
 
 from conftest import ROOT
-from cxprobe.corpora.collecting import collect, collect_corpus
+from cxprobe.corpora.collecting import collect
 from cxprobe.corpora.engine import SHARD_MODULES, run_shards
 from cxprobe.corpora.params import Engine
 from cxprobe.errors import DataError
@@ -191,21 +191,6 @@ def test_unknown_arguments_of_an_engine_and_those_that_mining_sets_are_refused(c
         run_shards(job, Engine(kind="local", arguments={"wrokers": 2}))
     with pytest.raises(ValidationError, match="arguments: mining itself sets logging_dir, tasks; leave it out"):
         Engine(kind="local", arguments={"tasks": 2, "logging_dir": "logs", "workers": 1})
-
-
-def test_several_constructions_are_mined_as_each_alone(one_run, corpus, toy_tagger, tmp_path):
-    settings = settings_of(toy_tagger)
-    wanted, job = job_of(corpus, settings, tmp_path / "scratch", [CC, "let-alone"])
-    run_shards(job, settings.engine)
-    for name, one in wanted.items():
-        found = collect(job, name, one, settings.duplicates, tmp_path / name)
-        if name == CC:
-            pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
-            assert one_run[1].counts == found.counts
-        else:
-            assert found.sentences.empty
-    assert (one_run[0] / "out/rejects.parquet").read_bytes() == (tmp_path / CC / "rejects.parquet").read_bytes()
-    assert collect_corpus(job, tmp_path)[0] == one_run[2][0]
 
 
 def write_shard(path: Path, texts: list[str]) -> None:
