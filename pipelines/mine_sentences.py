@@ -1,6 +1,7 @@
 """mine_sentences: a corpus -> the sentences that may have a construction, with their tags and features."""
 
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,13 +46,17 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     write_json(known | {"keys": keys, "found": found}, mined)
     steps = [(name, *step) for name, one in found.items() for step in one["steps"].items()]
     rejects = [(name, *reject) for name, one in found.items() for reject in one["rejects"].items()]
+    faults = read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN)
+    for shard, line, _, fault in faults.head(1).itertuples(index=False, name=None):
+        number = f"{known['counts']['faults']:,} faults beside {known['counts']['documents']:,} documents"
+        print(f"corpora.{stage.item}: {number}; the first: {shard}, line {line}: {fault}", file=sys.stderr)
     return Outcome(
         counts=known["counts"],
         tables={
             "corpus": pd.DataFrame([{"digest": known["digest"]}]),
             "steps": pd.DataFrame(steps, columns=["construction", "what", "number"]),
             "rejects": pd.DataFrame(rejects, columns=["construction", "reason", "sentences"]),
-            "faults": read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN),
+            "faults": faults,
         },
     )
 
