@@ -44,7 +44,7 @@ def make(name: str, source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     generated = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
     table, draws = generated.sentences, generated.draws
     sizes = Subsets(train_per_label=PER_LABEL, test_per_label=PER_LABEL, draws=1, all_sentences=False)
-    drawn = draw_subsets(table, draws, construction.features, sizes, seed=1, place=name)
+    drawn = draw_subsets(table, draws, construction.features, sizes, 1, name)
     assert drawn.dropped.empty
     return table.set_index("id"), drawn.rows
 

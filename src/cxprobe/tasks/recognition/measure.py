@@ -7,7 +7,7 @@ same: a run that was killed goes on, and a changed sentence costs the probes of 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,15 @@ from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
-from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
+from cxprobe.probing import (
+    Fitting,
+    Progress,
+    Regularisation,
+    cut_folds,
+    fit_and_predict,
+    for_each_layer,
+    kept_folder,
+)
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.tasks.recognition.make import TEMPLATE, seen_texts
 from cxprobe.tasks.recognition.params import Probe
@@ -71,10 +79,9 @@ def recognise(
     regularisation: Sequence[Regularisation],
     settings: Probe,
     fitting: Fitting,
-    *,
     jobs: int,
     kept: Path,
-    progress: Callable[[int], object] = lambda _: None,
+    progress: Progress,
 ) -> Predictions:
     """Train the probes and the controls on a subset's training part and predict the labels of its test part.
 
@@ -99,21 +106,6 @@ def recognise(
     if len(known) == len(paths):
         progress(len(features.vectors))
         return Predictions(*known)
-    predictions = _predict(subset, features, regularisation, settings, fitting, jobs, progress)
-    for table, path in zip(predictions, paths, strict=True):
-        keep_table(table, path)
-    return predictions
-
-
-def _predict(
-    subset: pd.DataFrame,
-    features: Features,
-    regularisation: Sequence[Regularisation],
-    settings: Probe,
-    fitting: Fitting,
-    jobs: int,
-    progress: Callable[[int], object],
-) -> Predictions:
     train, test = first_draw(subset), subset[subset["split"] == "test"]
     of_draws = subset[subset["split"] == "train"].groupby("draw")
     draws = [(rows_of(drawn, features), is_positive(drawn)) for _, drawn in of_draws]
@@ -162,12 +154,15 @@ def _predict(
             named = np.where(tasks[task], *LABELS)[order]
             folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
         code.append(in_code.assign(layer=layer, probability=online))
-    return Predictions(
+    predictions = Predictions(
         pd.concat(probes, ignore_index=True),
         test.assign(control="majority", probability=labels.mean()),
         pd.concat(folds, ignore_index=True),
         pd.concat(code, ignore_index=True),
     )
+    for table, path in zip(predictions, paths, strict=True):
+        keep_table(table, path)
+    return predictions
 
 
 def last_words(texts: Sequence[str]) -> NDArray[np.object_]:
