@@ -243,7 +243,7 @@ class ShapeSampler:
         return [leaf for piece in chosen for leaf in self._expand(piece, category, rng)]
 
     def _list_options(self, sequence: Sequence) -> None:
-        """List the ways to expand a sequence by one step to each shape, with the cumulated shares of its probability."""
+        """List the ways to expand a sequence by a step, by shape, with their cumulated shares of its probability."""
         ways, shares = defaultdict[Shape, list[tuple[_Part, ...]]](list), defaultdict[Shape, list[float]](list)
         if len(sequence) > 1:
             start_of, end_of = sequence[:-1], sequence[-1:]
