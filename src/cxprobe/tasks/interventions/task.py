@@ -42,9 +42,9 @@ MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
 # Facet -> the title of its table on pages.
 _TABLES: Mapping[str, str] = {
-    names.USED: "Where and along which direction an exchange changes most, with random ones, the whole vector: the share "
-    "of answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond control "
-    "words in nats (selectivity)",
+    names.USED: "Where and along which direction an exchange changes most, with random ones, the whole vector: the "
+    "share of answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond "
+    "control words in nats (selectivity)",
     "": "How often the right answer to a base sentence is the likelier one",
     "intervention": "Effects of exchanged vectors in nats, with the share of answers that change (changed), the effect "
     "beyond control words (selectivity) and the loss of a neutral word (broken)",
@@ -133,8 +133,8 @@ class InterventionsTask(Task):
         beside = self._at_place_of(row, inputs)
         whole = estimate_of(beside["changed", names.WHOLE])
         return (
-            f"beyond control words {_with_interval(beside['selectivity', names.DIRECTION])} nats; the whole vector there "
-            f"changes {percent(whole.value)} {interval(whole)}"
+            f"beyond control words {_with_interval(beside['selectivity', names.DIRECTION])} nats; the whole vector "
+            f"there changes {percent(whole.value)} {interval(whole)}"
         )
 
     def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any]:
@@ -219,8 +219,8 @@ def order_in_words(model: str, leads: pd.DataFrame) -> str:
     said = "; ".join(f"{row['intervention']} {_with_interval(row)}" for row in order)
     holds = "each is ahead" if all(row["low"] > 0 for row in order) else "not each is shown to be ahead"
     return (
-        f"{model}, in nats: {said}; {holds}. On control words {das} is over {means} by {of_das[names.CONTROL]}, so that "
-        f"beyond these its lead is {of_das[names.SELECTIVE]}."
+        f"{model}, in nats: {said}; {holds}. On control words {das} is over {means} by {of_das[names.CONTROL]}, so "
+        f"that beyond these its lead is {of_das[names.SELECTIVE]}."
     )
 
 

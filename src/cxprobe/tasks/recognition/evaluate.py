@@ -108,7 +108,7 @@ def add_spread(rates: pd.DataFrame, of_draws: pd.DataFrame, overlap: "pd.Series[
 
 
 def overlaps(splits: pd.DataFrame) -> dict[str, float]:
-    """Return for each feature which share of a training draw's sentences another draw has too, the mean of all pairs.
+    """Return for each feature the share of a training draw's sentences that another draw has too, a mean over pairs.
 
     Args:
         splits: Columns feature, split, draw, id; at least two draws.
@@ -121,7 +121,7 @@ def overlaps(splits: pd.DataFrame) -> dict[str, float]:
 
 
 def rates_beside(controls: pd.DataFrame, folds: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of what was computed beside the probes, of any models and sources of sentences.
+    """Return the rates of controls, of folds and of codes, which are no means of responses.
 
     Args:
         controls: See `rates_of_controls`.
@@ -137,7 +137,7 @@ def rates_beside(controls: pd.DataFrame, folds: pd.DataFrame, code: pd.DataFrame
 
 
 def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
-    """Return what is reached without any probe: facet control, level <control> or <control>.<feature>.
+    """Return the rates of controls, which need no probe: facet control, level <control> or <control>.<feature>.
 
     Args:
         controls: Of `cxprobe.tasks.recognition.measure.Predictions`, with the columns model, construction and source.
@@ -150,9 +150,9 @@ def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
-    """Return what is learnt on the folds of the training part, by layer, of each feature and of all together.
+    """Return the rates on the folds of the training part, by layer, of each feature and of all together.
 
-    Selectivity says by how much the real labels are learnt better than random labels of words. Both are learnt on the
+    Selectivity is the accuracy on the real labels less that on random labels of words. Both are learnt on the
     same folds from the same sentences, so the difference is paired. Sentences with the same word have one control label
     and are a cluster, as those of one template are.
 
@@ -184,7 +184,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates_of_code(code: pd.DataFrame) -> pd.DataFrame:
-    """Return how long an online code of the training labels is, by layer, of each feature and of all together.
+    """Return the length of an online code of the training labels, by layer, of each feature and of all together.
 
     The code mixes two, each with a weight of one half at first, which Bayes' rule moves to the one that has been
     shorter: the probe's, and that of a fair coin, one bit a label. So it is at most one bit longer than the shorter of

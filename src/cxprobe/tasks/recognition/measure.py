@@ -1,7 +1,7 @@
-"""Probes of a model's vectors on balanced subsets, and what is computed beside them to tell what a probe's rate means.
+"""Probes of a model's vectors on balanced subsets, and the controls of their rates.
 
 Controls are the share of the labels, random labels of words (Hewitt & Liang 2019), and an online code (Voita & Titov
-2020). What a subset gives is kept, and found again as long as its sentences, their vectors and the settings are the
+2020). The predictions of a subset are kept, and read again as long as its sentences, their vectors and the settings are the
 same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
 """
 
@@ -49,12 +49,12 @@ def rows_of(sentences: pd.DataFrame, features: Features) -> NDArray[np.int64]:
 
 
 def is_positive(sentences: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which sentences have the construction, shape (sentences,)."""
+    """Return a mask of the sentences that have the construction, shape (sentences,)."""
     return (sentences["label"] == "positive").to_numpy(dtype=bool)
 
 
 class Predictions(NamedTuple):
-    """What was predicted for a subset; `probability` is always that of "positive".
+    """The predictions of a subset; `probability` is always that of "positive".
 
     Attributes:
         probes: One row a test sentence, training draw and layer: the test part's columns, layer, draw, probability.

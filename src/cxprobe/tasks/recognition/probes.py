@@ -53,6 +53,6 @@ def probe_source(
         for feature, subset in subsets.items():
             how, of_feature, jobs = regularisation[feature], fitting.of(feature), params.compute.jobs
             parts.append(recognise(subset, features, how, section.probe, of_feature, jobs, kept, shown.update))
-    for stem, tables in zip(Predictions._fields, zip(*parts, strict=True), strict=True):
-        write_table(pd.concat(tables, ignore_index=True), folder / f"{stem}.parquet")
+    for stem, of_subsets in zip(Predictions._fields, zip(*parts, strict=True), strict=True):
+        write_table(pd.concat(of_subsets, ignore_index=True), folder / f"{stem}.parquet")
     return counts
