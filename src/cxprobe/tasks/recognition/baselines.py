@@ -1,8 +1,9 @@
 """Baselines of recognition: counts of a sentence's words, letters, tags or places instead of a model's vectors.
 
-The counts are probed exactly as the vectors of a model's layer are. The rate of a probe on them shows how far the sentences
-give the label away by their spelling, their words, their parts of speech, or the places of their function words. To count takes
-no longer than to read what was counted, and tags are set once for all members of a set, so counts are not kept.
+The counts are probed exactly as the vectors of a model's layer are. The rate of a probe on them shows how far the
+sentences give the label away by their spelling, their words, their parts of speech, or the places of their function
+words. To count takes no longer than to read the counts, and tags are set once for all members of a set, so counts are
+not kept.
 """
 
 import re

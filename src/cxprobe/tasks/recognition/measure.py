@@ -1,8 +1,8 @@
 """Probes of a model's vectors on balanced subsets, and the controls of their rates.
 
 Controls are the share of the labels, random labels of words (Hewitt & Liang 2019), and an online code (Voita & Titov
-2020). The predictions of a subset are kept, and read again as long as its sentences, their vectors and the settings are the
-same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
+2020). The predictions of a subset are kept, and read again as long as its sentences, their vectors and the settings
+are the same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
 """
 
 import re
