@@ -50,7 +50,7 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         scores = score_answers(made["choices"], made["answers"], tokens, section.evaluate.scores)
         return evaluate_likelihoods(made["choices"], scores)
 
-    def tables(rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    def tables(rates: pd.DataFrame, _responses: pd.DataFrame) -> dict[str, pd.DataFrame]:
         baselines = baselines_on_items(rates, stage.params.report.limit, members)
         return {"tables/baselines": baselines, **prompts_beside_published(rates, members, score, published)}
 

@@ -45,7 +45,7 @@ def evaluate_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
         settings=lambda _source: ("scenarios.make", "scenarios.score"),
         dataset=dataset,
         override=lambda rates: with_preferences(rates, scenarios),
-        tables=lambda rates: tables_beside_published(rates, scenarios, stage.use),
+        tables=lambda rates, _responses: tables_beside_published(rates, scenarios, stage.use),
     )
     return evaluate(stage, task)
 

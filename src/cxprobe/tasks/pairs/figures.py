@@ -16,7 +16,7 @@ from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF
-from cxprobe.tasks.pairs.balance import fixed_preferences
+from cxprobe.tasks.pairs.evaluate import fixed_preferences
 from cxprobe.tasks.pairs.params import PairsStage
 
 _WAYS = {  # way of asking -> its entry in the legend

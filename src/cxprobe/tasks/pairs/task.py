@@ -25,8 +25,8 @@ from cxprobe.results.rates import ALL
 from cxprobe.results.schema import CHANCE_IN_BOTH
 from cxprobe.results.task import Demand, Example, PageSection, PageTable, Task, read_demand, replied_demand
 from cxprobe.results.words import in_full, number
-from cxprobe.tasks.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
-from cxprobe.tasks.pairs.evaluate import answered_variants
+from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
+from cxprobe.tasks.pairs.evaluate import answered_variants, fixed_preferences
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
@@ -126,8 +126,8 @@ class PairsTask(Task):
         return called_pairs(row["construction"]) + (", pseudowords" if row["source"] == "pseudo" else "")
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return what baselines get on the pairs of meaning and of form, see `cxprobe.tasks.pairs.described`."""
-        from cxprobe.tasks.pairs.described import baseline_rates
+        """Return what baselines get on the pairs of meaning and of form, see `cxprobe.tasks.pairs.preview`."""
+        from cxprobe.tasks.pairs.preview import baseline_rates
 
         return pd.concat([pd.DataFrame(), *(baseline_rates(name, params) for name in self.items_in(construction))])
 
