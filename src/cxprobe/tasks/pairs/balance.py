@@ -30,7 +30,7 @@ def telling_words(good: str, bad: str) -> tuple[str, str]:
 def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
     """Return pairs with the columns right and wrong, the first words in which they differ, and balanced, a bool.
 
-    What tells the good text from the bad one is the first word in which they differ. A cell is not balanced if it has
+    The texts of a pair are told apart by the first word in which they differ. A cell is not balanced if it has
     more than one pair, this is the same word in all of them, and so is the wrong word that replaces it; unless the
     other cells of its kind, such as the other variants of its construction, make up for that: there the two words
     are exchanged, and each is right as often as it is wrong.

@@ -6,6 +6,7 @@ from itertools import groupby, takewhile
 import pandas as pd
 
 from cxprobe.results.baseline_report import composition_table, word_table
+from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
 
 
 def described_tables(pairs: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -25,6 +26,14 @@ def described_tables(pairs: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.Dat
     sides = [both.assign(text=both[side], label=label) for side, label in (("good", "right"), ("bad", "wrong"))]
     texts = pd.concat(sides, ignore_index=True)
     return {"composition": composition_table(texts), "words": word_table(texts)}
+
+
+def own_tables(pairs: Sequence[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the tables that describe this project's pairs with real words, given those of each construction."""
+    every = pd.concat(pairs, ignore_index=True)
+    real = every[every["words"] == "real"]
+    tables = described_tables(with_balance(real), ["construction", "variant"])
+    return tables | {"questions": question_table(real), "unbalanced": unbalanced_cells(real)}
 
 
 def question_table(pairs: pd.DataFrame) -> pd.DataFrame:

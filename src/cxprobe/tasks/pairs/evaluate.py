@@ -75,7 +75,7 @@ _DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"
 
 
 class EvaluationConfig(NamedTuple):
-    """What decides about the pairs of a source.
+    """The settings by which the pairs of a source are decided.
 
     Attributes:
         source: `OWN_PAIRS`, or the name of a benchmark.
@@ -130,7 +130,7 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluationConf
         pairs: Columns id, item, context, good, bad, groups, and ``cluster_<name>``.
         answers: The table of token scores, or of preferences (id and margin, see `cxprobe.tasks.pairs.baselines`), that
             the measuring stage wrote.
-        how: What decides. Of preferences only the cells and shifts count. A score that needs a context leaves this
+        how: The settings. Of preferences only the cells and shifts count. A score that needs a context leaves this
             project's pairs without one undecided.
 
     Returns:
@@ -157,7 +157,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConf
     Args:
         pairs: See `decide_pairs`; also those without a margin, since which cells are balanced follows from all.
         margins: One row a pair, scheme and score: id, scheme, score and margin.
-        how: What decides.
+        how: The settings.
 
     Returns:
         One row a pair, scheme and score: the pair without its texts; right, wrong and balanced
@@ -269,7 +269,7 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task and model; those of `FACETS` and `KEPT`; and the
-        clusters. What decides is the accuracy by the deciding score in balanced cells, and beside it whether both
+        clusters. The accuracy by the deciding score in balanced cells decides, and beside it whether both
         orders are right. The margins of language models are of items that were decided in both orders.
     """
     credits = decided["accuracy"]
@@ -421,7 +421,7 @@ def _rates_of_biases(decisions: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return how far two ways of asking about the same items are apart, as rates.
+    """Return the bias between two ways of asking about the same items, and the share of changed decisions, as rates.
 
     With ``column="order"`` it is bias (i), |mean(original) - mean(switched)|; with ``column="variant"`` bias (ii),
     |mean(A) - mean(B)|, a preference for one diagnostic. A difference of 0 lies on the edge of what |difference| can

@@ -49,7 +49,7 @@ def pairs_beside_published(
         rates: Columns of `cxprobe.results.schema.RATES`; those of the facet origin are shown, which are of the
             published design alone.
         own_people: The ratings by people of this project's items (`cxprobe.labels.estimates`), by construction; empty
-            where nobody has judged them.
+            where nobody has rated them.
         objectives: As published: model, data (what it was trained on) and score, a rate over all items.
         people: As published: construction ("overall" for all), items, and majority_percent, how often the majority of
             the people asked chose the right member.
