@@ -6,6 +6,7 @@ model finds the right text more probable. ``said``: asked in words, it names the
 
 from collections.abc import Mapping
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,7 +44,7 @@ def with_ways(
             items = own[own["item"].isin(credits.index)].reset_index(drop=True)
             credits = credits.loc[items["item"]].reset_index(drop=True)  # (pairs, words and layers)
             of_layers = credits.drop(columns=-1)
-            values = {
+            values: dict[str, Any] = {
                 "words": credits[-1],
                 "recognised": _of_best_layer(of_layers, items[FRAME].astype(str)),
                 "expected": items["value"],
