@@ -20,6 +20,7 @@ from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.labels.labels import PersonLabel
 from cxprobe.results.answers import cluster_lists, read_made_table
+from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
@@ -130,13 +131,12 @@ class RecognitionTask(Task):
 
     def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
         """Return whether the sentences of a row are the hardest: those with the lowest rate of the best baseline."""
-        del models
         rates = inputs.rates(self.name)
-        of_it = rates[
-            rates["decides"] & (rates["measure"] == "accuracy") & (rates["construction"] == row["construction"])
-        ]
-        of_baseline = (of_it["value"] - of_it["difference"]).groupby(of_it["source"], sort=False).max()
-        return bool(row["source"] == of_baseline.fillna(0.0).round(9).idxmin())
+        is_sum = rates["decides"] & (rates["measure"] == "accuracy")
+        of_it = rates[is_sum & (rates["construction"] == row["construction"])].rename(columns={"value": "accuracy"})
+        best = best_baseline(of_it, ["source"], [models.members[slug] for slug in models.baseline])
+        reached = dict.fromkeys(of_it["source"], 0.0) | dict(zip(best["source"], best["accuracy"], strict=True))
+        return bool(row["source"] == min(reached, key=lambda source: reached[source]))
 
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return the number of the middle layer."""
