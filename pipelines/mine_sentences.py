@@ -1,6 +1,7 @@
 """mine_sentences: a corpus -> the sentences that may have a construction, with their tags and features."""
 
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,18 +9,20 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.corpora.collecting import FAULTS_SHOWN, collect_all
+from cxprobe.corpora.collecting import collect_all
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Wanted, load_wanted
 from cxprobe.corpora.search import check_examples, load_matchers, pipeline_of
-from cxprobe.corpora.sources import files_left_out, list_corpus, open_corpus
+from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import SCRATCH, read_json, scratch_folder, write_json
-from cxprobe.run.mining import CorporaParams, tell_faults, tell_left_out
+from cxprobe.run.mining import CorporaParams
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
+
+FAULTS_SHOWN = 1000  # rows of the table for readers; faults.parquet has all of them
 
 
 def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
@@ -44,7 +47,9 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
     steps = [(name, *step) for name, one in found.items() for step in one["steps"].items()]
     rejects = [(name, *reject) for name, one in found.items() for reject in one["rejects"].items()]
     faults = read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN)
-    tell_faults(stage, known["counts"], faults)
+    for shard, line, _, fault in faults.head(1).itertuples(index=False, name=None):
+        number = f"{known['counts']['faults']:,} faults beside {known['counts']['documents']:,} documents"
+        print(f"corpora.{stage.item}: {number}; the first: {shard}, line {line}: {fault}", file=sys.stderr)
     return Outcome(
         counts=known["counts"],
         tables={
@@ -57,7 +62,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
 
 
 def _key(wanted: Wanted, settings: Mining, corpus: Corpus, listed: str, pipelines: Mapping[str, str]) -> str:
-    """Return the digest of everything that what is mined for a construction follows from."""
+    """Return the digest of everything that the sentences mined for a construction follow from."""
     how = settings.model_dump(include={"duplicates", "longest_line", "most_words"})
     code = computing_code("cxprobe.corpora.collecting", "cxprobe.segmentation")
     pipeline = pipelines[pipeline_of(wanted.pattern, settings)]
@@ -66,13 +71,12 @@ def _key(wanted: Wanted, settings: Mining, corpus: Corpus, listed: str, pipeline
 
 def _mine(stage: Stage[CorporaParams], wanted: Mapping[str, Wanted]) -> dict[str, Any]:
     """Mine constructions, and return the corpus's digest and counts, and the counts of each of them."""
-    settings, corpus = stage.params.mining, stage.params.corpora[stage.item]
+    settings = stage.params.mining
     patterns = {name: one.pattern for name, one in wanted.items()}
     pipelines = {name: pipeline_of(one, settings) for name, one in patterns.items()}
     for name, matchers in load_matchers(patterns, pipelines).items():
         check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
-    source = open_corpus(corpus)
-    tell_left_out(stage, files_left_out(corpus))
+    source = open_corpus(stage.params.corpora[stage.item])
     job = make_job(source, settings, patterns, SCRATCH / stage.name)
     run_shards(job, settings.engine)
     return {"digest": source.digest, **collect_all(job, wanted, settings, stage.item, stage.data)}

@@ -12,24 +12,20 @@ from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.tasks.pairs.asking import draw_from_sources, load_preference_prompts, preference_questions
 from cxprobe.tasks.pairs.params import AskPairs, PairsStage
-from cxprobe.tasks.pairs.sources import OWN_PAIRS, folder_of, made_files, read_made
+from cxprobe.tasks.pairs.sources import folder_of, made_files, read_made
 
 
 def ask_pairs(stage: Stage[PairsStage]) -> Outcome:
     section, llm = stage.params.pairs, stage.params.llms[stage.item]
     stage.use(PROMPTS_FOLDER / "preferences.yaml")
     prompts, scratch = load_preference_prompts(), project_folder() / SCRATCH / stage.name / stage.item
-    how = cast(AskPairs, section.ask)  # not null where models are asked
-    counts: dict[str, float] = {"pairs": 0, "requests": 0, "failed": 0}
-    tables = {}
-    for source, files in made_files(section).items():
-        pairs = read_made([stage.use(path) for path in files])
-        by = ["construction", "words"] if source == OWN_PAIRS else section.benchmarks[source].by
-        drawn = draw_pairs(pairs, by, how.pairs_per_construction, stage.params.seed)
-        tables[source] = preference_questions(drawn, how.prompt, prompts)
-        counts["pairs"] += len(drawn)
+    prompt = cast(AskPairs, section.ask).prompt  # not null where models are asked
+    made = {source: read_made([stage.use(path) for path in files]) for source, files in made_files(section).items()}
+    drawn = draw_from_sources(section, made, stage.params.seed)
+    counts: dict[str, float] = {"pairs": sum(map(len, drawn.values())), "requests": 0, "failed": 0}
+    tables = {source: preference_questions(pairs, prompt, prompts) for source, pairs in drawn.items()}
     print(f"{stage.item}: {demand(pd.concat(tables.values())['question'].tolist(), llm)}", flush=True)
     for source, table in tables.items():
         replies = replies_to(table, llm, scratch, f"{stage.name} {stage.item} {source}")

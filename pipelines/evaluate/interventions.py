@@ -35,7 +35,7 @@ def evaluate_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         dataset=lambda _construction, _source: items,
         pool=lambda responses: responses,
         override=lambda rates: with_verdicts_on_use(rates, controls),
-        tables=lambda rates: {"tables/beside_published": beside_published(rates, published)},
+        tables=lambda rates, _responses: {"tables/beside_published": beside_published(rates, published)},
     )
     return evaluate(stage, task)
 

@@ -1,56 +1,46 @@
-"""evaluate_pairs: what all models answered, replied, and what their probes took for right -> responses, rates, runs."""
+"""evaluate_pairs: the answers, replies and probes of all models on minimal pairs -> responses, rates, runs."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
 
 import pandas as pd
 
-from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.labels.estimates import human_agreement, load_ratings
 from cxprobe.models.params import Member
-from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
-from cxprobe.results.words import with_blanks
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.stats import clusters_by
-from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.evaluate import (
     FACETS,
     KEPT,
     EvaluationConfig,
-    answered_in,
-    as_items,
+    check_contexts,
     decide_pairs,
     further_rates,
     override,
     pair_responses,
     pairs_for,
     pool_pairs,
-    poolable,
-    with_ways,
 )
-from cxprobe.tasks.pairs.params import PairsStage, ProbePairs
-from cxprobe.tasks.pairs.replies import evaluate_replies, read_replies, reply_responses
-from cxprobe.tasks.pairs.report import PUBLISHED, pairs_beside_published
+from cxprobe.tasks.pairs.params import PairsStage
+from cxprobe.tasks.pairs.replies import responses_of_replies
+from cxprobe.tasks.pairs.report import PUBLISHED, tables_of_pairs
 from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, folder_of, made_files, read_made
-from cxprobe.tasks.pairs.ways import agreement_of_ways, verdicts_of_models, way_responses
+from cxprobe.tasks.pairs.ways import with_ways
 
 
 def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     section, members = stage.params.pairs, task_members(stage.params)
     made = {source: read_made([stage.use(path) for path in files]) for source, files in made_files(section).items()}
     own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "control", "context"]))
-    if len(own) and section.evaluate.score in CONTEXT_SCORES and (own["context"] == "").all():
-        raise DataError(
-            f"pairs.evaluate.score: {section.evaluate.score} needs a context, and no pair has one; take another"
-        )
-    predicted, found = dict[str, dict[str, pd.DataFrame]](), dict[str, Any]()
+    check_contexts(own, section.evaluate.score)
+    published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED] if len(own) else []
+    ratings = load_ratings(section.constructions)
     inside = folder_of(next(iter(made)))
 
     def responses(member: Member, folder: Path) -> pd.DataFrame | None:
@@ -61,43 +51,24 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
             shown = pairs_for(member, pairs, section.models if source == OWN_PAIRS else {})
             if shown.empty:
                 continue
-            shown, of_source = with_balance(shown, how.cell), root / folder_of(source)
             if member.is_asked:
-                read = read_replies(shown, read_table(of_source / "replies.parquet"), how)
-                parts += [pair_responses(evaluate_replies(shown, read, how), how), reply_responses(read, how)]
+                replies = read_table(root / folder_of(source) / "replies.parquet")
+                parts.append(responses_of_replies(shown, replies, how))
             else:
-                parts.append(pair_responses(decide_pairs(shown, read_pair_answers(of_source), how), how))
-        if member.slug in section.probe_models:
-            folder_of_probes = stage.use(DATA / "probe_pairs" / member.slug)
-            names = cast(ProbePairs, section.probe).constructions
-            predicted[member.slug] = {name: read_table(folder_of_probes / f"{name}.parquet") for name in names}
+                answers = read_pair_answers(root / folder_of(source))
+                parts.append(pair_responses(decide_pairs(shown, answers, how), how))
         return pd.concat(parts, ignore_index=True) if parts else None
 
-    def pooled(decided: pd.DataFrame) -> pd.DataFrame:
-        asked = {model: probe_models.asked for model, probe_models in section.probe_models.items()}
-        found["answered"] = answered_in(decided, members, stage.params.report.limit)
-        decisions = as_items(decided)
-        balanced = decisions[decisions["balanced"]].rename(columns={"words": "source"})
-        found["clusters"] = clusters_by(balanced, ["model", "construction", "source"])
-        found["verdicts"] = verdicts_of_models(decisions, predicted, asked)
-        ways = way_responses(found["verdicts"], predicted) if predicted else None
-        found["responses"] = decided if ways is None else with_ways(decided, ways)
-        return pool_pairs(found["responses"], found["answered"])
-
-    def tables(rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        of_own = {"tables/clusters": found["clusters"]}
-        if len(own):
-            ratings = load_ratings(section.constructions)
-            people = human_agreement(ratings[ratings["kind"] == "pairs"])
-            published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED]
-            of_own["tables/beside_published"] = pairs_beside_published(rates, people, *published)
-        if predicted:
-            verdicts = found["verdicts"].assign(balanced=True)
-            meaning = poolable(verdicts, found["answered"], ["meaning"])
-            of_own["tables/agreement"] = with_blanks(
-                agreement_of_ways(pd.concat([verdicts, meaning], ignore_index=True))
-            )
-        return of_own
+    def pool(responses: pd.DataFrame) -> pd.DataFrame:
+        predicted, asked = {}, {}
+        for model in responses["model"].unique():
+            if section.probe and model in section.probe_models:
+                folder = stage.use(DATA / "probe_pairs" / model)
+                predicted[model] = {
+                    name: read_table(folder / f"{name}.parquet") for name in section.probe.constructions
+                }
+                asked[model] = section.probe_models[model].asked
+        return pool_pairs(with_ways(responses, predicted, asked), members, stage.params.report.limit)
 
     def dataset(construction: str, source: str) -> Path:
         if source in section.benchmarks:
@@ -113,12 +84,14 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         FACETS,
         settings,
         dataset,
-        pool=pooled,
-        further=lambda _decided: further_rates(found["responses"], found["answered"]),
-        override=lambda rates: override(
-            rates, dict(own[["construction", "control"]].drop_duplicates().to_numpy()), members
+        pool=pool,
+        further=further_rates,
+        override=partial(
+            override, control_of=dict(own[["construction", "control"]].drop_duplicates().to_numpy()), members=members
         ),
-        tables=tables,
+        tables=partial(
+            tables_of_pairs, people=human_agreement(ratings[ratings["kind"] == "pairs"]), published=published
+        ),
         kept=KEPT,
         inside=inside,
     )

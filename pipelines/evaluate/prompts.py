@@ -42,7 +42,7 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         estimate=rates_beside_constant,
         further=partial(macro_f1_rates, facets=facets),
         override=beside_controls,
-        tables=lambda rates: prompts_beside_published(rates, members, score, published),
+        tables=lambda rates, _responses: prompts_beside_published(rates, members, score, published),
     )
     return evaluate(stage, task)
 

@@ -1,6 +1,6 @@
 """evaluate_recognition: predictions of all models' probes -> responses, rates, comparisons, and the runs."""
 
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -20,59 +20,49 @@ from cxprobe.tasks.recognition.evaluate import (
     recognition_responses,
     with_best_layers,
 )
-from cxprobe.tasks.recognition.measure import Predictions
 from cxprobe.tasks.recognition.params import RecognitionStage
-from cxprobe.tasks.recognition.report import figure_by_value, search_extras
-
-MADE = DATA / "make_recognition"
+from cxprobe.tasks.recognition.report import run_extras
 
 
 def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     section = stage.params.recognition
     members = {member.slug: member for member in task_members(stage.params)}
-    beside: dict[str, pd.DataFrame] = {}  # model -> rates that are not means of responses
 
-    def splits_of(construction: str, source: str) -> pd.DataFrame:
-        return read_table(stage.use(MADE / construction / source / "splits.parquet"))
+    def splits_file(construction: str, source: str) -> Path:
+        return stage.use(DATA / "make_recognition" / construction / source / "splits.parquet")
 
-    def responses(member: Member, folder: Path) -> pd.DataFrame:
-        parts, others = list[pd.DataFrame](), list[Predictions]()
-        for name, source in section.sources_of(member.entry):
-            place = {"model": member.slug, "construction": name, "source": source}
-            paths = [folder / name / source / f"{stem}.parquet" for stem in Predictions._fields]
-            predicted = Predictions(*(read_table(stage.use(path)).assign(**place) for path in paths))
-            parts.append(recognition_responses(predicted.probes, splits_of(name, source)))
-            others.append(predicted)
-        tables = (pd.concat(tables, ignore_index=True) for tables in zip(*others, strict=True))
-        _, *controls_folds_code = tables
-        beside[member.slug] = rates_beside(*controls_folds_code)
+    def measured(member: Member, construction: str, source: str) -> Path:
+        return DATA / "measure_recognition" / member.entry / member.inside / construction / source
+
+    def predictions(member: Member, name: str) -> Iterator[pd.DataFrame]:
+        for construction, source in section.sources_of(member.entry):
+            table = read_table(stage.use(measured(member, construction, source) / f"{name}.parquet"))
+            yield table.assign(model=member.slug, construction=construction, source=source)
+
+    def responses(member: Member, _folder: Path) -> pd.DataFrame:
+        of_sources = zip(section.sources_of(member.entry), predictions(member, "probes"), strict=True)
+        parts = [recognition_responses(probes, read_table(splits_file(*place))) for place, probes in of_sources]
         return pd.concat(parts, ignore_index=True)
 
-    def settings(source: str) -> list[str]:
-        drawn_as = "mined" if source == "marked" else source
-        steps = ["embed", "probe"] if section.tune is None else ["embed", "probe", "tune"]
-        return [f"recognition.make.{drawn_as}", *(f"recognition.{step}" for step in steps)]
+    def further(responses: pd.DataFrame) -> pd.DataFrame:
+        parts = []
+        for slug in responses["model"].unique():
+            tables = (predictions(members[slug], name) for name in ("controls", "folds", "code"))
+            parts.append(rates_beside(*(pd.concat(table, ignore_index=True) for table in tables)))
+        return pd.concat(parts)
 
     def extras(rates: pd.DataFrame) -> RunExtras:
-        model, construction, source = rates[["model", "construction", "source"]].iloc[0]
-        member, place = members[model], Path(construction, source)
-        title = f"{member.label}: {construction}, {source} sentences"
-        found = RunExtras()
-        if section.tune is not None:
-            found = search_extras(DATA / "measure_recognition" / member.entry / member.inside / place, title)
-        if not member.is_baseline:
-            figure = figure_by_value(rates, splits_of(construction, source), title)
-            found = replace(found, figures={**found.figures, "accuracy_per_value": figure})
-        return found
+        model, *place = rates[["model", "construction", "source"]].iloc[0]
+        return run_extras(rates, members[model], read_table(splits_file(*place)), measured(members[model], *place))
 
     task = Evaluation(
         responses,
         FACETS,
-        settings=settings,
-        dataset=lambda construction, source: stage.use(MADE / construction / source / "splits.parquet"),
+        settings=section.settings_of,
+        dataset=splits_file,
         pool=lambda responses: responses,
         estimate=estimate_over_draws,
-        further=lambda responses: pd.concat([beside[slug] for slug in responses["model"].unique()]),
+        further=further,
         override=with_best_layers,
         extras=extras,
     )

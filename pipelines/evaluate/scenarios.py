@@ -42,7 +42,7 @@ def evaluate_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
         settings=lambda _source: ("scenarios.make", "scenarios.score"),
         dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
         override=lambda rates: with_preferences(rates, scenarios),
-        tables=lambda rates: tables_beside_published(rates, scenarios, stage.use),
+        tables=lambda rates, _responses: tables_beside_published(rates, scenarios, stage.use),
     )
     return evaluate(stage, task)
 

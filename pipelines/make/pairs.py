@@ -2,16 +2,14 @@
 
 from collections import Counter
 
-import pandas as pd
-
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
+from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
-from cxprobe.tasks.pairs.described import described_tables, question_table
+from cxprobe.tasks.pairs.described import described_tables, own_tables
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, made_tables, pair_table
 from cxprobe.tasks.pairs.params import PairsStage
@@ -32,10 +30,7 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
         counts.update(of_construction.counts)
     tables = made_tables(built)
     if built:
-        own = pd.concat([of_construction.pairs for of_construction in built.values()], ignore_index=True)
-        own = own[own["words"] == "real"]
-        tables |= described_tables(with_balance(own), ["construction", "variant"])
-        tables |= {"questions": question_table(own), "unbalanced": unbalanced_cells(own)}
+        tables |= own_tables([of_construction.pairs for of_construction in built.values()])
     for name, benchmark in section.benchmarks.items():
         pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
         table = pair_table(pairs)

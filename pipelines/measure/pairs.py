@@ -24,7 +24,7 @@ def measure_pairs(stage: Stage[PairsStage]) -> Outcome | None:
     if OWN_PAIRS in tables:
         tables[OWN_PAIRS] = [first_items(table, section.models[stage.item]) for table in tables[OWN_PAIRS]]
     sources: Sources = {name: [pairs_of(table) for table in portions] for name, portions in tables.items()}
-    # What they will be judged by, so that a model whose answers would not do is refused before it is asked.
+    # The scores that will decide, so that a model that lacks them is refused before it scores anything.
     scores = {name: [benchmark.score] for name, benchmark in section.benchmarks.items()} | {
         OWN_PAIRS: section.evaluate.scores
     }

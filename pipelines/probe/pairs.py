@@ -19,13 +19,9 @@ KEPT = project_folder() / SCRATCH / "probes"
 
 
 def probe_pairs(stage: Stage[PairsStage]) -> Outcome | None:
-    params, settings = (
-        stage.params,
-        cast(ProbePairs, stage.params.pairs.probe),
-    )  # not null where models are probed
-    pairs = {
-        name: whole_texts(name, read_table(stage.use(MADE / f"{name}.parquet"))) for name in settings.constructions
-    }
+    params, settings = stage.params, cast(ProbePairs, stage.params.pairs.probe)  # not null where models are probed
+    made = {name: read_table(stage.use(MADE / f"{name}.parquet")) for name in settings.constructions}
+    pairs = {name: whole_texts(name, table) for name, table in made.items()}
     texts = list(dict.fromkeys(text for table in pairs.values() for side in ("good", "bad") for text in table[side]))
     model = MeasuredModel.of(stage, stage.item, params.models[stage.item], load_encoder)
     counts = embed_texts(model, {"texts": texts}, token_budget=settings.token_budget, folder=stage.data)

@@ -60,8 +60,6 @@ from cxprobe.stats import (
     rate_by,
 )
 from cxprobe.tasks.pairs import benchmarks
-from cxprobe.tasks.pairs.balance import pooled, with_balance
-from cxprobe.tasks.pairs.controls import controls_of
 from cxprobe.tasks.pairs.evaluate import both_orders, in_two_orders
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
@@ -126,23 +124,6 @@ class Comparison:
             f"the interval rests on {_counted(count)}; with fewer than {FEWEST_WORDINGS} it is wide and unreliable: "
             "add pairs that share nothing with these"
         )
-
-    @property
-    def controls(self) -> pd.DataFrame:
-        """The controls of the constructions in a table that has pairs of meaning and those of their controls.
-
-        One row a construction, see `cxprobe.tasks.pairs.controls.controls_of`. Where ``passed`` is False, the model
-        fails these questions even where the text says the answer, so its rate does not tell what it knows.
-        """
-        decided = pooled(with_balance(_with_clusters(self.table)))
-        real = decided[decided["words"] == "real"]
-        rates, both = (rate_by(table, "accuracy", ["construction"]) for table in (real, both_orders(real)))
-        of_all, of_both = (
-            {("", name): rate for name, rate in zip(table["construction"], _estimates(table, "accuracy"), strict=True)}
-            for table in (rates, both)
-        )
-        control_of = dict(zip(real["construction"], real["control"], strict=True)) if "control" in real else {}
-        return controls_of(of_all, of_both, control_of).drop(columns="model")
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.

@@ -25,6 +25,8 @@ from cxprobe.files.writing import scratch_folder
 
 Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Row numbers: those to train on and those held out."""
+Progress = Callable[[int], object]
+"""Called with the number of finished layers, or trials."""
 T = TypeVar("T")
 
 
@@ -145,7 +147,7 @@ def fit_and_predict(
 
 
 def for_each_layer(
-    vectors: Vectors, work: Callable[[int, Any], T], *, jobs: int, progress: Callable[[int], object] = lambda _: None
+    vectors: Vectors, work: Callable[[int, Any], T], *, jobs: int, progress: Progress = lambda _: None
 ) -> list[T]:
     """Do the same work on each layer, in parallel; the result does not depend on the number of jobs.
 
@@ -196,7 +198,7 @@ def cross_validate(
     *,
     folds: int,
     jobs: int = 1,
-    progress: Callable[[int], object] = lambda _: None,
+    progress: Progress = lambda _: None,
     faults: list[str] | None = None,
 ) -> NDArray[np.float64]:
     """Predict every sentence on every layer by a probe that has seen no sentence of its group.

@@ -5,13 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 # After these, and a full stop, no sentence ends.
-_TITLES = {"mr", "mrs", "ms", "dr", "prof", "st", "rev", "hon", "gen", "col", "capt", "lt", "sgt", "maj", "messrs"}
-_TITLES |= {"mme", "mlle", "jr", "sr"}
-_REFERENCES = {"vs", "cf", "eg", "ie", "viz", "fig", "figs", "eq", "eqs", "sec", "nos", "vol", "vols", "ch", "chap"}
-_REFERENCES |= {"pp", "ed", "eds", "al", "approx"}
-_NAMES = {"dept", "inc", "ltd", "co", "corp", "bros", "ave", "mt", "ft"}
-_MONTHS = {"jan", "feb", "aug", "sept", "oct", "nov", "dec"}
-ABBREVIATIONS = frozenset(_TITLES | _REFERENCES | _NAMES | _MONTHS)
+_TITLES = "mr mrs ms dr prof st rev hon gen col capt lt sgt maj messrs mme mlle jr sr"
+_REFERENCES = "vs cf eg ie viz fig figs eq eqs sec nos vol vols ch chap pp ed eds al approx"
+_NAMES = "dept inc ltd co corp bros ave mt ft"
+_MONTHS = "jan feb aug sept oct nov dec"
+ABBREVIATIONS = frozenset(f"{_TITLES} {_REFERENCES} {_NAMES} {_MONTHS}".split())
 _ENDS, _CLOSERS, _OPENERS = ".!?…", "”’\"'`)\\]*_", "“‘\"'`(\\[*_"
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)\.$")
 _WINDOW = 16  # characters before a full stop in which an abbreviation is looked for

@@ -1,30 +1,23 @@
 import random
 import re
-from collections import Counter
+from contextlib import nullcontext
 
 import pandas as pd
 import pytest
 from datasketch import MinHash
 
-from cxprobe.corpora.collecting import ReadingReport, Twin, check_most_faults, find_duplicates
+from cxprobe.corpora.collecting import check_faults, find_duplicates
 from cxprobe.errors import DataError
 
 FAULT = ("part-0.jsonl", 1, 0, "no text under the key 'txt'; its keys are text, url")
 
 
-def outcome(documents: int, faults: int) -> ReadingReport:
-    table = pd.DataFrame([FAULT] * min(faults, 1), columns=["shard", "line", "offset", "fault"])
-    counts = Counter(documents=documents, faults=faults, shards=3)
-    return ReadingReport(counts, table)
-
-
 @pytest.mark.parametrize(("faults", "refused"), [(0, False), (10, False), (11, True), (90, True)])
 def test_more_faults_than_the_limit_are_refused(faults, refused):
-    if not refused:
-        check_most_faults(outcome(100 - faults, faults), "c4", 0.1)
-        return
-    with pytest.raises(DataError, match=rf"{faults} faults beside {100 - faults} documents .*most_faults \(0\.1\)"):
-        check_most_faults(outcome(100 - faults, faults), "c4", 0.1)
+    table = pd.DataFrame([FAULT] * min(faults, 1), columns=["shard", "line", "offset", "fault"])
+    message = f"{faults} faults beside {100 - faults} documents"
+    with pytest.raises(DataError, match=rf"{message} .*most_faults \(0\.1\)") if refused else nullcontext():
+        check_faults({"documents": 100 - faults, "faults": faults, "shards": 3}, table, "c4", 0.1)
 
 
 LONG = "the longer the two of them waited by the river that evening the colder and the darker it became around them"
@@ -36,44 +29,38 @@ SCORE = (
 )
 
 
-def duplicates(texts, threshold=0.7):
-    return find_duplicates(texts, shingle=3, permutations=128, threshold=threshold)
-
-
 def compared_one_by_one(texts, permutations, threshold):
-    """Compare each text with all that stay."""
-    staying: dict[int, MinHash] = {}
-    seen: dict[tuple[str, ...], int] = {}
+    """Yield the position of each duplicate, and whether it is exact, by comparing each text with all that stay."""
+    staying = list[MinHash]()
+    seen = set[tuple[str, ...]]()
     for position, text in enumerate(texts):
         words = tuple(re.findall(r"\w+", text.lower()))
         minhash = MinHash(num_perm=permutations, seed=1)
         minhash.update_batch([" ".join(words[n : n + 3]).encode() for n in range(max(1, len(words) - 2))])
-        alike = [other for other, known in staying.items() if known.jaccard(minhash) >= threshold]
         if words in seen:
-            yield Twin(position, seen[words], exact=True)
-        elif alike:
-            seen[words] = alike[0]
-            yield Twin(position, alike[0], exact=False)
+            yield position, True
+        elif any(known.jaccard(minhash) >= threshold for known in staying):
+            yield position, False
         else:
-            seen[words] = position
-            staying[position] = minhash
+            staying.append(minhash)
+        seen.add(words)
 
 
 NAMES = ("a contrast loss", "a hue distance", "a line error", "an edge rank", "a shadow ratio", "a mean grey")
 
 
 @pytest.mark.parametrize(
-    ("texts", "twins"),
+    ("texts", "duplicates"),
     [
-        (["The more, the better.", "x y z", "the MORE the better"], [Twin(2, 0, exact=True)]),
-        ([LONG, "quite another sentence of some length", f"{LONG} all"], [Twin(2, 0, exact=False)]),
-        (["The more you eat, the more you want.", "The less you eat, the less you weigh."], []),
-        ([SCORE.format(name) for name in NAMES], [Twin(place, 0, exact=False) for place in range(1, 6)]),
+        (["The more, the better.", "x y z", "the MORE the better"], {2: True}),
+        ([LONG, "quite another sentence of some length", f"{LONG} all"], {2: False}),
+        (["The more you eat, the more you want.", "The less you eat, the less you weigh."], {}),
+        ([SCORE.format(name) for name in NAMES], dict.fromkeys(range(1, 6), False)),
     ],
     ids=["the same words", "a word more", "short ones of one frame", "long ones that differ in a name"],
 )
-def test_what_repeats_another_sentence(texts, twins):
-    assert duplicates(texts) == twins
+def test_what_repeats_another_sentence(texts, duplicates):
+    assert find_duplicates(texts, shingle=3, permutations=128, threshold=0.7) == duplicates
 
 
 @pytest.mark.parametrize(("permutations", "threshold"), [(128, 0.7), (128, 0.3), (64, 0.9), (100, 0.55), (16, 1.0)])
@@ -89,6 +76,6 @@ def test_no_near_duplicate_is_missed(permutations, threshold):
                 sentence[place] = draw.choice(words)
             sentence.append(draw.choice(words))
     draw.shuffle(texts)
-    expected = list(compared_one_by_one(texts, permutations, threshold))
-    assert sum(not twin.exact for twin in expected) > 5
+    expected = dict(compared_one_by_one(texts, permutations, threshold))
+    assert [*expected.values()].count(False) > 5
     assert find_duplicates(texts, shingle=3, permutations=permutations, threshold=threshold) == expected

@@ -5,33 +5,13 @@ import time
 
 import pytest
 import spacy
-from small_corpora import corpus_of
+from small_corpora import TREEBANK, corpus_of
 
 from cxprobe.corpora.conllu import read_sentence
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import Unreadable, read_shard
 from cxprobe.corpora.search import Matchers, search
 from cxprobe.corpora.sources import open_corpus
-
-SENTENCES = """\
-# newdoc id = letters
-# sent_id = l-1
-# text = They don't give her tea.
-1\tThey\tthey\tPRON\tPRP\t_\t4\tnsubj\t_\t_
-2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
-2\tdo\tdo\tAUX\tVBP\t_\t4\taux\t_\t_
-3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_
-3.1\tgave\tgive\tVERB\tVBD\t_\t_\t_\t4:conj\t_
-4\tgive\tgive\tVERB\tVB\t_\t0\troot\t_\t_
-5\ther\tshe\tPRON\tPRP\t_\t4\tiobj\t_\t_
-6\ttea\ttea\tNOUN\tNN\t_\t4\tobj\t_\tSpaceAfter=No
-7\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
-
-# sent_id = l-2
-1\tGive\tgive\tNOUN\tNN\t_\t_\t_\t_\t_
-2\ther\tshe\tPRON\tPRP\t_\t_\t_\t_\tSpaceAfter=No
-
-"""
 
 
 def pattern(prefilter="(?i:give)", **form):
@@ -58,23 +38,23 @@ def read(tmp_path, text, longest=10_000):
 
 
 def test_sentences_have_their_text_their_document_and_their_id(tmp_path):
-    records, faults = read(tmp_path, SENTENCES)
+    records, faults = read(tmp_path, TREEBANK)
     assert [(record.text, record.url) for record in records] == [
-        ("They don't give her tea.", "conllu://letters#l-1"),
-        ("Give her", "conllu://letters#l-2"),
+        ("They didn't give her it.", "conllu://letters#letters-1"),
+        ("Give her", "conllu://notes#notes-1"),
     ]
     assert not faults
 
 
 def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
-    records, _ = read(tmp_path, SENTENCES)
+    records, _ = read(tmp_path, TREEBANK)
     looking = {"tags": matchers(tokens=[{"TAG": "VB"}]), "tree": matchers(dependencies=[VERB, RECIPIENT])}
     found = search(records, looking, most_words=50)
     for name, why_not in (("tags", "other tags"), ("tree", "not annotated: DEP")):
         (candidate,), (reject,) = found[name].candidates, found[name].rejects
-        assert candidate["tags"] == "PRP VBP RB VB PRP NN ."
+        assert candidate["tags"] == "PRP VBD RB VB PRP PRP ."
         assert (candidate["words"], candidate["marks"]) == (5, (2,))
-        assert (reject["url"], reject["reason"]) == ("conllu://letters#l-2", why_not)
+        assert (reject["url"], reject["reason"]) == ("conllu://notes#notes-1", why_not)
     slots = {slot["slot"]: candidate["text"][slot["start"] : slot["end"]] for slot in candidate["slots"]}
     assert slots == {"verb": "give", "recipient": "her"}
 
@@ -82,17 +62,17 @@ def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("4\tgive", "9\tgive", "line 9: the number '9' cannot follow 3"),
-        ("\t0\troot", f"\t{'9' * 5000}\troot", "line 9: the head '999"),
+        ("4\tgive", "9\tgive", "line 8: the number '9' cannot follow 3"),
+        ("\t0\troot", f"\t{'9' * 5000}\troot", "line 8: the head '999"),
         ("2-3\t", f"2-{'9' * 5000}\t", "line 5: the number '2-999"),
-        ("give her tea.", "give him tea.", 'the words are "They don\'t give her tea.", and the text is'),
-        ("\tVERB\tVB\t", "\tVEERB\tVB\t", "the sentence l-1 is no CoNLL-U that spaCy reads"),
+        ("give her it.", "give him it.", 'the words are "They didn\'t give her it.", and the text is'),
+        ("\tVERB\tVB\t", "\tVEERB\tVB\t", "the sentence letters-1 is no CoNLL-U that spaCy reads"),
     ],
 )
 def test_a_sentence_with_a_fault_is_told_once_by_its_first_line_and_the_next_one_is_read(tmp_path, old, new, fault):
-    assert old in SENTENCES
-    records, faults = read(tmp_path, SENTENCES.replace(old, new, 1))
-    assert [(record.text, record.url) for record in records] == [("Give her", "conllu://letters#l-2")]
+    assert old in TREEBANK
+    records, faults = read(tmp_path, TREEBANK.replace(old, new, 1))
+    assert [(record.text, record.url) for record in records] == [("Give her", "conllu://notes#notes-1")]
     assert [(one.line, one.offset) for one in faults] == [(1, 0)]
     assert faults[0].fault.startswith(fault)
 
@@ -106,7 +86,7 @@ def test_a_tree_as_deep_as_its_sentence_is_long_is_read_at_once():
 
 @pytest.mark.parametrize("line", ["x" * 20_000, "# no empty line\n" * 2_000])
 def test_what_never_ends_is_not_kept_in_memory(tmp_path, line):
-    records, faults = read(tmp_path, line + "\n\n" + SENTENCES)
-    assert [record.text for record in records] == ["They don't give her tea.", "Give her"]
+    records, faults = read(tmp_path, line + "\n\n" + TREEBANK)
+    assert [record.text for record in records] == ["They didn't give her it.", "Give her"]
     assert len(faults) == 1
     assert "mining.longest_line (10,000)" in faults[0].fault

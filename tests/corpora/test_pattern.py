@@ -6,13 +6,7 @@ from spacy.schemas import TokenPattern
 
 from conftest import PATTERN
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import (
-    FROM_PARSES,
-    FROM_TAGS,
-    LEXICAL,
-    load_pattern,
-    require_slots,
-)
+from cxprobe.corpora.pattern import FROM_PARSES, FROM_TAGS, LEXICAL, load_pattern, require_slots
 from cxprobe.errors import ConstructionError
 
 
@@ -22,11 +16,31 @@ def load_text(toy_constructions, folder, text):
     return load_pattern("toy", load_construction("toy", toy_constructions), folder)
 
 
+TOKENS = "tokens: [{LOWER: the}, {TAG: JJ}]"
+TREE = (
+    "dependencies: [{RIGHT_ID: verb, RIGHT_ATTRS: {POS: VERB}}, "
+    "{LEFT_ID: verb, REL_OP: '>', RIGHT_ID: theme, RIGHT_ATTRS: {DEP: obj}}]"
+)
+FORM = "parts[0].patterns[0]"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("prefilter: '", "prefilter: '(?!x)", "parts[0].prefilter: '(?!x)(?i:the"),
-        ("tokens: [{LOWER: the}, {TAG: JJ}]", "tokens: []", "parts[0].patterns[0]: expected either tokens or depend"),
+        (TOKENS, "tokens: []", f"{FORM}: expected either tokens or dependencies"),
+        (
+            TOKENS,
+            TREE.replace("LEFT_ID: verb, ", ""),
+            f"{FORM}: theme: each word but the first needs REL_OP and the LEFT",
+        ),
+        (
+            TOKENS,
+            TREE.replace("'>'", "'=>'"),
+            f"{FORM}.dependencies[1].REL_OP: '=>' is not allowed: string should match",
+        ),
+        (TOKENS, TREE.replace("RIGHT_ID: theme", "RIGHT_ID: verb"), f"{FORM}: verb: two words have this RIGHT_ID"),
+        (TOKENS, TREE.replace("DEP: obj", "DEP: obj, OP: '!'"), "OP cannot stand in RIGHT_ATTRS"),
         ("{TAG: JJ}", "{TAG: JJ, OP: '!'}", "OP '!' beside a tag"),
         ("{TAG: JJ}", "{ENT_TYPE: PERSON}", "unknown key 'ENT_TYPE'"),
         ("{TAG: JJ}", "{TAG: {INN: [JJ]}}", "unknown key 'INN'; did you mean 'IN'?"),
@@ -42,13 +56,6 @@ def test_a_fault_is_told_with_its_file_and_key(toy_constructions, tmp_path, old,
     assert message in str(raised.value)
 
 
-TREE = (
-    "dependencies: [{RIGHT_ID: verb, RIGHT_ATTRS: {POS: VERB}}, "
-    "{LEFT_ID: verb, REL_OP: '>', RIGHT_ID: theme, RIGHT_ATTRS: {DEP: obj}}]"
-)
-
-
-TOKENS = "tokens: [{LOWER: the}, {TAG: JJ}]"
 SLOT = "dependencies: [{RIGHT_ID: half-2, RIGHT_ATTRS: {TAG: JJ}}]"
 
 
@@ -82,25 +89,6 @@ def test_a_tree_is_parsed_and_tokens_alone_are_not(toy_constructions, tmp_path):
     assert pattern.asks_for == {"POS", "DEP"}
     (tmp_path / "toy").rename(tmp_path / "earlier")
     assert load_text(toy_constructions, tmp_path, PATTERN.replace("{TAG: JJ}", "{LEMMA: red}")).is_parsed
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("LEFT_ID: verb, ", "", "[0]: theme: each word but the first needs REL_OP and the LEFT_ID of an earlier word"),
-        ("REL_OP: '>'", "REL_OP: '=>'", "dependencies[1].REL_OP: '=>' is not an operator of spaCy's DependencyMatcher"),
-        ("RIGHT_ID: theme", "RIGHT_ID: verb", "verb: two words have this RIGHT_ID"),
-        ("{DEP: obj}", "{DEP: obj, OP: '!'}", "OP cannot stand in RIGHT_ATTRS"),
-    ],
-)
-def test_a_fault_of_a_tree_is_told_with_its_place(toy_constructions, tmp_path, old, new, message):
-    assert old in TREE
-    with pytest.raises(ConstructionError) as raised:
-        load_text(
-            toy_constructions, tmp_path, PATTERN.replace("tokens: [{LOWER: the}, {TAG: JJ}]", TREE.replace(old, new))
-        )
-    assert "parts[0].patterns[0]" in str(raised.value)
-    assert message in str(raised.value)
 
 
 def test_the_keys_of_token_patterns_are_those_of_spacy_but_for_what_is_set_nowhere():

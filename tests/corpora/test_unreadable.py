@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from small_corpora import corpus_of, mine, settings_of
 
-from cxprobe.corpora.collecting import check_most_faults
+from cxprobe.corpora.collecting import check_faults
 from cxprobe.corpora.engine import SLOTS
 from cxprobe.corpora.sources import list_corpus, open_corpus
 from cxprobe.errors import DataError
@@ -53,7 +53,7 @@ def stage(tagger: Path, folder: Path, files: dict[str, bytes | pa.Table], format
     with at_most(60):
         list_corpus(corpus)
         _, found, read = mine(corpus, settings_of(tagger), folder / "scratch", folder / "out")
-        check_most_faults(read, "books", settings_of(tagger).most_faults)
+        check_faults(*read, "books", settings_of(tagger).most_faults)
     return found, read
 
 
@@ -87,7 +87,7 @@ def test_a_corpus_that_cannot_be_read_is_refused_with_its_first_fault(
 
 def test_an_empty_file_among_others_is_no_fault(toy_tagger, tmp_path):
     found, read = stage(toy_tagger, tmp_path, {"a.json": b"", "b.json": TASKS.encode()})
-    assert (read.counts["documents"], read.counts["faults"], len(found.sentences)) == (8, 0, 1)
+    assert (read[0]["documents"], read[0]["faults"], len(found.sentences)) == (8, 0, 1)
 
 
 def test_a_construction_without_a_candidate_has_an_empty_table_with_all_columns(toy_tagger, tmp_path):

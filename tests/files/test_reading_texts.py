@@ -17,13 +17,12 @@ WORDS = st.sampled_from(["NA", "null", "nan", "", "=1+1", '"Go," he said.', "007
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@given(rows=st.lists(st.tuples(CELLS | WORDS, CELLS | WORDS), min_size=1, max_size=4), columns=st.integers(1, 2))
-def test_what_is_written_is_read_back_equal(tmp_path_factory, kind, rows, columns):
+@given(rows=st.lists(st.tuples(CELLS | WORDS, CELLS | WORDS), min_size=1, max_size=4))
+def test_what_is_written_is_read_back_equal(tmp_path_factory, kind, rows):
     folder = tmp_path_factory.mktemp("texts")
-    rows = [row[:columns] for row in rows]
-    table = pd.DataFrame(rows, columns=["text", "verb"][:columns], dtype="str")
+    table = pd.DataFrame(rows, columns=["text", "verb"], dtype="str")
     if kind == "tsv" and any(set(cell) & set("\t\r\n") for row in rows for cell in row):
-        with pytest.raises(DataError, match=r"a\.tsv, row \d+: .* has no tab or line break in a cell"):
+        with pytest.raises(DataError, match=r"a\.tsv: a cell of .* is .* has no tab or line break in a cell"):
             write_table_as(table, str(folder / "a.tsv"))
         assert list(folder.iterdir()) == []
     else:

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelling_desk import label, mined, session
 
-from cxprobe.errors import ConstructionError
 from cxprobe.labels.labels import DECIDES, JUDGEMENTS, merge_labels, read_labels, write_labels
 from cxprobe.labels.mined import SentenceGroup, disputes, group_sentences
 from cxprobe.labels.sessions import lines_of
@@ -75,15 +74,6 @@ def test_every_answer_is_in_the_file_at_once_beside_what_others_have_written_mea
     assert read_labels(path) == [theirs]
 
 
-def test_a_file_that_somebody_has_damaged_is_told_and_left_as_it_is(tmp_path):
-    start = session(tmp_path)
-    (tmp_path / "labels.tsv").write_text("<<<<<<< HEAD\n")
-    with pytest.raises(ConstructionError, match=r"labels\.tsv, line 1"):
-        start.say("p")
-    assert len(start.left) == 4
-    assert (tmp_path / "labels.tsv").read_text() == "<<<<<<< HEAD\n"
-
-
 def test_what_is_shown_has_marked_words_and_own_labels_and_those_of_others_only_to_who_decides(tmp_path):
     known = label("sentence", mined()["id"][0], "negative", "Ann")
     start = session(tmp_path, [known, label("sequence", "x", "unclear", "Bo")])
@@ -96,7 +86,7 @@ def test_what_is_shown_has_marked_words_and_own_labels_and_those_of_others_only_
     assert any("**the**" in line and line.endswith("   (negative)") for line in lines)
     assert not any("Bo" in line for line in lines)
     said = {"Ann": "positive", "Bo": "negative"}
-    start.groups = tuple(group._replace(said=said) for group in start.groups)
+    start.groups = tuple(group._replace(others=said) for group in start.groups)
     assert {"Ann: positive", "Bo: negative"} <= set(lines_of(start, lambda _: ()))
 
 
@@ -110,7 +100,7 @@ def test_disputes_are_what_keeps_a_mined_sentence_from_having_a_label():
     labels += [label("sequence", third.tags, "positive", "Ann")]
     labels += [label("sentence", third.sentences[0].id, "negative", "Ann")]
     one = SentenceGroup("sentence", second.sentences[1].id, second.tags, (second.sentences[1],), differ)
-    assert list(disputes(groups, labels)) == [first._replace(said=differ), one]
+    assert list(disputes(groups, labels)) == [first._replace(others=differ), one]
 
 
 LABEL = st.tuples(st.integers(0, 5), st.sampled_from(JUDGEMENTS[:2]), st.sampled_from(["Ann", "Bo", f"Cy{DECIDES}"]))

@@ -112,13 +112,6 @@ def test_modules_without_effect_change_no_output(tmp_path, empty_store):
     assert outputs[0] == outputs[1] != {}
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.relative_to(PIPELINES).with_suffix("").as_posix())
-def test_a_script_reaches_its_own_task_and_no_other(script):
-    reached = {name.split(".")[2] for name in reached_files(script, PIPELINES) if name.startswith("cxprobe.tasks.")}
-    if script.stem in TASKS:
-        assert reached == {script.stem}
-
-
 def test_imports_inside_of_functions_count_and_those_for_type_checkers_do_not(tmp_path):
     script = tmp_path / "new.py"
     script.write_text(

@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,15 +124,3 @@ def test_results_that_cannot_all_be_written_leave_the_old_ones_as_they_were(work
         with pytest.raises(DiskFullError, match=r"\.png: the disk is full"):
             written(work)
     assert contents("results") == before
-
-
-def test_the_digest_of_a_record_follows_from_its_results_and_not_from_the_stages_inputs(workspace):
-    record = written(evaluate_pairs)[0]
-    assert replace(record, inputs={"data/other": "c0ffee.dir"}).digest == record.digest
-    for change in (
-        {"metrics": {"accuracy": 0.8}},
-        {"params": {"model": "other"}},
-        {"dataset": Dataset("input.txt", "c0ffee", 4)},
-        {"weights": "others"},
-    ):
-        assert replace(record, **change).digest != record.digest

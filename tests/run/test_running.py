@@ -220,7 +220,7 @@ def test_a_second_process_is_told_who_works_on_the_item_and_other_items_are_free
     assert f"another process works on mlm: process {process.pid} on {platform.node()}, since 20" in printed
     monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
     run_stage(measure_pairs, PairsStage, "models")
-    Path("data/.scratch/locks/measure_pairs/mlm.json").write_text("{")
+    Path("data/.scratch/locks/measure_pairs/mlm.txt").unlink()
     monkeypatch.setattr(sys, "argv", ["stage.py", "mlm"])
     assert ended(measure_pairs) == 2
     assert "works on mlm: it has just begun or just ended; wait" in capsys.readouterr().err

@@ -1,13 +1,8 @@
 """Signals that end a process: at once, after a block, and where Python or a library loses the exception."""
 
 import os
-import random
 import signal
-import subprocess
-import sys
 import weakref
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -90,53 +85,3 @@ def test_a_signal_whose_exception_is_lost_ends_the_work_and_lets_nothing_more_be
 def test_without_a_signal_an_error_stays_what_it_is():
     with pytest.raises(ValueError, match="another"), ending_as_killed():
         raise ValueError("another")
-
-
-# As a stage works: objects are removed, libraries catch everything, and results are written without interruption.
-CHILD = """
-import atexit
-import time
-from pathlib import Path
-from cxprobe.run.signals import end_on_signals, ending_as_killed, uninterrupted
-
-class Thing:
-    def __del__(self):
-        sum(range(2000))
-
-atexit.register(time.sleep, 0.5)  # Python drops the exceptions that end it while it ends
-end_on_signals()
-print("begun", flush=True)
-with ending_as_killed():
-    for number in range(40):
-        for _ in range(20):
-            Thing()
-        try:
-            sum(range(20_000))
-        except BaseException:
-            pass
-        with uninterrupted():
-            Path("half").write_text(f"{number}")
-            Path("half").rename("whole")
-"""
-
-
-@pytest.mark.slow
-def test_of_200_interrupts_at_any_moment_of_the_work_and_after_it_none_is_lost(tmp_path):
-    def interrupt(number: int) -> str:
-        generator, folder = random.Random(number), tmp_path / f"{number}"
-        folder.mkdir()
-        with subprocess.Popen(
-            [sys.executable, "-c", CHILD], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        ) as child:
-            child.stdout.readline()
-            signum = generator.choice([signal.SIGINT, signal.SIGTERM])
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(generator.uniform(0, 0.4))
-            child.send_signal(signum)
-        assert not (folder / "half").exists()
-        return {128 + signum: "Killed", -signum: "after the work"}.get(child.returncode, "lost")
-
-    with ThreadPoolExecutor(8) as threads:
-        ends = Counter(threads.map(interrupt, range(200)))
-    assert ends["lost"] == 0, ends
-    assert ends["Killed"] > 10, ends

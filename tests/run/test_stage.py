@@ -1,8 +1,6 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toy_stages import judged_run
 
 from cxprobe.project.params import load_params
 from cxprobe.run.stage import Stage
@@ -33,10 +31,3 @@ def test_settings_of_two_parts_of_a_section_have_the_same_names(stage):
 def test_a_used_file_is_an_input_with_its_md5(stage):
     assert stage.use(Path("input.txt")) == Path("input.txt")
     assert stage.inputs == {"input.txt": "5d41402abc4b2a76b9719d911017c592"}
-
-
-def test_a_run_has_at_most_fifty_metrics_and_series(stage):
-    run = judged_run(stage)
-    replace(run, metrics={f"metric {number}": 0.5 for number in range(49)})
-    with pytest.raises(ValueError, match=r"the run of mlm on toy, own has 51 metrics and series, at most 50 are"):
-        replace(run, metrics={f"metric {number}": 0.5 for number in range(50)})

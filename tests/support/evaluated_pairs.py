@@ -1,10 +1,11 @@
 """Minimal pairs and what models answered about them, made up, and the rates of these."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from cxprobe.models.params import Member
 from cxprobe.models.texts import TokenScores, token_table
 from cxprobe.results.rates import rates_of
 from cxprobe.stats import credits_of_margins
@@ -13,17 +14,8 @@ from cxprobe.tasks.pairs.params import Benchmark
 from cxprobe.tasks.pairs.sources import with_units
 
 # What pairs have where a test does not say otherwise.
-USUAL = {
-    **{
-        "construction": "toy",
-        "tests": "meaning",
-        "words": "real",
-        "variant": "A",
-        "origin": "paper",
-        "format": "paper",
-    },
-    **{"sentence": "construction", "noun_type": "female", "order": "original"},
-}
+USUAL = {"construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "origin": "paper"}
+USUAL |= {"format": "paper", "sentence": "construction", "noun_type": "female", "order": "original"}
 
 
 def crossed(**values) -> pd.DataFrame:
@@ -69,9 +61,6 @@ def of_benchmark(benchmark: Benchmark, name: str = "others") -> EvaluationConfig
     return EvaluationConfig(name, "pll", benchmark.score, scores, benchmark.by, shifts)
 
 
-NONE = pd.MultiIndex.from_arrays([[], []], names=["construction", "variant"])  # no variant is answered by words
-
-
 def responses_of(decided: Mapping[str, pd.DataFrame], how: EvaluationConfig | None = None) -> pd.DataFrame:
     """Return the responses of models to decided pairs."""
     how = how or own()
@@ -81,8 +70,9 @@ def responses_of(decided: Mapping[str, pd.DataFrame], how: EvaluationConfig | No
     return pd.concat(tables, ignore_index=True)
 
 
-def rates_of_pairs(responses: pd.DataFrame, answered: pd.MultiIndex = NONE) -> pd.DataFrame:
+def rates_of_pairs(responses: pd.DataFrame, members: Sequence[Member] = ()) -> pd.DataFrame:
     """Return all rates by construction, source, facet, level, measure and model."""
-    tables = [rates_of(pool_pairs(responses, answered), FACETS), further_rates(responses, answered)]
+    pooled = pool_pairs(responses, members, 0.6)
     keys = ["construction", "source", "facet", "level", "measure", "model"]
+    tables = [rates_of(pooled, FACETS), further_rates(pooled)]
     return pd.concat(tables, ignore_index=True).set_index(keys).sort_index()

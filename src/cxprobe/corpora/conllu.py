@@ -17,12 +17,11 @@ from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
 
 NO_HEAD = -1  # of a word without a place in a tree
-CARRIAGE_RETURN = "a carriage return inside of a line; end lines with a line feed (LF, or CR and LF)"
 _COLUMNS = 10
 
 
 class TreeWord(NamedTuple):
-    """A syntactic word; "_" stands for what is not annotated.
+    """A syntactic word; "_" stands for an annotation that is absent.
 
     Attributes:
         form: As it is written.
@@ -31,10 +30,10 @@ class TreeWord(NamedTuple):
         xpos: Its tag in the treebank's own set.
         feats: Its morphology, as "Number=Sing|Person=3".
         head: The number, from 1, of the word that it depends on; 0 for the root, `NO_HEAD` where there is no tree.
-        deprel: As what it depends on it.
+        deprel: The relation to its head.
         space: Whether a space follows.
-        cxn: The constructions that it is the head of, as ("Ditransitive",).
-        elements: What it is in constructions, as ("2:Ditransitive.Rec",), 2 being the number of their head.
+        cxn: The constructions of which it is the head, as ("Ditransitive",).
+        elements: Its roles in constructions, as ("2:Ditransitive.Rec",), 2 being the number of their head.
     """
 
     form: str
@@ -71,15 +70,25 @@ def read_conllu(path: Path, *, tags: bool = False) -> Iterator[ConlluSentence]:
     """
     document, lines = "", dict[int, str]()
     for number, line in enumerate([*read_text(path, DataError).split("\n"), ""], start=1):
-        line = line.removesuffix("\r")
-        if "\r" in line:
-            raise DataError(f"{path}, line {number}: {CARRIAGE_RETURN}")
-        if line:
-            lines[number] = line
-        elif not all(one.startswith("#") for one in lines.values()):
-            sentence = read_sentence(lines, document, f"{path}, ", tags=tags)
-            document, lines = sentence.document, {}
-            yield sentence
+        if content := line.removesuffix("\r"):
+            lines[number] = content
+        elif has_words(lines):
+            document = document_of(lines, document)
+            yield read_sentence(lines, document, f"{path}, ", tags=tags)
+            lines = {}
+
+
+def has_words(lines: Mapping[int, str]) -> bool:
+    """Return whether lines are a sentence: comments alone belong to the sentence that follows."""
+    return not all(line.startswith("#") for line in lines.values())
+
+
+def document_of(lines: Mapping[int, str], document: str) -> str:
+    """Return the document of a sentence: that of its comment "newdoc", or else that of the sentence before it."""
+    for key, _, value in (line[1:].partition("=") for line in lines.values() if line.startswith("#")):
+        if key.split()[:1] == ["newdoc"]:
+            document = value.strip()
+    return document
 
 
 def read_sentence(lines: Mapping[int, str], document: str, place: str = "", *, tags: bool = False) -> ConlluSentence:
@@ -87,8 +96,8 @@ def read_sentence(lines: Mapping[int, str], document: str, place: str = "", *, t
 
     Args:
         lines: The number of each line -> the line: comments, then words.
-        document: What the last "newdoc id" named, or "".
-        place: What stands before the number of a line, for messages.
+        document: Its document, see `document_of`.
+        place: The file, before the number of a line in messages.
         tags: See `read_conllu`.
 
     Raises:
@@ -100,16 +109,15 @@ def read_sentence(lines: Mapping[int, str], document: str, place: str = "", *, t
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()
             continue
-        rows.append((f"{place}line {number}", line.split("\t")))
-        where, cells = rows[-1]
+        where, cells = f"{place}line {number}", line.split("\t")
         if len(cells) != _COLUMNS:
             raise DataError(f"{where}: CoNLL-U has {_COLUMNS} columns, found {len(cells)}; put one tab between two")
+        rows.append((where, cells))
     words = _words(rows, tags)
     if not words:
         raise DataError(
             f"{rows[0][0]}: this sentence has no word, only tokens that words are joined to, or empty nodes"
         )
-    document = comments.get("newdoc id", "") if "newdoc id" in comments or "newdoc" in comments else document
     text = comments.get("text") or "".join(word.form + " " * word.space for word in words).strip()
     return ConlluSentence(comments.get("sent_id", f"line {max(lines) + 1}"), text, document, words)
 
@@ -183,7 +191,7 @@ def conllu_text(sentences: Iterable[ConlluSentence]) -> str:
 
 
 def gold_doc(sentence: ConlluSentence, vocab: Vocab) -> Doc:
-    """Return a sentence with its own words, tags, lemmas and tree as spaCy has them; without what it does not have.
+    """Return a sentence of spaCy with the words, tags, lemmas and tree of a treebank's.
 
     Raises:
         DataError: spaCy refuses a tag or a feature.

@@ -1,6 +1,9 @@
 """Mining: the shards of a corpus, each a task -> tables of candidates, rejects and faults; all of it or nothing."""
 
 import os
+
+os.environ.setdefault("LOGURU_LEVEL", "ERROR")  # of datatrove's messages, which would print each task's pipeline
+
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from datatrove.executor import LocalPipelineExecutor, RayPipelineExecutor, SlurmPipelineExecutor
+from datatrove.executor import LocalPipelineExecutor, SlurmPipelineExecutor
 from threadpoolctl import threadpool_limits
 
 from cxprobe.corpora.params import Engine, Mining
@@ -24,10 +27,9 @@ from cxprobe.files.code import computing_code
 from cxprobe.files.tables import growing_table
 from cxprobe.files.writing import digest_of_files, scratch_folder, write_json
 
-_EXECUTORS = {"local": LocalPipelineExecutor, "slurm": SlurmPipelineExecutor, "ray": RayPipelineExecutor}
-# What a shard finds follows from these modules and those that they import: another one must not mine everything again.
+# The tables of a shard follow from these modules and those that they import: another one must not mine all again.
 SHARD_MODULES = ("cxprobe.corpora.search", "cxprobe.segmentation")
-_loaded: dict[str, dict[str, Matchers]] = {}  # the folder of the last job -> what it looks for
+_loaded: dict[str, dict[str, Matchers]] = {}  # the folder of the last job -> its matchers
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
 SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT, "tag": _TEXT}))
@@ -40,14 +42,21 @@ SCHEMAS = {
 }
 
 
+class _QuietExecutor(LocalPipelineExecutor):  # type: ignore[misc]
+    """datatrove's executor of this machine; its tasks print errors alone, as it has it for all but the first worker."""
+
+    def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> Any:
+        return super()._run_for_rank(rank, local_rank + 1, node_rank)
+
+
 @dataclass(frozen=True)
 class MiningJob:
-    """What every shard's task is given; it is sent to other processes and machines.
+    """The job of mining a corpus, which is sent to other processes and machines.
 
     Attributes:
         source: The corpus; each of its files is a task.
         longest_line: Bytes; a longer record is recorded as a fault.
-        patterns: Construction -> what is looked for.
+        patterns: Construction -> its pattern.
         pipelines: Construction -> the pipeline of spaCy that tags, or parses.
         most_words: A longer sentence is not a candidate.
         output: The folder of the shards' tables.
@@ -80,7 +89,7 @@ def make_job(source: CorpusFiles, settings: Mining, patterns: Mapping[str, Patte
 
 
 def run_shards(job: MiningJob, engine: Engine) -> int:
-    """Mine every shard that no earlier run has finished, and return how many those were.
+    """Mine every shard that no earlier run has finished, and return their number.
 
     The markers of finished shards are beside their results in ``job.output``. Every shard is a task of its own, so
     neither the number of workers nor their order can change a result.
@@ -89,7 +98,19 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
         DataError: A shard's storage failed, the engine cannot be used, jobs of an earlier run still mine, or shards are
             not finished.
     """
-    executor = _executor(job, engine)
+    settings: dict[str, Any] = {
+        "pipeline": [partial(mine_shard, job=job)],
+        "tasks": len(job.source.shards),
+        "logging_dir": str(Path(job.output, "datatrove")),
+        **engine.arguments,
+    }
+    try:
+        if engine.kind == "slurm":
+            executor: Any = SlurmPipelineExecutor(job_name=f"cxprobe-{Path(job.output).name}", **settings)
+        else:
+            executor = _QuietExecutor(**settings)
+    except TypeError as fault:
+        raise DataError(f"mining.engine.arguments: {fault}") from None
     left = executor.get_incomplete_ranks()
     try:
         if left:
@@ -97,7 +118,7 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
                 _refuse_earlier_jobs(executor.job_name)
                 os.environ["SBATCH_WAIT"] = "1"  # sbatch then returns when its jobs have ended
             executor.run()
-    except (ImportError, FileNotFoundError, subprocess.CalledProcessError) as fault:
+    except (FileNotFoundError, subprocess.CalledProcessError) as fault:
         stays = executor.get_incomplete_ranks()
         raise DataError(f"mining.engine: {engine.kind} failed, {len(stays)} shards are left: {fault}") from fault
     if stays := executor.get_incomplete_ranks():
@@ -109,27 +130,9 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
     return len(left)
 
 
-def _executor(job: MiningJob, engine: Engine) -> Any:
-    output = Path(job.output)
-    ours: dict[str, Any] = {
-        "pipeline": [partial(mine_shard, job=job)],
-        "tasks": len(job.source.shards),
-        "logging_dir": str(output / "datatrove"),
-    }
-    if engine.kind == "slurm":
-        ours["job_name"] = f"cxprobe-{output.name}"
-    try:
-        return _EXECUTORS[engine.kind](**ours, **engine.arguments)
-    except TypeError as fault:
-        raise DataError(f"mining.engine.arguments: {fault}") from None
-
-
 def _refuse_earlier_jobs(name: str) -> None:
     """Refuse to mine shards that jobs of a run that was killed may mine at the same time."""
-    asked = subprocess.run(
-        ["squeue", "--me", "--noheader", f"--name={name}"], capture_output=True, text=True, check=True
-    )
-    if asked.stdout.strip():
+    if subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"]).strip():
         raise DataError(f"jobs of an earlier run still mine; wait for their end, or run `scancel --name={name}`")
 
 
@@ -141,37 +144,25 @@ def table_path(job: MiningJob, rank: int, table: str, construction: str = "") ->
 
 def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> Iterator[Any]:
     """Mine one shard; datatrove calls this with the number of the task."""
-    # One process per shard: more threads would only take the other shards' cores.
-    pa.set_cpu_count(1)
-    with threadpool_limits(1):
-        counts = _mine(job, rank)
-    write_json(counts, table_path(job, rank, "counts"))
-    return iter(())
-
-
-def _mine(job: MiningJob, rank: int) -> dict[str, Counter[str]]:
-    """Mine one shard; return the counts of each construction and, under the name "", those of the corpus."""
-    counts = {"": Counter(shards=1), **{name: Counter() for name in job.patterns}}
+    pa.set_cpu_count(1)  # one process per shard: more threads would only take the other shards' cores
+    counts = {"": Counter(shards=1), **{name: Counter() for name in job.patterns}}  # "" is the corpus
     if job.output not in _loaded:  # once per process, not once per shard
         _loaded.clear()
         _loaded[job.output] = load_matchers(job.patterns, job.pipelines)
-    with ExitStack() as stack:
-        faults = stack.enter_context(growing_table(table_path(job, rank, "faults"), SCHEMAS["faults"]))
+    names = [("", "faults"), *((name, table) for name in job.patterns for table in ("candidates", "rejects"))]
+    with threadpool_limits(1), ExitStack() as stack:
         tables = {
             (name, table): stack.enter_context(growing_table(table_path(job, rank, table, name), SCHEMAS[table]))
-            for name in job.patterns
-            for table in ("candidates", "rejects")
+            for name, table in names
         }
         for records, unreadable in read_blocks(job.source, job.source.shards[rank], job.longest_line):
-            faults.write_batch(_rows([one._asdict() for one in unreadable], "faults"))
             size = sum(len(record.text.encode()) for record in records)
             counts[""] += Counter(faults=len(unreadable), documents=len(records), bytes_of_text=size)
+            rows = {("", "faults"): [one._asdict() for one in unreadable]}
             for name, findings in search(records, _loaded[job.output], job.most_words).items():
                 counts[name].update(findings.counts)
-                tables[name, "candidates"].write_batch(_rows(findings.candidates, "candidates"))
-                tables[name, "rejects"].write_batch(_rows(findings.rejects, "rejects"))
-    return counts
-
-
-def _rows(rows: list[dict[str, Any]], table: str) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[table])
+                rows[name, "candidates"], rows[name, "rejects"] = findings.candidates, findings.rejects
+            for key, table in tables.items():
+                table.write_batch(pa.RecordBatch.from_pylist(rows[key], schema=SCHEMAS[key[1]]))
+    write_json(counts, table_path(job, rank, "counts"))
+    return iter(())

@@ -36,18 +36,18 @@ class Corpus(Closed):
         return self
 
 
-# What mining itself hands to datatrove's executors.
+# The arguments of datatrove's executors that mining itself sets.
 _OURS = frozenset({"depends", "job_name", "logging_dir", "pipeline", "skip_completed", "tasks"})
 
 
 class Engine(Closed):
     """Which of datatrove's executors mines; each file of a corpus is a task."""
 
-    kind: Literal["local", "slurm", "ray"]
+    kind: Literal["local", "slurm"]
     """This machine, or a cluster whose nodes share the disk with data/."""
     arguments: dict[str, Any]
-    """Those of LocalPipelineExecutor, SlurmPipelineExecutor or RayPipelineExecutor, such as {workers: 2}; the result
-    does not depend on them."""
+    """Those of LocalPipelineExecutor or SlurmPipelineExecutor, such as {workers: 2}; the result does not depend on
+    them."""
 
     @model_validator(mode="after")
     def _leaves_ours(self) -> "Engine":
@@ -57,7 +57,7 @@ class Engine(Closed):
 
 
 class Duplicates(Closed):
-    """What counts as the same sentence twice."""
+    """The definition of duplicate sentences."""
 
     shingle: PositiveInt
     """Words in a row that are compared."""
@@ -93,7 +93,7 @@ class Mining(Closed):
         return [name for name, slug in self.constructions.items() if slug == corpus]
 
     def folder_of(self, construction: str) -> Path:
-        """Return the folder of what was mined for a construction.
+        """Return the folder of the sentences that were mined for a construction.
 
         Raises:
             DataError: It is looked for in no corpus.
@@ -107,7 +107,7 @@ class Mining(Closed):
 
 
 def faults_of_mining(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
-    """Yield what is wrong between the sections mining and corpora, and the folder of constructions."""
+    """Yield the contradictions between the sections mining and corpora, and the folder of constructions."""
     for name, corpus in mining.constructions.items():
         entry = corpora.get(corpus)
         if name not in constructions:

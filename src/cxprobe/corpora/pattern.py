@@ -1,4 +1,4 @@
-"""What to mine: ``constructions/<name>/pattern.yaml``, read and checked."""
+"""Patterns of constructions: ``constructions/<name>/pattern.yaml``, read and checked."""
 
 from itertools import chain
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
@@ -30,9 +30,8 @@ FROM_PARSES = frozenset({"DEP", "LEMMA"})
 # What may stand in the place of a value: {TAG: {IN: [JJR, RBR]}}.
 PREDICATES = frozenset({"REGEX", "IN", "NOT_IN", "IS_SUBSET", "IS_SUPERSET", "INTERSECTS", "==", "!=", ">=", "<=", ">"})
 PREDICATES |= {"<", "FUZZY", *(f"FUZZY{edits}" for edits in range(1, 10))}
-# How two words of a tree stand to each other, as spaCy's DependencyMatcher writes it: > is "is the head of".
-OPERATORS = frozenset({"<", ">", "<<", ">>", ".", ".*", ";", ";*", "$+", "$-", "$++", "$--"})
-OPERATORS |= {f"{way}{sign}" for way in "<>" for sign in ("+", "-", "++", "--")}
+# The relations of two words of a tree, as spaCy's DependencyMatcher writes them: > is "is the head of".
+OPERATOR = r"^(<<?|>>?|[.;]\*?|[<>$](\+\+?|--?))$"
 
 TokenPattern = dict[str, Any]
 
@@ -67,12 +66,6 @@ def _known(tokens: list[TokenPattern]) -> list[TokenPattern]:
     return tokens
 
 
-def _operator(sign: str | None) -> str | None:
-    if sign is not None and sign not in OPERATORS:
-        raise ValueError(f"'{sign}' is not an operator of spaCy's DependencyMatcher{suggest(sign, list(OPERATORS))}")
-    return sign
-
-
 def _one_word(token: TokenPattern) -> TokenPattern:
     if "OP" in token:
         raise ValueError(f"{token}: OP cannot stand in RIGHT_ATTRS, which is one word; leave it out")
@@ -89,18 +82,18 @@ class Node(Closed):
     RIGHT_ID: str
     """Its name: that of the slot in construction.yaml that it fills, or any other."""
     RIGHT_ATTRS: Annotated[TokenPattern, AfterValidator(_one_word)]
-    """What the word is, as in a pattern of tokens, but without OP: {TAG: {REGEX: "^NN"}, DEP: obj}."""
+    """Its attributes, as in a pattern of tokens, but without OP: {TAG: {REGEX: "^NN"}, DEP: obj}."""
     LEFT_ID: str | None = None
     """The name of an earlier word; absent for the first word."""
-    REL_OP: Annotated[str | None, AfterValidator(_operator)] = None
-    """How the earlier word stands to this one: ">" is "is its head"; absent for the first word."""
+    REL_OP: Annotated[str, StringConstraints(pattern=OPERATOR)] | None = None
+    """The relation of the earlier word to this one: ">" is "is its head"; absent for the first word."""
 
 
 class Alternative(Closed):
     """One form that a part can take: as a sequence of tokens, or as a tree of dependencies."""
 
     name: str
-    """What a reader calls it."""
+    """Its name for readers."""
     tokens: Annotated[list[TokenPattern], AfterValidator(_known)] = Field(default_factory=list)
     """The tokens, each as spaCy's Matcher takes it: {LOWER: the, TAG: DT}."""
     dependencies: list[Node] = Field(default_factory=list)
@@ -112,11 +105,8 @@ class Alternative(Closed):
             raise ValueError("expected either tokens or dependencies, and at least one of them")
         names: list[str] = []
         for node in self.dependencies:
-            if names:
-                is_joined = node.LEFT_ID in names and node.REL_OP is not None
-            else:
-                is_joined = node.LEFT_ID is None and node.REL_OP is None
-            if not is_joined:
+            is_joined = (node.LEFT_ID in names, node.REL_OP is not None)
+            if is_joined != (bool(names), bool(names)) or (not names and node.LEFT_ID is not None):
                 raise ValueError(
                     f"{node.RIGHT_ID}: each word but the first needs REL_OP and the LEFT_ID of an earlier word; the "
                     "first has neither"
@@ -128,7 +118,7 @@ class Alternative(Closed):
 
     @property
     def words(self) -> list[TokenPattern]:
-        """What its words are asked for."""
+        """The attributes of its words."""
         return [*self.tokens, *(node.RIGHT_ATTRS for node in self.dependencies)]
 
 
@@ -143,7 +133,7 @@ class Part(Closed):
 
 
 class Pattern(Closed):
-    """What a sentence must have to be a candidate: each part, in this order, none overlapping another.
+    """The parts of a candidate sentence, in this order, none overlapping another.
 
     Where a part is found more than once, the earliest place that leaves room for the others counts.
     """
@@ -155,7 +145,7 @@ class Pattern(Closed):
     must_not_match: Annotated[list[str], Field(min_length=1)]
     """Sentences that are not candidates."""
     never: list[LowerWord] = Field(default_factory=list)
-    """Words, in lower case, that no part may contain, whatever their tag says."""
+    """Words, in lower case, that no part may contain, whatever their tag."""
 
     @property
     def document_filter(self) -> str:
@@ -169,7 +159,7 @@ class Pattern(Closed):
 
     @property
     def asks_for(self) -> set[str]:
-        """What a pipeline must say of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
+        """The annotation that it needs of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
         keys = set[str]()
         for form in chain(*self.forms):
             keys.update(*form.words)
@@ -198,23 +188,23 @@ class Pattern(Closed):
 
 
 class Wanted(Closed):
-    """Of a construction, all that mining depends on."""
+    """The parts of a construction that mining depends on."""
 
     pattern: Pattern
-    """What is looked for."""
+    """The pattern of candidates."""
     features: dict[FeatureName, Feature]
-    """What is measured of candidates."""
+    """The measures of candidates."""
     slots: list[str]
     """The words of the pattern's trees with these names are written."""
 
 
 def lexical_only(tokens: list[TokenPattern]) -> list[TokenPattern]:
-    """Return a token pattern without what a tagger must say: it matches wherever the whole pattern does."""
+    """Return a token pattern without tags: it matches wherever the whole pattern does."""
     return [{key: value for key, value in token.items() if key in LEXICAL} for token in tokens]
 
 
 def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted:
-    """Read of a construction's files what mining depends on.
+    """Read the parts of a construction's files that mining depends on.
 
     Raises:
         ConstructionError: As of `load_construction` and `load_pattern`.
@@ -225,7 +215,7 @@ def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted
 
 
 def require_slots(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None:
-    """Check that every sentence that can be mined for a construction has a word in a slot, which marks its span.
+    """Check that every mined sentence of a construction will have a word in a slot, which marks its span.
 
     Raises:
         ConstructionError: Some form of the pattern fills no slot; or as of `load_wanted`.

@@ -1,9 +1,7 @@
-"""Files of a corpus -> records, and what could not be read of them."""
+"""Files of a corpus -> records, and faults of what is unreadable."""
 
-import gzip
 import io
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import PurePosixPath
@@ -14,7 +12,7 @@ import pyarrow.parquet
 from datatrove.io import get_datafolder
 from spacy.vocab import Vocab
 
-from cxprobe.corpora.conllu import CARRIAGE_RETURN, ConlluSentence, gold_doc, read_sentence
+from cxprobe.corpora.conllu import ConlluSentence, document_of, gold_doc, has_words, read_sentence
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.segmentation import joined
@@ -22,16 +20,16 @@ from cxprobe.segmentation import joined
 _BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
-_CODECS = {".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _VOCAB = Vocab()
-_MARK = b"\xef\xbb\xbf"  # what some programs begin a file in UTF-8 with
+_MARK = b"\xef\xbb\xbf"  # the byte order mark of some files in UTF-8
 
 
 class CorpusRecord(NamedTuple):
     """A text.
 
     Attributes:
-        text: It.
+        text: The text.
         url: The url or name of its source.
         base: Where it starts there, in characters.
         sentence: Its words, tags and tree, where its file has them; it is one sentence then.
@@ -71,7 +69,7 @@ Records = Iterator[CorpusRecord | Unreadable]
 
 
 def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple[list[CorpusRecord], list[Unreadable]]]:
-    """Yield the records of a file, and what could not be read, in blocks of some 8 MB; see `read_shard`."""
+    """Yield the records of a file and its faults, in blocks of some 8 MB; see `read_shard`."""
     records, unreadable, size = list[CorpusRecord](), list[Unreadable](), 0
     for one in read_shard(corpus, shard, longest):
         if isinstance(one, Unreadable):
@@ -88,7 +86,7 @@ def read_blocks(corpus: CorpusFiles, shard: str, longest: int) -> Iterator[tuple
 
 
 def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
-    """Yield the records of a file, and what could not be read as it comes; a file that does not exist is one of these.
+    """Yield the records of a file and its faults, in their order.
 
     Args:
         corpus: The corpus, which says where a record has its text and its source.
@@ -100,10 +98,7 @@ def read_shard(corpus: CorpusFiles, shard: str, longest: int) -> Records:
     """
     try:
         file = get_datafolder(corpus.folder).open(shard, "rb")
-    except FileNotFoundError as fault:
-        yield Unreadable(shard, 0, -1, f"cannot be opened: {_one_line(fault)}")
-        return
-    except Exception as fault:  # each storage raises what its own library does
+    except Exception as fault:  # each storage raises errors of its own library
         raise _out_of_reach(shard, fault) from fault
     with file:
         yield from _READERS[corpus.format](cast(IO[bytes], _Stored(file, shard)), shard, corpus, longest)
@@ -138,7 +133,7 @@ def _out_of_reach(shard: str, fault: Exception) -> DataError:
 
 
 def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine | Unreadable]:
-    """Yield a file's lines, and what could not be read.
+    """Yield the lines of a file and its faults.
 
     Args:
         file: The file as it is stored; its compression follows from the shard's name.
@@ -146,14 +141,10 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine |
         longest: Bytes; a longer line is skipped.
     """
     number, offset = 1, 0
-    suffix = PurePosixPath(shard).suffix
+    codec = _CODECS.get(PurePosixPath(shard).suffix)
     try:
-        if suffix == ".gz":
-            stream: io.BufferedIOBase = gzip.GzipFile(fileobj=file)
-        else:
-            stored = pa.PythonFile(file, mode="r")
-            stored = pa.CompressedInputStream(stored, _CODECS[suffix]) if suffix in _CODECS else stored
-            stream = io.BufferedReader(stored, _PIECE)
+        stored = pa.PythonFile(file, mode="r")
+        stream = io.BufferedReader(pa.CompressedInputStream(stored, codec) if codec else stored, _PIECE)
         while content := stream.readline(longest + 1):
             size = len(content)
             if size > longest:
@@ -164,9 +155,9 @@ def read_lines(file: IO[bytes], shard: str, longest: int) -> Iterator[FileLine |
             else:
                 yield FileLine(content, number, offset)
             number, offset = number + 1, offset + size
-        if (suffix == ".gz" or suffix in _CODECS) and not file.tell():
-            raise EOFError("the file is empty")  # even an archive of nothing has some bytes
-    except (OSError, EOFError, zlib.error) as broken:
+        if codec and not file.tell():
+            raise OSError("the file is empty")  # even an archive of nothing has some bytes
+    except OSError as broken:
         yield Unreadable(shard, number, offset, f"cannot be read further: {_one_line(broken)}")
 
 
@@ -179,30 +170,21 @@ def _json_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int
         if not content.strip():
             continue
         try:
-            text, url = _parsed(content, corpus)
-            yield CorpusRecord(text, url or f"{shard}#{line.number}")
+            record = json.loads(_decoded(content), parse_int=float)  # an integer may be longer than Python reads
+            if not isinstance(record, dict):
+                raise ValueError(f"no JSON object but a {type(record).__name__}")
+            text, url = record.get(corpus.text), record.get(corpus.url)
+            if not isinstance(text, str) or not text:
+                keys = ", ".join(sorted(record))[:200]
+                raise ValueError(f"no text under the key '{corpus.text}'; its keys are {keys}")
+            name = url if isinstance(url, str) and url else f"{shard}#{line.number}"
+            (text + name).encode()  # half of a surrogate pair is no character
+            yield CorpusRecord(text, name)
+        except json.JSONDecodeError as fault:
+            message = f"no JSON: {fault.msg}; a record must be on one line"
+            yield Unreadable(shard, line.number, line.offset, message)
         except (ValueError, RecursionError) as fault:
             yield Unreadable(shard, line.number, line.offset, str(fault))
-
-
-def _parsed(line: bytes, corpus: CorpusFiles) -> tuple[str, str]:
-    """Return the text of a record and the name of its source, "" where it has none.
-
-    Raises:
-        ValueError: It is no such record; the message says why.
-    """
-    try:
-        record = json.loads(_decoded(line), parse_int=float)  # an integer may be longer than Python reads
-    except json.JSONDecodeError as fault:
-        raise ValueError(f"no JSON: {fault.msg}; a record must be on one line") from None
-    if not isinstance(record, dict):
-        raise ValueError(f"no JSON object but a {type(record).__name__}")
-    text, url = record.get(corpus.text), record.get(corpus.url)
-    if not isinstance(text, str) or not text:
-        raise ValueError(f"no text under the key '{corpus.text}'; its keys are {', '.join(sorted(record))[:200]}")
-    url = url if isinstance(url, str) else ""
-    (text + url).encode()  # half of a surrogate pair is no character
-    return text, url
 
 
 def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: int) -> Records:
@@ -230,7 +212,7 @@ def _parquet_records(file: IO[bytes], shard: str, corpus: CorpusFiles, longest: 
 
 
 def _schema_fault(schema: pa.Schema, corpus: CorpusFiles) -> str:
-    """Return what is wrong with the columns of a table, or ""."""
+    """Return the fault of the columns of a table, or ""."""
     names = schema.names
     if names.count(corpus.text) != 1 or names.count(corpus.url) > 1:
         return f"must have one column '{corpus.text}', and at most one '{corpus.url}'; it has {', '.join(names)}"
@@ -274,27 +256,22 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
 
 def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
     """Yield the sentences of a file in CoNLL-U, and those with a fault by their first line."""
-    document, lines, skips = "", dict[int, str](), False
-    first = end = FileLine(b"", 0, -1)
-    for line in chain(read_lines(file, shard, longest), [end]):
+    document, lines, first, skips = "", dict[int, str](), FileLine(b"", 0, 0), False
+    for line in chain(read_lines(file, shard, longest), [FileLine(b"", 0, 0)]):
         if isinstance(line, Unreadable):
             yield line
             lines, skips = {}, True
             continue
         content = line.content.removeprefix(_MARK).rstrip(b"\r\n")
         first = first if lines else line
-        if content.startswith(b"#") and content[1:].split()[:1] == [b"newdoc"]:  # also where its sentence has a fault
-            document = content.partition(b"=")[2].strip().decode(errors="replace")
         try:
-            if b"\r" in content:
-                raise ValueError(CARRIAGE_RETURN)
             if content and not skips:
                 lines[line.number] = _decoded(content)
                 if line.offset - first.offset > longest:
                     raise ValueError(f"a sentence of more bytes than mining.longest_line ({longest:,})")
-            elif not content and not all(one.startswith("#") for one in lines.values()):
-                sentence = read_sentence(lines, document)
-                yield _record_of(sentence, shard)
+            elif not content and has_words(lines):
+                document = document_of(lines, document)
+                yield _record_of(read_sentence(lines, document), shard)
                 lines = {}
             skips = skips and bool(content)
         except (ValueError, DataError) as fault:
@@ -303,6 +280,7 @@ def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest
 
 
 def _record_of(sentence: ConlluSentence, shard: str) -> CorpusRecord:
+    """Return the record of a sentence; raise if its words are not its text, or spaCy refuses it."""
     *words, last = sentence.words
     words.append(last._replace(space=False))
     text = "".join(word.form + " " * word.space for word in words)
@@ -335,7 +313,7 @@ def _one_line(fault: Exception) -> str:
     return " ".join(str(fault).split())[:300]
 
 
-# Format -> what reads a file: file, shard, corpus, longest line in bytes -> records and what could not be read.
+# Format -> its reader: file, shard, corpus, longest line in bytes -> records and faults.
 _READERS: dict[str, Callable[[IO[bytes], str, CorpusFiles, int], Records]] = {
     "jsonl": _json_records,
     "parquet": _parquet_records,

@@ -1,4 +1,4 @@
-"""From a sentence to a candidate or the reason for its rejection: first by its words alone, then by its tags."""
+"""The search for candidates in sentences, or the reason for a rejection: by words alone, then by tags or trees."""
 
 import re
 from collections import Counter, defaultdict
@@ -26,26 +26,19 @@ from cxprobe.tagging import BATCH, load_tagger
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters
 _LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
-NOT_ANNOTATED = "not annotated: "  # before what a sentence of CoNLL-U does not have and a pattern asks for
+NOT_ANNOTATED = "not annotated: "  # before the annotation that a pattern needs and a sentence of CoNLL-U lacks
+REJECTED = "rejected: "  # before the reason, in the name of a count
 _AFTER_TAGGING = ("other tags", "other dependencies")  # why a sentence is rejected that is tagged, or parsed
 
 
 class Match(NamedTuple):
-    """A place where a part is: the part's key, the tokens, and which of them have a name in the tree."""
+    """A place of a part: the part's key, the tokens, the first, the one behind the last, and the tree's names."""
 
     part: int
     tokens: Sequence[int]
+    start: int
+    end: int
     names: Mapping[str, int] = MappingProxyType({})
-
-    @property
-    def start(self) -> int:
-        """The first token."""
-        return min(self.tokens)
-
-    @property
-    def end(self) -> int:
-        """The token behind the last."""
-        return max(self.tokens) + 1
 
 
 class Found(NamedTuple):
@@ -71,7 +64,7 @@ def pipeline_of(pattern: Pattern, settings: Mining) -> str:
 
 
 def load_pipeline(name: str, *patterns: Pattern) -> Language:
-    """Load a pipeline of the section mining with what patterns ask for, see `cxprobe.tagging.load_tagger`."""
+    """Load a pipeline of the section mining with the annotation of patterns, see `cxprobe.tagging.load_tagger`."""
     key = f"mining.{'parser' if any(pattern.is_parsed for pattern in patterns) else 'tagger'}"
     return load_tagger(key, name, asks_for=set().union(*(pattern.asks_for for pattern in patterns)))
 
@@ -80,11 +73,11 @@ class Matchers:
     """A pattern's parts as spaCy's matchers, with tags and without.
 
     Args:
-        pattern: What to look for.
+        pattern: The pattern.
         nlp: The pipeline whose vocabulary and tokeniser are used.
 
     Attributes:
-        pattern: What is looked for.
+        pattern: The pattern.
         nlp: The pipeline.
         never: RE2 expression of a word that no part may contain, with the characters before and after it as groups 1
             and 2, or None. It has only words that the tokeniser keeps whole, in places where it is sure to do so.
@@ -108,8 +101,8 @@ class Matchers:
                 try:
                     self._add(part, form)
                 except ValueError as fault:
-                    said = " ".join(str(fault).split())
-                    raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {said}") from None
+                    reason = " ".join(str(fault).split())
+                    raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {reason}") from None
         alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
         self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
@@ -126,11 +119,11 @@ class Matchers:
                 self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
 
     def absent(self, doc: Doc) -> str:
-        """Return what the pattern asks for and a sentence does not have, such as "DEP", or ""."""
+        """Return an annotation that the pattern needs and a sentence lacks, such as "DEP", or ""."""
         return next((key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)), "")
 
     def refuse(self, doc: Doc) -> str | None:
-        """Return why a sentence's words do not allow the pattern, or None if they do; of trees they say nothing."""
+        """Return the reason why the words of a sentence exclude the pattern, or None; words exclude no tree."""
         if self._trees:
             return None
         matches = self._of_tokens(self._lexical, doc)
@@ -142,7 +135,7 @@ class Matchers:
         return f"dropped word: {min(dropped)}"
 
     def match(self, doc: Doc) -> Found | str:
-        """Return the places of the parts in a tagged or parsed sentence, or that its tags or its tree do not match."""
+        """Return the match in a tagged or parsed sentence, or the reason for a rejection."""
         if absent := self.absent(doc):
             return f"{NOT_ANNOTATED}{absent}"
         matches = self._of_tokens(self._whole, doc)
@@ -151,9 +144,10 @@ class Matchers:
             for key, position, _ in self._nodes(doc, as_spans=False):
                 places[self.nlp.vocab.strings[key]].append(position)
             for part, nodes in self._trees:
-                names = [node.RIGHT_ID for node in nodes]
                 trees = find_trees(doc, nodes, [places[repr(node.RIGHT_ATTRS)] for node in nodes])
-                matches += [Match(part, tree, dict(zip(names, tree, strict=True))) for tree in trees]
+                for tree in trees:
+                    tokens = sorted(tree.values())
+                    matches.append(Match(part, tokens, tokens[0], tokens[-1] + 1, tree))
         first = self._first([match for match in matches if not self._never_in(doc, match)])
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
@@ -164,9 +158,9 @@ class Matchers:
         return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, slots)
 
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
-        """Return what a matcher of sequences finds."""
+        """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
-        return [Match(self._keys[key], range(*position)) for key, *position in spans]
+        return [Match(self._keys[key], range(start, end), start, end) for key, start, end in spans]
 
     def _never_in(self, doc: Doc, match: Match) -> str:
         """Return a word that no part may contain and this match does, or ""."""
@@ -194,14 +188,13 @@ def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str])
     """Return the matchers of each construction; a pipeline that several constructions need is loaded once."""
     loaded = {}
     for pipeline in set(pipelines.values()):
-        loaded[pipeline] = load_pipeline(
-            pipeline, *(patterns[name] for name in patterns if pipelines[name] == pipeline)
-        )
+        its_patterns = [pattern for name, pattern in patterns.items() if pipelines[name] == pipeline]
+        loaded[pipeline] = load_pipeline(pipeline, *its_patterns)
     return {name: Matchers(pattern, loaded[pipelines[name]]) for name, pattern in patterns.items()}
 
 
 def find(sentences: Sequence[tuple[str | ConlluSentence, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
-    """Yield, for each sentence and each of its patterns, the places of the pattern or why it is not there.
+    """Yield, for each sentence and each of its patterns, the places of the pattern or the reason for its absence.
 
     A sentence is tokenised once, and tagged and parsed once if its words allow one of its patterns.
 
@@ -230,27 +223,28 @@ def check_examples(matchers: Matchers, path: Path) -> None:
     """Check a pattern with its own examples.
 
     Raises:
-        ConstructionError: One line for every example that is found, or not found, against what the file says.
+        ConstructionError: One line for every example that is found, or not found, against its list in the file.
     """
-    pattern, nlp, faults = matchers.pattern, matchers.nlp, []
-    for sentence, doc in zip(pattern.must_match, nlp.pipe(pattern.must_match), strict=True):
+    pattern, faults = matchers.pattern, []
+    for sentence in pattern.must_match:
+        doc = matchers.nlp(sentence)
         verdict = matchers.match(doc)
         if not passes(pattern, sentence):
             faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
         if not isinstance(verdict, Found):
             tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
             faults.append(f"{path}: must_match: {sentence!r} is not found ({verdict}); its tags are {tags}")
-    for sentence, doc in zip(pattern.must_not_match, nlp.pipe(pattern.must_not_match), strict=True):
-        if passes(pattern, sentence) and isinstance(verdict := matchers.match(doc), Found):
-            faults.append(
-                f"{path}: must_not_match: {sentence!r} is found, from the words {verdict.marks}; {verdict.tags}"
-            )
+    for sentence in pattern.must_not_match:
+        verdict = matchers.match(matchers.nlp(sentence))
+        if passes(pattern, sentence) and isinstance(verdict, Found):
+            words = f"from the words {verdict.marks}; {verdict.tags}"
+            faults.append(f"{path}: must_not_match: {sentence!r} is found, {words}")
     if faults:
         raise ConstructionError("\n".join(faults))
 
 
 def passes(pattern: Pattern, sentence: str) -> bool:
-    """Return whether the pre-filter lets a sentence through, both in a document and alone."""
+    """Return whether a sentence passes the pre-filter, both in a document and alone."""
     text = pa.array([sentence])
     filters = (pattern.document_filter, pattern.sentence_filter)
     return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)
@@ -266,13 +260,13 @@ class Passage(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What some records hold of a construction: rows of tables, and counts of documents and sentences at each step.
+    """The sentences of some records for a construction: rows of tables, and counts at each step.
 
     Attributes:
-        candidates: Sentences that have the pattern: ``text``, ``url``, ``start`` and ``end`` in what the url names, and
-            what `Found` has.
+        candidates: Sentences that have the pattern: ``text``, ``url``, ``start`` and ``end`` in the url's document, and
+            the attributes of `Found`.
         rejects: Sentences that passed the pre-filter and are no candidates: ``url``, ``start``, ``end``, ``reason``.
-        counts: The numbers.
+        counts: Step -> the number of documents or sentences.
     """
 
     candidates: list[dict[str, Any]]
@@ -280,7 +274,7 @@ class Findings(NamedTuple):
     counts: Counter[str]
 
     def add(self, sentence: Passage, record: CorpusRecord, verdict: Found | str) -> None:
-        """Add a sentence that passed the pre-filter, with what was found in it or why it is rejected."""
+        """Add a sentence that passed the pre-filter, with its match or the reason for its rejection."""
         span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
         self.counts["sentences_that_pass"] += 1
         if isinstance(verdict, Found):
@@ -288,26 +282,25 @@ class Findings(NamedTuple):
             self.counts["candidates"] += 1
         else:
             self.rejects.append({**span, "reason": verdict})
-            self.counts[f"rejected: {verdict}"] += 1
+            self.counts[f"{REJECTED}{verdict}"] += 1
 
 
 def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], most_words: int) -> dict[str, Findings]:
-    """Find the candidates of all constructions in some records; what several of them need is done once.
+    """Find the candidates of all constructions in some records; steps that several of them need are done once.
 
     Args:
         records: The records.
-        looking: Construction -> what is looked for.
+        looking: Construction -> its matchers.
         most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
     """
     findings = {name: Findings([], [], Counter()) for name in looking}
     texts = pa.array([record.text for record in records], pa.string())
     documents = {name: _documents(texts, matchers, findings[name].counts) for name, matchers in looking.items()}
-    filters = {name: matchers.pattern.sentence_filter for name, matchers in looking.items()}
     some = sorted(set().union(*documents.values()))
     lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
-    passing = sorted(set().union(*_rows_that_match(lines, filters).values()))
+    passing = sorted(set().union(*_rows_that_match(lines, looking).values()))
     sentences = list(_sentences((lines[row] for row in passing), records))
-    matching = _rows_that_match(sentences, filters)
+    matching = _rows_that_match(sentences, looking)
     for nlp in {id(matchers.nlp): matchers.nlp for matchers in looking.values()}.values():
         wanted: dict[int, list[str]] = {}  # number of a sentence -> the constructions that it may have
         for name, rows in matching.items():
@@ -315,17 +308,17 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
                 if looking[name].nlp is nlp and sentences[row].record in documents[name]:
                     wanted.setdefault(row, []).append(name)
         fitting = [row for row in sorted(wanted) if _fits(sentences[row].text, most_words, nlp.max_length)]
-        asked = []
-        for row in fitting:
-            sentence = records[sentences[row].record].sentence or sentences[row].text
-            asked.append((sentence, [looking[name] for name in wanted[row]]))
-        verdicts = dict(zip(fitting, find(asked), strict=True))
+        searched = [
+            (records[sentences[row].record].sentence or sentences[row].text, [looking[name] for name in wanted[row]])
+            for row in fitting
+        ]
+        verdicts = dict(zip(fitting, find(searched), strict=True))
         for row, names in sorted(wanted.items()):
             of_row = verdicts.get(row, ["too long"] * len(names))
             for name, verdict in zip(names, of_row, strict=True):
                 findings[name].add(sentences[row], records[sentences[row].record], verdict)
     for _, _, counts in findings.values():
-        counts["sentences_tagged"] = counts["candidates"] + sum(counts[f"rejected: {why}"] for why in _AFTER_TAGGING)
+        counts["sentences_tagged"] = counts["candidates"] + sum(counts[REJECTED + why] for why in _AFTER_TAGGING)
     return findings
 
 
@@ -358,12 +351,12 @@ def _sentences(texts: Iterable[Passage], records: Sequence[CorpusRecord]) -> Ite
             yield Passage(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
 
 
-def _rows_that_match(passages: Sequence[Passage], filters: Mapping[str, str]) -> dict[str, list[int]]:
-    """Return the numbers of the texts that satisfy each expression."""
+def _rows_that_match(passages: Sequence[Passage], looking: Mapping[str, Matchers]) -> dict[str, list[int]]:
+    """Return the numbers of the texts that pass the pre-filter of each construction."""
     texts = pa.array([passage.text for passage in passages], pa.string())
     return {
-        name: pc.indices_nonzero(pc.match_substring_regex(texts, expression)).to_pylist()
-        for name, expression in filters.items()
+        name: pc.indices_nonzero(pc.match_substring_regex(texts, matchers.pattern.sentence_filter)).to_pylist()
+        for name, matchers in looking.items()
     }
 
 

@@ -1,11 +1,10 @@
 """A corpus whose files can be read one by one."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -42,7 +41,7 @@ class CorpusFiles:
 
 
 def list_corpus(corpus: Corpus) -> pd.DataFrame:
-    """List what a corpus consists of, without reading it: if the list has changed, it must be mined again.
+    """List the files of a corpus, without reading them: if the list has changed, it must be mined again.
 
     Returns:
         Columns name, size (in bytes) and modified: the time, or the SHA-256 of a file that a stage has written, which
@@ -72,53 +71,28 @@ def open_corpus(corpus: Corpus) -> CorpusFiles:
 
 
 def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
-    """Return the names of a corpus's files, sorted, each with what its storage says about it."""
+    """Return name -> its description by the storage, for each file of a corpus, sorted."""
     if not corpus.folder.strip():
         raise DataError("corpora: a folder is empty, which would be the project itself; name the corpus's folder")
     pattern = corpus.glob or _PATTERNS[corpus.format]
-    with _listing(corpus.folder, pattern):
+    try:
         folder = get_datafolder(_absolute(corpus.folder))
-        shards = sorted(folder.list_files(glob_pattern=pattern))
-        files = {shard: _info(folder, shard) for shard in shards}
+        files = {shard: _info(folder, shard) for shard in sorted(folder.list_files(glob_pattern=pattern))}
+    except DataError:
+        raise
+    except Exception as fault:  # each storage raises errors of its own library
+        reason = " ".join(str(fault).split())[:300]
+        raise DataError(
+            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {reason}; "
+            "look at its spelling, at the network and at your credentials, and run the stage again"
+        ) from fault
     if not files:
         raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
     return files
 
 
-def files_left_out(corpus: Corpus) -> list[str]:
-    """Return the files, sorted, of a corpus's folder that have another format; none where the corpus has a glob.
-
-    Raises:
-        DataError: The storage is out of reach.
-    """
-    if corpus.glob:
-        return []
-    with _listing(corpus.folder, "**"):
-        names = get_datafolder(_absolute(corpus.folder)).list_files()
-    formats = {
-        name: [known for known, glob in _PATTERNS.items() if PurePosixPath(name).match(glob.removeprefix("**/"))]
-        for name in names
-    }
-    return sorted(name for name, known in formats.items() if known and corpus.format not in known)
-
-
-@contextmanager
-def _listing(folder: str, pattern: str) -> Iterator[None]:
-    """Turn what a storage raises into an error that says what to do."""
-    try:
-        yield
-    except DataError:
-        raise
-    except Exception as fault:  # each storage raises what its own library does
-        said = " ".join(str(fault).split())[:300]
-        raise DataError(
-            f"corpora: {folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {said}; look "
-            "at its spelling, at the network and at your credentials, and run the stage again"
-        ) from fault
-
-
 def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
-    """Return what the storage says about a file, and refuse what is none: reading a pipe would never end."""
+    """Return the storage's description of a file, and refuse a pipe or a device: reading it would never end."""
     path = Path(folder.path, shard)
     if not shard.isprintable():
         name = f"{folder.path}/{shard}"
@@ -138,7 +112,7 @@ def _absolute(folder: str) -> str:
 
 
 def _modified(info: Mapping[str, Any]) -> str:
-    """Return when a file was modified, or "unknown" where its storage does not say."""
+    """Return the time of a file's last change, or "unknown" where its storage has none."""
     time = next((info[key] for key in _MODIFIED if info.get(key) is not None), "unknown")
     if isinstance(time, int | float):
         time = datetime.fromtimestamp(time, UTC)

@@ -1,7 +1,7 @@
-"""How well a pattern finds what others annotated in treebanks."""
+"""Precision and recall of a pattern on the annotation of treebanks."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +26,7 @@ _SHOWN = 10  # mistakes of each kind
 def search_treebank(
     sentences: Sequence[ConlluSentence], matchers: Matchers, constructions: Collection[str], *, gold: bool
 ) -> pd.DataFrame:
-    """Return, for each sentence, whether others annotated a construction in it and whether a pattern finds it.
+    """Return, for each sentence, the annotation of a construction and the verdict of a pattern.
 
     As in mining, a sentence is found if it passes the pre-filter and has the pattern.
 
@@ -52,13 +52,17 @@ def search_treebank(
         raise DataError(f"no sentence has the construction {', '.join(constructions)}; the files have {known}")
     texts = [joined(sentence.text) for sentence in sentences]
     passing = [row for row, text in enumerate(texts) if passes(matchers.pattern, text)]
-    docs: Iterator[Doc]
+    docs: Iterable[Doc]
     if gold:
-        docs = (_with_tree(sentences[row], matchers) for row in passing)
+        docs = (gold_doc(sentences[row], matchers.nlp.vocab) for row in passing)
     else:
         docs = matchers.nlp.pipe((texts[row] for row in passing), batch_size=BATCH)
     why_not = ["pre-filter"] * len(sentences)
     for row, doc in zip(passing, docs, strict=True):
+        if absent := matchers.absent(doc):
+            raise DataError(
+                f"the sentence {sentences[row].id} has no {absent}; let a pipeline parse it, without --gold"
+            )
         verdict = matchers.match(doc)
         why_not[row] = "" if isinstance(verdict, Found) else verdict
     table = pd.DataFrame({"id": [sentence.id for sentence in sentences], "text": texts})
@@ -70,15 +74,8 @@ def search_treebank(
     return table.assign(annotated=annotated, found=found, why_not=why_not, cluster_document=documents)
 
 
-def _with_tree(sentence: ConlluSentence, matchers: Matchers) -> Doc:
-    doc = gold_doc(sentence, matchers.nlp.vocab)
-    if absent := matchers.absent(doc):
-        raise DataError(f"the sentence {sentence.id} has no {absent}; let a pipeline parse it, without --gold")
-    return doc
-
-
 def rates_on_treebank(searched: pd.DataFrame) -> pd.DataFrame:
-    """Return the precision of a pattern among what it finds, and its recall among what was annotated.
+    """Return the precision of a pattern among its matches, and its recall among the annotated sentences.
 
     Args:
         searched: See `search_treebank`.
@@ -86,12 +83,9 @@ def rates_on_treebank(searched: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Rows "precision" (absent if nothing was found) and "recall": measure, and rate, low, high and n, see `rate_by`.
     """
-    found, annotated = searched[searched["found"]], searched[searched["annotated"]]
-    credits = [
-        found.assign(measure="precision", rate=found["annotated"]),
-        annotated.assign(measure="recall", rate=annotated["found"]),
-    ]
-    return rate_by(pd.concat(credits, ignore_index=True), "rate", ["measure"]).drop(columns="ties")
+    precision = searched[searched["found"]].assign(measure="precision", rate=searched["annotated"])
+    recall = searched[searched["annotated"]].assign(measure="recall", rate=searched["found"])
+    return rate_by(pd.concat([precision, recall], ignore_index=True), "rate", ["measure"]).drop(columns="ties")
 
 
 def pattern_on_treebanks(

@@ -13,31 +13,28 @@ from cxprobe.corpora.pattern import Node
 _SIDES = {".": "+", ".*": "++", ";": "-", ";*": "--"}  # of operators that are about places alone
 
 
-def find_trees(doc: Doc, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the places of a tree: for each, the words of the nodes in their order.
+def find_trees(doc: Doc, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> list[dict[str, int]]:
+    """Return the places of a tree: for each, the name of a node -> the position of its word.
 
     Args:
         doc: A parsed sentence.
         nodes: The tree.
         positions: For each node, the positions of the words that have its attributes.
     """
-    if not all(positions):
-        return []
-    names = [node.RIGHT_ID for node in nodes]
-    trees = [[position] for position in positions[0]]
+    trees = [{nodes[0].RIGHT_ID: position} for position in positions[0]]
     for node, of_node in zip(nodes[1:], positions[1:], strict=True):
-        left, operator, allowed = names.index(str(node.LEFT_ID)), str(node.REL_OP), set(of_node)
+        allowed = set(of_node)
         trees = [
-            [*tree, position]
+            {**tree, node.RIGHT_ID: position}
             for tree in trees
-            for position in _related(doc[tree[left]], operator)
+            for position in _related(doc[tree[str(node.LEFT_ID)]], str(node.REL_OP))
             if position in allowed
         ]
     return trees
 
 
 def _related(token: Token, operator: str) -> list[int]:
-    """Return the places of the words that stand to a word as an operator of the DependencyMatcher says."""
+    """Return the positions of the words that an operator of the DependencyMatcher relates to a word."""
     base = operator.rstrip("+-*")
     words: Iterable[Token]
     match base:

@@ -64,7 +64,7 @@ def decode(content: bytes, path: str | Path, error: type[CxprobeError]) -> str:
 
 
 class _Constructor(SafeConstructor):
-    """Builds what a person means: a day is text, as YAML 1.2 has it, and so is a number with underscores."""
+    """Builds values as people mean them: a day is text, as YAML 1.2 has it, and so is a number with underscores."""
 
     def construct_number(self, node: ScalarNode) -> Any:
         """Return the number of a node, or its text where that has underscores."""

@@ -109,7 +109,7 @@ def validate(model: type[M], content: Mapping[str, Any], place: Path, error: typ
 
 
 def faults_of(model: type[Closed], content: Mapping[str, Any]) -> list[str]:
-    """Return what a model refuses in the content of a file: the path of each key, the value, what is allowed.
+    """Return the faults that a model finds in the content of a file: the path of each key, the value, what is allowed.
 
     Args:
         model: The model.

@@ -1,8 +1,7 @@
 """Tables of texts in .txt, .tsv, .csv, .jsonl and .parquet; what is written is read back equal.
 
 A .tsv has no quoting, so that a quotation mark is a character like others; a cell with a tab or a line break is refused
-when it is written. In a .csv texts stand between double quotes. An empty line is no row; in a .tsv of one column it is
-one with an empty cell.
+when it is written. In a .csv texts stand between double quotes. An empty line is no row.
 """
 
 import csv
@@ -67,7 +66,7 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
         raise DataError(f"{path}: '{kind}' is no format of texts (allowed: .{', .'.join(FORMATS)})")
     try:
         table = _parsed(kind, path)
-    except (ValueError, OSError, RecursionError, csv.Error) as fault:  # pyarrow derives its own from ValueError
+    except (ValueError, OSError, RecursionError, csv.Error) as fault:  # pyarrow's errors are ValueErrors
         reason = " ".join(str(fault).split()) or type(fault).__name__
         raise DataError(f"{path}: cannot be read as {kind}: {reason}") from fault
     if twice := table.columns[table.columns.duplicated()].tolist():
@@ -110,14 +109,11 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     else:
         reader = csv.reader(content, strict=True)
     header = next(reader, [])
-    empty = [""] if kind == "tsv" and len(header) == 1 else []
     rows = []
-    for row in reader:
-        cells = row or empty
-        if len(cells) == len(header):
-            rows.append(cells)
-        elif cells:
+    for cells in filter(None, reader):
+        if len(cells) != len(header):
             raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}")
+        rows.append(cells)
     return pd.DataFrame(rows, columns=header, dtype="str")
 
 
@@ -185,11 +181,8 @@ def _text(table: pd.DataFrame, kind: str, path: str) -> str:
         return table.to_json(orient="records", lines=True, force_ascii=False, double_precision=15)
     if kind == "csv":
         return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    # Not by pandas, which refuses an empty cell of a single column without quotes.
-    rows = [table.columns, *table.astype(object).where(table.notna(), "").to_numpy()]
-    for number, row in enumerate(rows):
-        for name, cell in zip(table, row, strict=True):
-            if re.search(r"[\0\t\r\n]", str(cell)):
-                what = f"row {number}: {name} is {shown(cell)}"
-                raise DataError(f"{path}, {what}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl")
-    return "".join("\t".join(map(str, row)) + "\n" for row in rows)
+    for name, cells in table.items():
+        if odd := [cell for cell in (name, *cells) if re.search(r"[\0\t\r\n]", str(cell))]:
+            what = f"a cell of {name} is {shown(odd[0])}"
+            raise DataError(f"{path}: {what}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl")
+    return table.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")

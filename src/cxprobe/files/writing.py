@@ -35,7 +35,7 @@ def project_folder() -> Path:
 
 
 def this_machine() -> str:
-    """Return the name of what the numbers of processes count on: a machine, or a container on it."""
+    """Return the name of the machine, or of the container on it, within which the numbers of processes are unique."""
     try:
         numbers = Path("/proc/self/ns/pid").stat().st_ino  # containers may share the name of their machine
     except OSError:  # not on Linux
@@ -49,7 +49,7 @@ def this_process() -> str:
 
 
 def has_ended(process: str) -> bool:
-    """Return whether a name is one that `this_process` has given to a process of this machine which has ended."""
+    """Return whether a name of `this_process` is that of a process of this machine which has ended."""
     import psutil  # of the extra pipeline
 
     machine, _, number = process.rpartition("-")
@@ -60,7 +60,7 @@ class DiskFullError(DataError, OSError):
     """A file could not be written because a disk is full, or a file larger than the user may write."""
 
 
-# What the operating system, SQLite and NumPy say where there is no space; some libraries pass on the words alone.
+# Messages of the operating system, SQLite and NumPy about a full disk; some libraries pass on the words alone.
 _FULL = re.compile(
     r"No space left on device|Disk quota exceeded|File too large|database or disk is full|\d+ requested and \d+ writ",
     re.IGNORECASE,
@@ -94,7 +94,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def temporary_suffix() -> str:
-    """Return what ends the name of a temporary file or folder of this process, for `remove_left_behind`."""
+    """Return the suffix of temporary files and folders of this process, for `remove_left_behind`."""
     return f".{this_process()}{_TEMPORARY}"
 
 
@@ -111,16 +111,16 @@ def remove_left_behind(folder: Path) -> None:
 
 
 def full_disk(fault: BaseException) -> str | None:
-    """Return what to say if an error, or one that led to it, is about a full disk; None if none is."""
-    said = [str(one) for one in errors_behind(fault) if _FULL.search(str(one))]
-    if not said:
+    """Return the message if an error, or one that led to it, is about a full disk; None if none is."""
+    messages = [str(one) for one in errors_behind(fault) if _FULL.search(str(one))]
+    if not messages:
         return None
     advice = "free some space (`dvc gc --workspace`), or move the folder, and run the stage again"
-    return f"the disk is full ({said[-1]}); {advice}"
+    return f"the disk is full ({messages[-1]}); {advice}"
 
 
 def user_message(fault: Exception) -> str | None:
-    """Return what to say of an error that the user can mend; None of another.
+    """Return the message about an error that the user can mend; None of another.
 
     These are the faults that cxprobe reports, packages of extras that are not installed, full disks, and files and
     folders that this user may not write or read.

@@ -1,4 +1,4 @@
-"""What the judgements of people tell: how far they agree, how often a pattern is right, and how often people are."""
+"""Estimates from judgements of people: their agreement, the precision of a pattern, and the accuracy of people."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ _BY = ["construction", "kind"]
 
 
 def nominal_alpha(judgements: pd.DataFrame, unit: list[str], value: str) -> tuple[float, int]:
-    """Return Krippendorff's alpha of nominal judgements, at most 1, and the number of units that were judged twice.
+    """Return Krippendorff's alpha of nominal judgements, at most 1, and the number of items with several judgements.
 
-    Alpha is NaN where no unit was judged twice, or all judgements are the same.
+    Alpha is NaN where no item has several judgements, or all judgements are the same.
 
     Args:
         judgements: One row a judgement.
-        unit: The columns that name what is judged.
-        value: The column of what was said.
+        unit: The columns that name an item.
+        value: The column of the judgements.
 
     Source:
         Krippendorff 2004, by the package krippendorff.
@@ -37,13 +37,13 @@ def nominal_alpha(judgements: pd.DataFrame, unit: list[str], value: str) -> tupl
 
 
 def alpha_of_labels(labels: Sequence[PersonLabel]) -> tuple[float, int]:
-    """Return `nominal_alpha` of labels, without what is decided: who decides has seen the labels of others."""
+    """Return `nominal_alpha` of labels without decisions: who decides has seen the labels of others."""
     table = pd.DataFrame([label for label in labels if not is_decision(label.who)], columns=PersonLabel._fields)
     return nominal_alpha(table, ["kind", "target"], "label") if len(table) else (float("nan"), 0)
 
 
 def load_ratings(constructions: Sequence[str]) -> pd.DataFrame:
-    """Return what people have said of the items of constructions.
+    """Return the ratings of the items of constructions.
 
     Returns:
         One row per item and rater: construction, kind, item, frame, rater, answer, gold; see
@@ -53,14 +53,14 @@ def load_ratings(constructions: Sequence[str]) -> pd.DataFrame:
     Raises:
         ConstructionError: See `read_ratings`.
     """
-    rows = []
-    for name in constructions:
-        rows += [(name, *rating) for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)]
+    rows = [
+        (name, *rating) for name in constructions for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)
+    ]
     return pd.DataFrame(rows, columns=["construction", *Rating._fields], dtype=str)
 
 
 def human_agreement(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return how often the majority of people is right about an item, and how far people agree.
+    """Return the accuracy of the majority of people on items, and the agreement of people.
 
     The intervals are about items, clustered by frame or premise: other items of this design, judged by these people.
 
@@ -92,7 +92,7 @@ def human_agreement(ratings: pd.DataFrame) -> pd.DataFrame:
 def estimate_yield(
     groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]
 ) -> tuple[Estimate, tuple[float, float, float]] | None:
-    """Estimate how precise a pattern is, and how many instances there are, from labels of what it has found.
+    """Estimate the precision of a pattern and the number of instances from labels of its matches.
 
     The groups stand in an order that the seed alone decides. So those before the first that is not labelled are a
     random sample of all, whichever of the others a person has labelled; as the sample ends where the person stops, it
@@ -105,14 +105,14 @@ def estimate_yield(
         labels: Everybody's labels.
 
     Returns:
-        The share of instances among what the pattern finds; and how many instances all sentences have: expected, the
-        least and the most. None where the first group has a sentence that nobody has labelled.
+        The share of instances among the matches; and the number of instances in all sentences: expected, the least
+        and the most. None where the first group has a sentence that nobody has labelled.
     """
-    judged, rows = in_force(labels), []
+    valid, rows = in_force(labels), []
     for position, group in enumerate(groups):
         for sentence in group.sentences:
-            said = judgements_on(sentence.id, group.tags, judged).values()
-            credit = np.mean([one == "positive" for one in said]) if said else np.nan
+            judgements = judgements_on(sentence.id, group.tags, valid).values()
+            credit = np.mean([one == "positive" for one in judgements]) if judgements else np.nan
             rows.append((position, group.tags, credit))
     table = pd.DataFrame(rows, columns=["position", "tags", "credit"])
     unlabelled = table["credit"].isna()

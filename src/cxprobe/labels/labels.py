@@ -1,4 +1,4 @@
-"""``constructions/<name>/labels.tsv``: who gave which label to a sequence of tags, or to one sentence, and when."""
+"""``constructions/<name>/labels.tsv``: labels of people for sequences of tags, or for single sentences."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -14,7 +14,7 @@ DECIDES = " (decides)"  # what follows the name of a person who decides what oth
 LABELS_FILE = "labels.tsv"
 
 Target = tuple[str, str]  # "sequence" and tags, or "sentence" and its id
-Said = Mapping[str, Judgement]  # who -> the label that this person gave
+ByPerson = Mapping[str, Judgement]  # person -> label
 
 
 class PersonLabel(NamedTuple):
@@ -23,8 +23,8 @@ class PersonLabel(NamedTuple):
     Attributes:
         kind: "sequence" for all sentences with these tags, "sentence" for one of them, which then counts more.
         target: The tags, joined by spaces, or the sentence's id.
-        label: What it is.
-        who: Who said so.
+        label: The label.
+        who: The person.
         when: The day, as 2026-01-31.
     """
 
@@ -54,8 +54,8 @@ def read_label_sheet(path: Path, who: str, today: str) -> list[PersonLabel]:
 
     Args:
         path: The file. A row without a label is left out.
-        who: Who said so where the table does not tell.
-        today: The day where the table does not tell.
+        who: The person where the table names none.
+        today: The day where the table names none.
 
     Raises:
         ConstructionError: See `read_labels`; also if the file is not there.
@@ -64,9 +64,9 @@ def read_label_sheet(path: Path, who: str, today: str) -> list[PersonLabel]:
     def row_of(cells: Cells) -> PersonLabel | None:
         if not cells["label"]:
             return None
-        told = {"who": cells.get("who") or who, "when": cells.get("when") or today}
+        giver = {"who": cells.get("who") or who, "when": cells.get("when") or today}
         # Spreadsheets write capitals by themselves.
-        return _label_of({**cells, **told, "target": from_text(cells["target"]), "label": cells["label"].lower()})
+        return _label_of({**cells, **giver, "target": from_text(cells["target"]), "label": cells["label"].lower()})
 
     return read_judgements(path, ("kind", "target", "label"), row_of)
 
@@ -88,7 +88,7 @@ def write_labels(labels: Iterable[PersonLabel], path: Path) -> None:
 
 
 def merge_labels(known: Iterable[PersonLabel], new: Iterable[PersonLabel]) -> list[PersonLabel]:
-    """Return the labels of two files, sorted; of what one person has labelled twice the later label, or else the new.
+    """Return the labels of two files, sorted; of two labels of one person the later one, or else the new.
 
     A label that says the same again keeps its day.
     """
@@ -101,23 +101,23 @@ def merge_labels(known: Iterable[PersonLabel], new: Iterable[PersonLabel]) -> li
 
 
 def is_decision(who: str) -> bool:
-    """Return whether a name in labels.tsv is that of a person who decides between others."""
+    """Return whether a person in labels.tsv decides between others."""
     return who.endswith(DECIDES)
 
 
 def in_force(labels: Sequence[PersonLabel]) -> dict[Target, dict[str, Judgement]]:
-    """Return the labels that count: (kind, target) -> who, sorted -> label.
+    """Return the valid labels: (kind, target) -> person, sorted -> label.
 
     Where somebody has decided about a sequence or a sentence, the decisions alone count, and no other label of it.
     """
-    judged: dict[Target, dict[str, Judgement]] = {}
+    by_target: dict[Target, dict[str, Judgement]] = {}
     for label in sorted(labels, key=lambda label: label.who):
-        judged.setdefault((label.kind, label.target), {})[label.who] = label.label
-    return {target: _decisions(said) or said for target, said in judged.items()}
+        by_target.setdefault((label.kind, label.target), {})[label.who] = label.label
+    return {target: _decisions(by_person) or by_person for target, by_person in by_target.items()}
 
 
-def judgements_on(sentence: str, tags: str, judged: Mapping[Target, Said]) -> dict[str, Judgement]:
-    """Return what counts for one sentence: who -> label.
+def judgements_on(sentence: str, tags: str, valid: Mapping[Target, ByPerson]) -> dict[str, Judgement]:
+    """Return the valid labels of one sentence: person -> label.
 
     A decision about the sentence counts alone. Else each person's label of the sentence replaces the label that this
     person gave to its sequence, and all of these count.
@@ -125,11 +125,11 @@ def judgements_on(sentence: str, tags: str, judged: Mapping[Target, Said]) -> di
     Args:
         sentence: Its id.
         tags: Its sequence of tags.
-        judged: The labels that count, of `in_force`.
+        valid: The labels that count, of `in_force`.
     """
-    of_sequence, of_sentence = judged.get(("sequence", tags), {}), judged.get(("sentence", sentence), {})
+    of_sequence, of_sentence = valid.get(("sequence", tags), {}), valid.get(("sentence", sentence), {})
     return dict(of_sentence) if _decisions(of_sentence) else {**of_sequence, **of_sentence}
 
 
-def _decisions(said: Said) -> dict[str, Judgement]:
-    return {who: label for who, label in said.items() if is_decision(who)}
+def _decisions(by_person: ByPerson) -> dict[str, Judgement]:
+    return {who: label for who, label in by_person.items() if is_decision(who)}

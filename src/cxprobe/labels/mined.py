@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cxprobe.labels.labels import PersonLabel, Said, Target, in_force, judgements_on
+from cxprobe.labels.labels import ByPerson, PersonLabel, Target, in_force, judgements_on
 from cxprobe.labels.tables import as_text
 from cxprobe.seeding import generator_for
 
@@ -27,21 +27,21 @@ class MinedSentence(NamedTuple):
 
 
 class SentenceGroup(NamedTuple):
-    """What is labelled at once: the sentences of one sequence of tags, or a single sentence.
+    """Sentences that are labelled at once: those of one sequence of tags, or a single sentence.
 
     Attributes:
         kind: "sequence" or "sentence".
         target: The tags, or the sentence's id.
         tags: The sequence of tags.
         sentences: All sentences, by their ids.
-        said: What others say of what a person decides; empty where people label independently of each other.
+        others: The labels of others for a person who decides; empty where people label independently of each other.
     """
 
     kind: str
     target: str
     tags: str
     sentences: tuple[MinedSentence, ...]
-    said: Said = MappingProxyType({})
+    others: ByPerson = MappingProxyType({})
 
 
 def group_sentences(table: pd.DataFrame, seed: int) -> tuple[SentenceGroup, ...]:
@@ -59,25 +59,25 @@ def group_sentences(table: pd.DataFrame, seed: int) -> tuple[SentenceGroup, ...]
 
 
 def disputes(groups: Sequence[SentenceGroup], labels: Sequence[PersonLabel]) -> Iterator[SentenceGroup]:
-    """Yield what keeps mined sentences from having a label: what to decide.
+    """Yield the conflicts of labels, for a person who decides.
 
     These are sequences and sentences that people label differently, and sentences that one person labels otherwise
-    than another labels their sequence. What a sequence's conflict leaves comes after that is decided.
+    than another labels their sequence. Conflicts of sentences come after that of their sequence is decided.
 
     Args:
         groups: The mined sentences by their sequences; the disputes are in their order.
         labels: Everybody's labels.
     """
-    judged = in_force(labels)
+    valid = in_force(labels)
     for group in groups:
-        of_sequence = judged.get(("sequence", group.tags), {})
+        of_sequence = valid.get(("sequence", group.tags), {})
         if len(set(of_sequence.values())) > 1:
-            yield group._replace(said=of_sequence)
+            yield group._replace(others=of_sequence)
             continue
         for sentence in group.sentences:
-            said = judgements_on(sentence.id, group.tags, judged)
-            if len(set(said.values())) > 1:
-                yield SentenceGroup("sentence", sentence.id, group.tags, (sentence,), said)
+            others = judgements_on(sentence.id, group.tags, valid)
+            if len(set(others.values())) > 1:
+                yield SentenceGroup("sentence", sentence.id, group.tags, (sentence,), others)
 
 
 def label_rows(groups: Sequence[SentenceGroup], given: dict[Target, PersonLabel], who: str) -> Iterator[Sequence[str]]:

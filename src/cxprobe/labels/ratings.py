@@ -1,6 +1,6 @@
-"""``constructions/<name>/ratings.tsv``: how people have judged items of a construction.
+"""``constructions/<name>/ratings.tsv``: answers of people to items of a construction.
 
-An answer that was not given has no line. A file with a header and nothing else says that nobody has judged yet.
+An answer that was not given has no line. A file with a header and nothing else has no ratings yet.
 
     kind    pairs, inference or reasoning
     item    the item's id
@@ -47,14 +47,14 @@ class Rating(NamedTuple):
 
 
 class RatedItem(NamedTuple):
-    """What a person can be asked.
+    """An item for people.
 
     Attributes:
-        kind: What it is made of.
+        kind: Its kind.
         id: Names the item by its texts, so that a rating of it is lost when they change.
-        frame: What it was made from; items with the same are a cluster.
-        text: What is shown before the question, or "".
-        question: What is asked.
+        frame: Its frame or premise; items with the same are a cluster.
+        text: The text before the question, or "".
+        question: The question.
         options: Answer, as ratings.tsv has it -> how it is shown, in the order in which it is shown as A, B and C.
         gold: The right answer.
     """
@@ -96,16 +96,16 @@ def read_ratings(path: Path) -> list[Rating]:
 
 
 def rating_rows(items: Iterable[RatedItem], known: Iterable[Rating], rater: str, seed: int) -> Iterator[Sequence[str]]:
-    """Yield the rows of a table that a person fills in, without what is right (`RATING_COLUMNS`).
+    """Yield the rows of a table that a person fills in, without the right answers (`RATING_COLUMNS`).
 
     The items of each kind stand in a random order that is the same for everybody, so that those before where a person
     stops are a random sample, and several people judge the same ones.
 
     Args:
-        items: What can be asked.
-        known: What is known; the person's own answers are in the table.
+        items: The items.
+        known: All ratings; the person's own answers are in the table.
         rater: The person.
-        seed: What the order follows from.
+        seed: The seed of the order.
     """
     given = {rating.key: rating.answer for rating in known}
     for item in sorted(items, key=lambda item: (item.kind, generator_for(seed, "rating", item.id).random())):
@@ -120,8 +120,8 @@ def read_rating_sheet(path: Path, items: Iterable[RatedItem], rater: str) -> lis
 
     Args:
         path: The file. A row without an answer is left out.
-        items: What can be asked.
-        rater: Who answered where the table does not tell.
+        items: The items.
+        rater: The person where the table names none.
 
     Raises:
         ConstructionError: See `read_judgements`; also for an item that is not there, or an answer it does not have.

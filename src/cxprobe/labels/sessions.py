@@ -1,4 +1,4 @@
-"""One person's labelling at a terminal: which sentences come next, what is shown, and what an answer does."""
+"""One person's labelling at a terminal: the order of the sentences, the display, and the effect of an answer."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class Session:
         return [position for position, group in enumerate(self.groups) if (group.kind, group.target) not in given]
 
     def say(self, text: str) -> str:
-        """Do what a person asks for in the words that `HELP` describes; return what was done, or why nothing was.
+        """Carry out an answer that `HELP` describes, and return a message about it.
 
         Raises:
             ConstructionError: labels.tsv has a fault that somebody else has made meanwhile; nothing is done.
@@ -111,13 +111,18 @@ def label_here(session: Session, about: Construction, places_of: Places, hint: H
 
     Args:
         session: The session.
-        about: What is labelled, with what counts as positive.
-        places_of: Says which words of a sentence are marked.
-        hint: Says what the person's labels tell so far.
+        about: The construction, with its definition of a positive sentence.
+        places_of: Returns the marked words of a sentence.
+        hint: Returns a summary of the person's labels.
     """
-    said = ""
+    message = ""
     while True:
-        shown = [said, f"{about.name}: {about.gloss}", f"Positive: {about.positive}", hint([*session.given.values()])]
+        shown = [
+            message,
+            f"{about.name}: {about.gloss}",
+            f"Positive: {about.positive}",
+            hint([*session.given.values()]),
+        ]
         typer.echo("\n".join([*shown, *lines_of(session, places_of), f"{HELP}: "]), nl=False)
         try:
             text = input().strip()
@@ -125,7 +130,7 @@ def label_here(session: Session, about: Construction, places_of: Places, hint: H
             return
         if text == "q":
             return
-        said = session.say(text)
+        message = session.say(text)
 
 
 def lines_of(session: Session, places_of: Places) -> Iterator[str]:
@@ -135,7 +140,7 @@ def lines_of(session: Session, places_of: Places) -> Iterator[str]:
     yield f"\n{session.position + 1} of {total}, {total - len(session.left)} labelled"
     if target in given:
         yield f"You have labelled it {given[target].label}; a new answer replaces that."
-    yield from (f"{who}: {label}" for who, label in group.said.items())
+    yield from (f"{who}: {label}" for who, label in group.others.items())
     yield f"{len(group.sentences)} sentences of {group.tags}"
     for number, sentence in enumerate(group.sentences[:MOST_SHOWN], start=1):
         text, alone = sentence.text, given.get(("sentence", sentence.id))

@@ -5,25 +5,16 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import one_line, read_text
 from cxprobe.files.writing import SCRATCH, write_bytes
 
 Cells = Mapping[str, str]  # column -> its cell in a line
-Key = tuple[str, str, str]  # the kind, what is judged, and who judges it
+Key = tuple[str, str, str]  # the kind, the item and the person
+Judged = TypeVar("Judged", bound=Any)  # a tuple of texts that has a ``key``
 _FORMULA = ("=", "+", "-", "@")
-
-
-class _Judgement(Protocol):
-    @property
-    def key(self) -> Key: ...
-
-    def __iter__(self) -> Iterator[str]: ...
-
-
-Judged = TypeVar("Judged", bound=_Judgement)
 
 
 def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells], Judged | None]) -> list[Judged]:

@@ -35,11 +35,12 @@ class Evaluation:
         dataset: Returns the file or folder with the items of a construction and source.
         pool: Returns responses, and those of all constructions together, as of `cxprobe.results.rates.ALL`.
         estimate: How shares are estimated, see `cxprobe.results.rates.rates_of`.
-        further: Returns rates that no facet gives, such as the agreement of draws: all columns up to chance, and
-            decides.
+        further: Returns rates that no facet gives, such as the agreement of draws, given what ``pool`` returns: all
+            columns up to chance, and decides.
         override: Returns rates with their chance, controls and verdicts as far as the task decides them, see
             `cxprobe.results.verdict.with_verdicts`.
-        tables: Returns further tables of the rates, such as those beside published values.
+        tables: Returns further tables, such as rates beside published values, given the rates and what ``pool``
+            returns.
         extras: Returns the further contents of a run, given its rates.
         kept: Columns of the responses that are written beside those of facets.
         inside: The subfolder of a model's folder that has its answers and its model.json.
@@ -53,7 +54,7 @@ class Evaluation:
     estimate: Estimator | None = None
     further: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     override: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    tables: Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] | None = None
+    tables: Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, pd.DataFrame]] | None = None
     extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
     kept: Sequence[str] = ()
     inside: Path = Path()
@@ -84,7 +85,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
     rates = rates_of(divided, task.facets, task.estimate)
     if task.further:
-        rates = pd.concat([rates, task.further(responses)], ignore_index=True)
+        rates = pd.concat([rates, task.further(divided)], ignore_index=True)
     rates = with_baselines(rates, comparisons)
     if task.override:
         rates = task.override(rates)
@@ -99,7 +100,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
             "rates": with_blanks(rates[~rates["facet"].isin(left_out)]),
             "comparisons": with_blanks(comparisons),
             "tables/baselines": _baselines(rates, task.facets, report.limit, members),
-            **(task.tables(rates) if task.tables else {}),
+            **(task.tables(rates, divided) if task.tables else {}),
         },
         faults=evaluated.faults,
     )

@@ -167,7 +167,8 @@ def series_runs(
 
 def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
     is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
-    for measure, rows in rates[is_share & (rates["facet"] != "")].groupby("measure", sort=False):
+    drawn = is_share & (rates["facet"] != "") & rates["low"].notna()  # dots without intervals say little
+    for measure, rows in rates[drawn].groupby("measure", sort=False):
         table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
         yield str(measure), dots_of_run(table, f"{title}, {measure}", str(measure))
 

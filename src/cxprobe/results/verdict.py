@@ -99,7 +99,8 @@ def with_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
     Args:
         rates: The columns of `cxprobe.results.schema.RATES` but verdict; has_verdict, whether there is one. Where the
             task knows more: verdict, which it has decided itself ("" elsewhere); prefers, whether the model has a fixed
-            preference; passes_control, whether the control is passed, None where there is none.
+            preference; is_above, whether it is above chance, if other rates count too; passes_control, whether the
+            control is passed, None where there is none.
     """
     return rates.assign(verdict=[_verdict(row) for row in rates.to_dict("records")])
 
@@ -115,7 +116,7 @@ def _verdict(row: Mapping[Any, Any]) -> str:
         return "smoke_test"
     if decided:
         return str(decided)
-    is_above = row["low"] > row["chance"]
+    is_above = row.get("is_above", row["low"] > row["chance"])
     beats = beats_baseline(row)
     if passes_control is not None:
         return beside_control(is_above, beats, passes_control)

@@ -13,8 +13,8 @@ WITHOUT_EFFECT = frozenset({"cxprobe.run.tracking", "cxprobe.run.experiments"})
 """Modules that copy records into MLflow and write no output; a test shows it for each."""
 
 
-def write_code(pipelines: Path, folder: Path) -> int:
-    """Write the code of every script below a folder, and return how many scripts there are.
+def write_code(pipelines: Path, folder: Path) -> None:
+    """Write the code of every script below a folder.
 
     Args:
         pipelines: The folder of scripts, as ``pipelines/<step>/<task>.py``.
@@ -22,18 +22,16 @@ def write_code(pipelines: Path, folder: Path) -> int:
             what it does.
     """
     remove_left_behind(folder)
-    scripts = sorted(pipelines.rglob("*.py"))
-    for script in scripts:
+    for script in sorted(pipelines.rglob("*.py")):
         lines = ""
         for name, path in sorted(reached_files(script, pipelines).items()):
             of_file = code_digest(path) if path.suffix == ".py" else digest(path)
             lines += f"{of_file}  {name}\n"
         write_bytes(lines.encode(), folder / script.relative_to(pipelines).with_suffix(".txt"))
-    return len(scripts)
 
 
 def reached_files(script: Path, pipelines: Path) -> dict[str, Path]:
-    """Return the files that decide on what a script computes.
+    """Return the files that decide on the numbers of a script.
 
     A package's module that draws pages has its ``templates`` beside it.
 

@@ -1,4 +1,4 @@
-"""The processes of a stage that runs a model over many texts: on what they compute, and which batches are whose.
+"""The processes of a stage that runs a model over many texts: their devices and their batches.
 
 Batches are planned from the texts alone, and each is computed as a whole by one process, so the numbers do not depend
 on how many processes there are. Lightning's strategies start them (several GPUs or machines); the first of them waits
@@ -48,7 +48,7 @@ class Processes:
         return self.device.partition(":")[0]
 
     def has(self, batch: int) -> bool:
-        """Return whether a batch, by its number in the plan, is this process's: every n-th of n processes is."""
+        """Return whether this process computes a batch, by its number in the plan: one of n has every n-th."""
         return batch % self.of == self.number
 
     def wait(self) -> None:
@@ -62,7 +62,7 @@ ALONE = Processes("cpu")
 
 
 def start_processes(compute: Compute) -> Processes:
-    """Return what this process is among those of its stage; with settings for several, start the others once.
+    """Return this process among those of its stage; with settings for several, start the others once.
 
     Raises:
         ParamsError: Lightning cannot run with these settings on this machine.
@@ -88,9 +88,9 @@ def _launch(**settings: Any) -> "Fabric":
         fabric = Fabric(**settings, plugins=[LightningEnvironment()] if starts_them else None)
         fabric.launch()
     except (ValueError, RuntimeError, TypeError) as fault:
-        said = ", ".join(f"{name}: {value}" for name, value in settings.items())
+        shown = ", ".join(f"{name}: {value}" for name, value in settings.items())
         raise ParamsError(
-            f"Lightning cannot run with {said}: {str(fault).strip().splitlines()[0]}; mend them in the section "
+            f"Lightning cannot run with {shown}: {str(fault).strip().splitlines()[0]}; mend them in the section "
             "compute of params.yaml (one process on the CPU: cpu, 1, 1, auto)"
         ) from fault
     return fabric

@@ -1,4 +1,4 @@
-"""How far long work has come, as tqdm shows it, every half minute."""
+"""The progress of long work, which tqdm shows every half minute."""
 
 import sys
 from collections.abc import Iterator
@@ -32,16 +32,16 @@ class Progress:
 
 @contextmanager
 def progress(total: int, unit: str, what: str, *, kept: str = "") -> Iterator[Progress]:
-    """Show how far the block has come: its `Progress.update` is called with the number of finished units.
+    """Show the progress of the block, which calls `Progress.update` with the number of finished units.
 
-    Work of less than half a minute shows nothing. If an exception ends the block, such as Ctrl-C, a line says what was
-    kept and how to go on.
+    Work of less than half a minute shows nothing. If an exception ends the block, such as Ctrl-C, a line names the work
+    that was kept and the way to go on.
 
     Args:
         total: The number of units.
         unit: What is counted, in the plural, such as "texts".
         what: Names the work, such as "measure_pairs mini-mlm".
-        kept: What an interrupted run leaves for the next one, such as "the scores of these texts are in data/...".
+        kept: The work that an interrupted run leaves, such as "the scores of these texts are in data/...".
     """
     with tqdm(
         total=total,

@@ -1,4 +1,4 @@
-"""Where results come from: the code, the inputs and the machine; and what an earlier run has written."""
+"""The origin of results: the code, the inputs and the machine; and the files of an earlier run."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def md5_of(path: Path) -> str:
 
 @contextmanager
 def earlier_files(folder: Path) -> Iterator[Path]:
-    """Give what an earlier run wrote to a folder inside of a stage's output, here or where it was pulled from.
+    """Give the files of an earlier run in a folder inside of a stage's output, also of a run that was pulled.
 
     DVC removes the outputs of a stage before it runs; they are still in its cache, under the names in dvc.lock.
 

@@ -1,4 +1,4 @@
-"""The record of a judged run, from which it can be written into any MLflow server, and the context of the run."""
+"""The record of an evaluated run, from which it can be written into any MLflow server, and the context of the run."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names the stage which has judged it
+STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names its evaluating stage
 Number = int | float  # a whole number that is read back stays one, since the digest is about how numbers are written
 
 
@@ -17,18 +17,19 @@ WeightsState = Literal["trained", "random", "none"]
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What a measured model is; every measuring stage writes it beside the raw answers.
+    """The facts about a measured model; every measuring stage writes them beside the raw answers.
 
     Attributes:
         name: The name under which the model was loaded or asked, such as a name on the Hugging Face hub.
-        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (asked in words), "series"
+        kind: "encoder" (hidden states were read), "masked", "causal", "instructed" (prompted), "series"
             (several models that differ in one quantity), or "baseline" (cannot know the construction).
         parameters: The number of its weights; None where it is not known.
-        weights: Which weights exactly: a commit on the hub, or a SHA-256.
+        weights: The version of its weights: a commit on the hub, or a SHA-256.
         state: "random" for a random-weights control of a trained model, "none" for a baseline.
-        precision: In what it computes, such as "float32", "bfloat16", "float32, load ..." or "Q4_1, de-quantised to
-            float32"; "" where that is not known, or means nothing.
-        attention: How transformers computes attention, such as "sdpa"; "" where that is not known, or means nothing.
+        precision: The precision of its computations, such as "float32", "bfloat16", "float32, load ..." or "Q4_1,
+            de-quantised to float32"; "" where that is not known, or means nothing.
+        attention: The implementation of attention in transformers, such as "sdpa"; "" where that is not known, or
+            means nothing.
     """
 
     name: str
@@ -41,14 +42,14 @@ class ModelFacts:
 
 
 def label_of(slug: str, state: WeightsState) -> str:
-    """Return a model's name for people, which says if it is baseline or if its weights are not the trained ones."""
+    """Return a model's name for people, which marks a baseline and weights that are not the trained ones."""
     added = {"trained": "", "none": " (baseline)"}
     return slug + added.get(state, f" ({state} weights)")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting that a search has tried; a child run of the judged run in MLflow.
+    """One setting that a search has tried; a child run of the evaluated run in MLflow.
 
     Attributes:
         name: Names the trial within its search.
@@ -70,7 +71,7 @@ class Dataset:
     Attributes:
         name: The path in the project.
         digest: The MD5, as DVC computes it.
-        items: The number of items that were judged.
+        items: The number of items that were evaluated.
     """
 
     name: str
@@ -91,12 +92,12 @@ class RunRecord:
         params: Parameter -> value, as MLflow shows it.
         metrics: Name -> number, the most important first.
         series: Name -> (step, number) pairs; the step is a layer, a number of shots, or the tokens of a training.
-        dataset: The data that the metrics are about; None if no single file or folder holds it.
+        dataset: The data that was evaluated; None if no single file or folder holds it.
         inputs: Path of each file or folder that the stage read -> MD5, as DVC computes it.
-        weights: Which weights exactly; see `cxprobe.models.params.ModelFacts`.
+        weights: The version of the weights; see `cxprobe.models.params.ModelFacts`.
         folder: The folder of the run's artifacts, relative to the project.
         artifacts: Paths of tables and figures, relative to ``folder``.
-        trials: What a search has tried.
+        trials: The settings that a search has tried.
         tags: Tag of MLflow -> its value.
     """
 
@@ -118,8 +119,8 @@ class RunRecord:
     def digest(self) -> str:
         """SHA-256 of the record, by which its run is known in every store.
 
-        The inputs do not count, apart from the data set: a stage judges several constructions, and a correction of one
-        of them changes its inputs and not the results on the others, which need no second run.
+        The inputs do not count, apart from the data set: a stage evaluates several constructions, and a correction of
+        one of them changes its inputs and not the results on the others, which need no second run.
         """
         content = {name: value for name, value in asdict(self).items() if name != "inputs"}
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
@@ -127,7 +128,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What differs between two runs that give the same results: when, where and by which code.
+    """The time, place and code of a run, in which two runs with the same results differ.
 
     Attributes:
         started: Milliseconds since the epoch, 0 where it is not known; ``finished`` likewise.

@@ -32,7 +32,7 @@ _RECORDS = TypeAdapter(RunRecord)
 
 
 def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
-    """Write all that a stage's work has returned, and return the records of its runs, trained models last.
+    """Write the outcome of a stage's work, and return the records of its runs, trained models last.
 
     New results are written beside the old ones, and take their place when all are there. The old ones go before the
     first new one comes: a process that is killed here may leave too few results, which DVC notices, but never old ones
@@ -75,10 +75,10 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
 
 
 def read_records() -> tuple[list[RunRecord], list[str]]:
-    """Read the record of every run of the judging stages that have finished in this folder.
+    """Read the record of every run of the evaluating stages that have finished in this folder.
 
     Returns:
-        The records, and what is wrong with each that is not as its stage wrote it.
+        The records, and a message about each that is not as its stage wrote it.
     """
     records, faults = [], []
     for path in sorted(RESULTS.rglob(RECORD)):
@@ -102,6 +102,9 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
         new = waiting / folder.relative_to(stage.results)
         source = [] if run.source == ONE_SOURCE else [run.source]
+        dataset = None
+        if run.dataset is not None:
+            dataset = Dataset(run.dataset.as_posix(), stage.inputs[str(run.dataset)], run.items)
         record = RunRecord(
             experiment=run.experiment or stage.task,
             name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),
@@ -119,9 +122,7 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             },
             metrics=run.metrics,
             series=run.series,
-            dataset=None
-            if run.dataset is None
-            else Dataset(run.dataset.as_posix(), stage.inputs[str(run.dataset)], run.items),
+            dataset=dataset,
             inputs=stage.inputs,
             weights=run.facts.weights,
             folder=folder,

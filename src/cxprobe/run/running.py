@@ -21,17 +21,7 @@ from filelock import FileLock, Timeout
 
 from cxprobe.errors import DataError, ParamsError
 from cxprobe.files.schema import suggest
-from cxprobe.files.writing import (
-    DATA,
-    RESULTS,
-    SCRATCH,
-    project_folder,
-    read_json,
-    remove_left_behind,
-    user_message,
-    write_bytes,
-    write_json,
-)
+from cxprobe.files.writing import DATA, RESULTS, SCRATCH, project_folder, remove_left_behind, user_message, write_bytes
 from cxprobe.run.experiments import load_experiments
 from cxprobe.run.params import SomeParams, StageParams, read_params
 from cxprobe.run.provenance import begin, milliseconds
@@ -99,7 +89,7 @@ def _item(name: str, items: str | None, params: StageParams) -> str:
 
 
 def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[Any]) -> None:
-    """Do the work of a stage, write its results, and write the runs of a judging stage into MLflow."""
+    """Do the work of a stage, write its results, and write the runs of an evaluating stage into MLflow."""
     context = begin()  # before the work, so that it names the code that runs even if something is committed meanwhile
     reason = "" if stage.item else stage.params.nothing_to_do
     outcome = _leave_out(stage, reason) if reason else work(stage)
@@ -109,13 +99,15 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
         stage.data.mkdir(parents=True, exist_ok=True)  # DVC expects this output even if it is empty
     records = write_results(stage, outcome)
     if records:
-        from cxprobe.run import tracking  # here, since MLflow takes seconds to import and only judging stages need it
+        from cxprobe.run import (
+            tracking,
+        )  # here, since MLflow takes seconds to import and only evaluating stages need it
 
         context = replace(context, finished=milliseconds())
         tracking.add_runs(records, context, load_experiments(stage.params.experiments_file))
     if outcome.faults:
         lines = [f"{model}: {fault}" for model, fault in outcome.faults.items()]
-        raise DataError("\n".join([f"{len(lines)} models could not be judged; the others were:", *lines]))
+        raise DataError("\n".join([f"{len(lines)} models could not be evaluated; the others were:", *lines]))
 
 
 def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
@@ -123,8 +115,8 @@ def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
     reason = f"{reason}, so {stage.name} has nothing to do"
     print(reason, flush=True)
     write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
-    nothing = pd.DataFrame(columns=["model"])
     if stage.evaluates:
+        nothing = pd.DataFrame(columns=["model"])
         return Outcome(tables={"rates": nothing, "comparisons": nothing, "tables/empty": nothing})
     return Outcome(pages={"empty.txt": f"{reason}\n"})
 
@@ -142,15 +134,14 @@ def _locked(stage: Stage[Any]) -> Iterator[None]:
     """
     path = SCRATCH / "locks" / stage.name / f"{stage.item or 'once'}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    holder = path.with_suffix(".json")
+    holder = path.with_suffix(".txt")
     lock = FileLock(path, timeout=0)
     try:
         lock.acquire()
     except Timeout:
         try:
-            known = read_json(holder)
-            who = f"process {known['process']} on {known['host']}, since {known['since']}"
-        except (OSError, DataError, KeyError):  # the other process is writing this file now, or has removed it
+            who = holder.read_text(encoding="utf-8")
+        except OSError:  # the other process has not written this file yet, or has removed it
             who = "it has just begun or just ended"
         raise DataError(
             f"another process works on {stage.item or 'the same'}: {who}; wait until it has ended, or end it, and run "
@@ -162,7 +153,7 @@ def _locked(stage: Stage[Any]) -> Iterator[None]:
         print(f"{path} cannot be locked ({fault.strerror}): let no other process run this stage", file=sys.stderr)
     try:
         since = datetime.now().astimezone().isoformat(" ", "seconds")
-        write_json({"process": os.getpid(), "host": platform.node(), "since": since}, holder)
+        write_bytes(f"process {os.getpid()} on {platform.node()}, since {since}".encode(), holder)
         yield
     finally:
         holder.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a stage's work is handed (`Stage`) and what it returns (`Outcome`)."""
+"""The argument of a stage's work (`Stage`) and its result (`Outcome`)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,13 @@ MOST_METRICS = 50  # of a run; MLflow's UI draws about 100 charts and drops the 
 
 @dataclass
 class Stage(Generic[P]):
-    """What a stage's work is handed.
+    """The argument of a stage's work.
 
     Attributes:
         name: The name in dvc.yaml, such as "measure_pairs": also that of its folders in data/ and results/.
-        item: What it runs for, such as the slug of a model; "" for a stage that runs once.
+        item: Its item, such as the slug of a model; "" for a stage that runs once.
         params: The sections of params.yaml that its script names.
-        inputs: Path of what was read -> its MD5; filled by `use`.
+        inputs: Path of each input -> its MD5; filled by `use`.
     """
 
     name: str
@@ -103,17 +103,17 @@ class EvaluatedRun:
 
     Attributes:
         model: The model's slug.
-        facts: What the model is.
+        facts: The facts about the model.
         construction: The construction's slug, or "all".
         source: Where the items come from, such as "generated"; a part of paths like the construction and the model.
         dataset: The file or folder that holds the items, already given to `Stage.use`; None if no single one does.
-        items: The number of items that were judged.
+        items: The number of items that were evaluated.
         metrics: Name -> number, the most important first; at most 50 together with the series.
-        settings: What decided on the numbers, usually from `Stage.settings`.
+        settings: The parameters that decided on the numbers, usually from `Stage.settings`.
         series: Name -> (step, number) pairs; the step is a layer, a number of shots or the tokens of a training.
         tables: Path below the run's folder, without suffix -> a table, written as .csv.
         figures: Path below the run's folder, without suffix -> a figure, written as .png.
-        trials: What a search over hyperparameters has tried: child runs.
+        trials: The settings that a search over hyperparameters has tried: child runs.
         tags: Tag of MLflow -> its value, such as the verdict.
         experiment: The MLflow experiment; "" for that of the stage's task.
 
@@ -136,15 +136,6 @@ class EvaluatedRun:
     tags: Mapping[str, str] = field(default_factory=dict)
     experiment: str = ""
 
-    def __post_init__(self) -> None:
-        """Refuse what MLflow's UI could not show."""
-        names = [*self.metrics, *self.series]
-        if len(names) > MOST_METRICS:
-            raise ValueError(
-                f"the run of {self.model} on {self.construction}, {self.source} has {len(names)} metrics and series, "
-                f"at most {MOST_METRICS} are allowed; put the rest into a table: {', '.join(names[MOST_METRICS:][:5])}"
-            )
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -152,12 +143,12 @@ class Outcome:
 
     Attributes:
         counts: The numbers of a stage that makes, measures or reports: counts.csv.
-        tables: Path below the results folder, without suffix -> a table, written as .csv; not for judging stages.
-        figures: Path below the results folder, without suffix -> a figure, written as .png; not for judging stages.
+        tables: Path below the results folder, without suffix -> a table, written as .csv.
+        figures: Path below the results folder, without suffix -> a figure, written as .png.
         pages: Path below the results folder -> the text of a page.
-        headline: The numbers of a judging stage: model -> name -> number (metrics.json).
-        runs: The runs of a judging stage.
-        faults: Model -> why it could not be judged. Its rows are absent, and the stage ends with an error.
+        headline: The numbers of an evaluating stage: model -> name -> number (metrics.json).
+        runs: The runs of an evaluating stage.
+        faults: Model -> the reason why it was not evaluated. Its rows are absent, and the stage ends with an error.
     """
 
     counts: Mapping[str, float] = field(default_factory=dict)

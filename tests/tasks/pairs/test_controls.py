@@ -6,14 +6,8 @@ import pytest
 from evaluated_pairs import crossed, rates_of_pairs, responses_of
 
 from cxprobe.models.params import Member, NgramFeatures, PairClassifier
-from cxprobe.results.verdict import beside_control
 from cxprobe.stats import Estimate, difference_of_samples
-from cxprobe.tasks.pairs.controls import is_above_chance
-from cxprobe.tasks.pairs.evaluate import answered_in, override
-
-
-def rate(value, n=100, half=0.05):
-    return Estimate(value, max(0.0, value - half), min(1.0, value + half), n)
+from cxprobe.tasks.pairs.evaluate import override, with_controls
 
 
 @pytest.mark.parametrize(
@@ -28,27 +22,17 @@ def rate(value, n=100, half=0.05):
     ],
 )
 def test_a_control_is_passed_above_chance_in_all_pairs_and_in_both_orders(of_all, in_both, passed):
-    assert is_above_chance(rate(of_all), None if in_both is None else rate(in_both)) == passed
-
-
-@pytest.mark.parametrize(
-    ("above_chance", "ahead", "passed", "verdict"),
-    [
-        (True, True, True, "knows"),
-        (False, False, True, "does_not"),
-        (False, True, True, "does_not"),
-        (True, True, False, "cannot_be_told"),
-        (True, False, True, "without_construction"),
-    ],
-)
-def test_four_verdicts_follow_from_the_rate_the_best_baseline_model_and_the_control(
-    above_chance, ahead, passed, verdict
-):
-    assert beside_control(above_chance, ahead, passed) == verdict
+    rows = [("construction", "accuracy", 0.9, 0.5), ("plain", "accuracy", of_all, 0.5)]
+    rows += [("plain", "both_orders", in_both, 0.25)] * (in_both is not None)
+    rates = pd.DataFrame(rows, columns=["construction", "measure", "value", "chance"])
+    rates = rates.assign(model="m", source="real", facet="", low=rates["value"] - 0.05, high=1.0, n=9, difference=0.1)
+    beside = with_controls(rates, {"construction": "plain"})
+    assert beside["passes_control"].tolist() == [passed, *[None] * (len(rows) - 1)]
+    assert beside["is_above"].iloc[0]
 
 
 def answered(construction, tests, right, control=""):
-    """Return judged pairs of a model that is right in some variants: (variant, order) -> credit."""
+    """Return decided pairs of a model that is right in some variants: (variant, order) -> credit."""
     frames = [f"{construction} {frame}" for frame in range(24)]
     items = crossed(order=["original", "switched"], cluster_frame=frames, variant=["A", "B"])
     items = items.assign(construction=construction, tests=tests, control=control)
@@ -72,16 +56,16 @@ def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
     differences = {"difference": 0.5, "diff_low": 0.4, "diff_high": 0.6, "p_adjusted": np.nan, "detectable": np.nan}
     compared = rates.assign(baseline="words", **differences)
     control_of = dict(items[["construction", "control"]].drop_duplicates().to_numpy())
-    settled = override(compared, control_of, [])
-    whole = settled[(settled["facet"] == "") & (settled["measure"] == "accuracy")].set_index("construction")
+    result = override(compared, control_of, [])
+    whole = result[(result["facet"] == "") & (result["measure"] == "accuracy")].set_index("construction")
     known = whole.dropna(subset="control")
     assert known.index.tolist() == ["giving", "moving"]  # a control that the model was not asked is no control
     assert known["control"].tolist() == [1.0, 0.5]
-    assert known["verdict"].tolist() == ["does_not", "cannot_be_told"]
-    assert (whole.drop(index=known.index)["verdict"] == "").all()
+    assert known[["is_above", "passes_control"]].to_numpy().tolist() == [[False, True], [True, False]]
+    assert whole.drop(index=known.index)["passes_control"].isna().all()
     assert whole["prefers"].to_dict()["giving"]  # right in one variant, wrong in the other
-    both = settled[(settled["measure"] == "both_orders") & (settled["construction"] == "giving")].iloc[0]
-    assert (both["control"], both["verdict"], both["diff_low"], both["prefers"]) == (1.0, "does_not", 0.4, False)
+    both = result[(result["measure"] == "both_orders") & (result["construction"] == "giving")].iloc[0]
+    assert (both["control"], both["passes_control"], both["diff_low"], both["prefers"]) == (1.0, True, 0.4, False)
 
 
 def test_the_difference_of_two_samples_covers_the_true_one_as_often_as_it_says():
@@ -106,9 +90,7 @@ def test_variants_that_a_trained_bag_of_words_answers_stay_out_of_rates_of_sever
     other = answered("plain", "control", lambda *_: 1.0)  # words may answer a control
     decided = {"words": pd.concat([asked, other]), "other": pd.concat([asked.assign(accuracy=1.0), other])}
     responses = responses_of(decided)
-    left_out = answered_in(responses, [words], 0.6)
-    assert left_out.tolist() == [("giving", "A")]
-    rates = rates_of_pairs(responses, left_out).xs(("", "accuracy"), level=["facet", "measure"])
+    rates = rates_of_pairs(responses, [words]).xs(("", "accuracy"), level=["facet", "measure"])
     assert rates.loc[("all", "real", "", "words"), "n"] == 48  # variant B alone
     assert rates.loc[("giving", "real", "", "words"), "n"] == 96
 

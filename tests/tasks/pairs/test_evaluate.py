@@ -10,7 +10,7 @@ from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.models.texts import token_table
 from cxprobe.stats import estimate_rate, rate_by
-from cxprobe.tasks.pairs.evaluate import bias_by, decide_pairs, pairs_for
+from cxprobe.tasks.pairs.evaluate import decide_pairs, pairs_for
 
 DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
 
@@ -30,13 +30,14 @@ def scored(margin, items=40, seed=0):
 def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_biased():
     table = scored(lambda _, kind, variant, order: 1.0 if order == "original" else -1.0)
     assert rate_by(table, "accuracy", ["noun_type"])["accuracy"].tolist() == [0.5, 0.5]
-    order = bias_by(table, "order", ["noun_type"])
-    assert order["bias"].tolist() == [1, 1]
+    rates = rates_of_pairs(responses_of({"m": table.assign(**DECIDING)})).xs("m", level="model")
+    compared = rates.loc["toy", "real", "compared_noun_type"].swaplevel()
+    order = compared.loc["bias"].filter(like="order", axis=0)
+    assert order["value"].tolist() == [1, 1]
     assert (order["low"] > 0.3).all()
-    assert order[["first", "second"]].to_numpy().tolist() == [["original", "switched"]] * 2
     assert order["n"].tolist() == [80, 80]  # each of 40 items in both variants
-    assert order["changed"].tolist() == [1, 1]
-    assert bias_by(table, "variant", ["noun_type"])["bias"].tolist() == [0, 0]
+    assert compared.loc["changed"].filter(like="order", axis=0)["value"].tolist() == [1, 1]
+    assert compared.loc["bias"].filter(like="variant", axis=0)["value"].tolist() == [0, 0]
 
 
 def test_a_preference_for_names_is_never_right_in_both_orders_and_has_no_margin_while_knowledge_has_both():

@@ -1,48 +1,49 @@
-"""Verdicts of a model on the same pairs by probe, likelihood and reply, and how they agree."""
+"""Responses of a model to the same pairs by probe, likelihood and reply, and their agreement."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from evaluated_pairs import USUAL, responses_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 
-from cxprobe.tasks.pairs.ways import agreement_of_ways, kappa_with_interval, verdicts, verdicts_of_models, way_responses
+from cxprobe.tasks.pairs.ways import agreement_of_ways, kappa_with_interval, with_ways
 
 FRAMES = [f"frame {place // 2}" for place in range(12)]
 
 
-def expected(accuracy=1.0):
+def decided(model, accuracy=1.0):
     ids = [f"pair {place}" for place in range(12)]
-    table = pd.DataFrame({"id": ids, "construction": "toy", "variant": "A", "accuracy": accuracy})
-    return table.assign(cluster_frame=FRAMES, scheme="pll", score="sum", margin=1.0)
+    table = pd.DataFrame({**USUAL, "id": ids, "item": ids, "cluster_frame": FRAMES, "accuracy": accuracy})
+    return responses_of({model: table.assign(scheme="pll", score="sum", margin=1.0, deciding=True, balanced=True)})
 
 
-def predicted(layers):
-    """Return predictions of each layer: a list of probabilities, one a pair; the first are those of words."""
+def in_ways(layers, *responses, asked=None):
+    """Return responses by way, given those to the pairs and the probabilities of words and of each layer."""
     rows = [(f"pair {place}", layer - 1, one) for layer, own in enumerate(layers) for place, one in enumerate(own)]
-    return pd.DataFrame(rows, columns=["id", "layer", "probability"])
+    predicted = {"m": {"toy": pd.DataFrame(rows, columns=["id", "layer", "probability"])}}
+    return with_ways(pd.concat(responses), predicted, {"m": asked}).query("way != ''")
 
 
 def test_the_layer_that_decides_is_the_best_one_on_other_frames():
     # Layer 0 is right about all but the last frame, layer 1 about all but the first two.
     layers = [[0.5] * 12, [0.9] * 10 + [0.1] * 2, [0.1] * 4 + [0.9] * 8]
-    items = verdicts(predicted(layers), expected(), None)
+    of_ways = in_ways(layers, decided("m")).query("layer == ''").groupby("way")["value"].agg(list)
     for place, frame in enumerate(FRAMES):
         others = [other != frame for other in FRAMES]
         scores = [np.mean([p > 0.5 for p, other in zip(own, others, strict=True) if other]) for own in layers[1:]]
-        assert items.loc[place, "layer"] == int(np.argmax(scores))
-        assert items.loc[place, "recognised"] == float(layers[1 + items.loc[place, "layer"]][place] > 0.5)
-    assert items["words"].tolist() == [0.5] * 12
-    assert items["said"].isna().all()
+        assert of_ways["recognised"][place] == float(layers[1 + int(np.argmax(scores))][place] > 0.5)
+    assert of_ways["words"] == [0.5] * 12
+    assert "said" not in of_ways
 
 
 def test_agreement_counts_what_both_decide_and_leaves_ties_out():
-    said = pd.DataFrame({"id": [f"pair {place}" for place in range(10)], "accuracy": [1.0, 0.0] * 5})
+    said = decided("llm", [1.0, 0.0] * 6).query("item not in ['pair 10', 'pair 11']")
     layers = [[0.5] * 12, [0.9] * 5 + [0.1] * 6 + [0.5]]
-    items = verdicts(predicted(layers), expected([1.0] * 6 + [0.0] * 6), said)
-    table = agreement_of_ways(items.assign(model="m")).set_index(["first", "second"])
+    items = in_ways(layers, decided("m", [1.0] * 6 + [0.0] * 6), said, asked="llm")
+    table = agreement_of_ways(items).set_index(["first", "second"])
     own = table.loc[("recognised", "expected")]
     assert [own[name] for name in ("both_right", "first_alone", "second_alone", "both_wrong")] == [5, 0, 1, 5]
     assert (own["n"], own["ties"]) == (11, 1)
@@ -51,13 +52,10 @@ def test_agreement_counts_what_both_decide_and_leaves_ties_out():
     assert table.loc[("recognised", "said"), "n"] == 10
 
 
-def test_the_verdicts_of_a_model_are_responses_by_way_and_by_layer():
-    layers = {"m": {"toy": predicted([[0.5] * 12, [0.9] * 5 + [0.1] * 6 + [0.5], [0.9] * 12])}}
-    decided = pd.concat([expected([1.0] * 6 + [0.0] * 6).assign(model="m"), expected(1.0).assign(model="llm")])
-    found = verdicts_of_models(decided, layers, {"m": "llm"})
-    responses = way_responses(found, layers)
-    means = responses.groupby(["layer", "way"])["value"].mean().to_dict()
-    assert means == {
+def test_a_probed_model_has_responses_by_way_and_by_layer():
+    layers = [[0.5] * 12, [0.9] * 5 + [0.1] * 6 + [0.5], [0.9] * 12]
+    responses = in_ways(layers, decided("m", [1.0] * 6 + [0.0] * 6), decided("llm"), asked="llm")
+    assert responses.groupby(["layer", "way"])["value"].mean().to_dict() == {
         ("", "words"): 0.5,
         ("", "recognised"): 1.0,
         ("", "expected"): 0.5,
@@ -65,7 +63,6 @@ def test_the_verdicts_of_a_model_are_responses_by_way_and_by_layer():
         ("0", "recognised"): 5.5 / 12,
         ("1", "recognised"): 1.0,
     }
-    assert verdicts_of_models(decided, {}, {}).empty
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 5)), min_size=2, max_size=60))
@@ -92,7 +89,7 @@ def test_the_interval_is_that_of_the_jackknife_over_clusters(rows):
 def test_intervals_of_kappa_hold_in_nineteen_of_twenty_samples():
     rng, inside, tried = np.random.default_rng(0), 0, 200
 
-    # Verdicts of a frame are alike: each frame has a difficulty that both ways share.
+    # Responses to a frame are alike: each frame has a difficulty that both ways share.
     def draw(frames):
         difficulty = np.repeat(rng.normal(size=frames), 6)
         one, two = (difficulty + rng.normal(size=6 * frames) > 0 for _ in range(2))

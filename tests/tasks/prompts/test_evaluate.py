@@ -55,7 +55,7 @@ def test_a_rate_is_that_of_the_replies_there_were(rows):
     table = rates(evaluated)
     found = table[table["facet"] == "setting"].set_index(["construction", "measure"])
     responses = prompt_responses(evaluated, "sum").assign(task="prompts", model="m")
-    scores = macro_f1_rates(responses, facets_of("sum")).set_index("construction")["value"]
+    scores = macro_f1_rates(with_all(responses), facets_of("sum")).set_index("construction")["value"]
     for construction in {row[2] for row in rows}:
         every = evaluated[evaluated["construction"] == construction]
         own = every[every["outcome"] != "failed"]

@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from itertools import pairwise
 from math import hypot, sqrt
 
@@ -76,7 +77,8 @@ def missed(draws: int, n: int, pool: int, *, spread: float, corrected: bool = Tr
         credits = (easiness < accuracies[:, None]).astype(float)
         alone = estimate_rate(credits.mean(axis=0), clusters)
         shared = np.mean([len(set(a) & set(b)) / n for a, b in pairwise(drawn)])
-        wide = add_spread(alone, credits.mean(axis=1), float(shared) if corrected else 0.0)
+        by_draw, overlap = pd.DataFrame([credits.mean(axis=1)]), pd.Series([float(shared) if corrected else 0.0])
+        [wide] = add_spread(pd.DataFrame([asdict(alone)]), by_draw, overlap).itertuples()
         both += [not one.low <= 0.8 <= one.high for one in (wide, alone)]
     with_spread, without = both / REPETITIONS
     return with_spread, without

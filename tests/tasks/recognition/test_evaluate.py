@@ -143,16 +143,3 @@ def test_a_code_is_at_most_a_bit_longer_than_that_of_the_probe_and_than_coin_fli
     assert code["bits"] == pytest.approx(-np.log2(0.5 * 2.0**-n + 0.5 * 2.0**-probe))
     assert min(n, probe) - 1e-9 <= code["bits"] <= min(n, probe) + 1
     assert code["compression"] == pytest.approx(n / code["bits"])
-
-
-def test_models_are_rated_at_once_as_each_is_alone():
-    controls = predictions("control", ("majority",))
-    folds = held_out({("length", 2, "real"): 9, ("length", 2, "control"): 6})
-    first = (controls, folds, coded([0.9] * 20))
-    second = tuple(
-        table.assign(model="other") for table in (controls, folds.assign(label="negative"), coded([0.6] * 20))
-    )
-    both = rates_beside(*(pd.concat(pair, ignore_index=True) for pair in zip(first, second, strict=True)))
-    for model, alone in (("toy", first), ("other", second)):
-        found = both[both["model"] == model].reset_index(drop=True)
-        pd.testing.assert_frame_equal(found, rates_beside(*alone), check_dtype=False)

@@ -103,9 +103,8 @@ def subset_of(source, feature="length"):
 def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length", seed=0, jobs=1):
     """Return predictions and the number of probes that were counted."""
     counted: list[int] = []
-    how = {"jobs": jobs, "kept": kept, "progress": counted.append}
-    fitting = Fitting(settings.max_iter, seed, "toy")
-    found = recognise(subset_of(source, feature), source.features, regularisation, settings, fitting, **how)
+    how = regularisation, settings, Fitting(settings.max_iter, seed, "toy"), jobs, kept, counted.append
+    found = recognise(subset_of(source, feature), source.features, *how)
     return found, sum(counted)
 
 

@@ -37,14 +37,10 @@ FEATURES = {
 def make(name: str, source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the sentences of one source, by id, and the rows of their balanced subsets."""
     construction = load_construction(name, CONSTRUCTIONS).for_source(source)
-    if name == CC and source == "generated":  # the others have ten times as many values
-        features = {"first_start": construction.features["first_start"]}
-        construction = construction.model_copy(update={"features": features})
     grammars = load_grammars(name, construction, CONSTRUCTIONS, source=source)
-    generated = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
-    table, draws = generated.sentences, generated.draws
+    table, draws, _ = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
     sizes = Subsets(train_per_label=PER_LABEL, test_per_label=PER_LABEL, draws=1, all_sentences=False)
-    drawn = draw_subsets(table, draws, construction.features, sizes, seed=1, place=name)
+    drawn = draw_subsets(table, draws, construction.features, sizes, 1, name)
     assert drawn.dropped.empty
     return table.set_index("id"), drawn.rows
 

@@ -167,4 +167,4 @@ def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_cont
     run_of_one = outcome.runs[0]
     layers = rates.query("model == 'one' and source == 'generated' and facet == 'layer' and measure == 'accuracy'")
     assert run_of_one.series["accuracy.by_layer"] == list(enumerate(layers["value"]))
-    assert set(run_of_one.figures) == {"accuracy", "accuracy_per_value", "known"}
+    assert set(run_of_one.figures) == {"accuracy", "accuracy_per_value"}

@@ -71,7 +71,7 @@ def sizes(all_sentences: bool = False, **changes: int) -> Subsets:
 def draw(table: pd.DataFrame, features: list[str], wanted: Subsets, drawn_for: dict[str, list[str]] | None = None):
     drawn = drawn_for or {feature: table["id"].tolist() for feature in features}
     draws = pd.DataFrame([(name, one) for name, ids in drawn.items() for one in ids], columns=["feature", "id"])
-    return draw_subsets(table, draws, features, wanted, seed=1, place="toy, mined")
+    return draw_subsets(table, draws, features, wanted, 1, "toy, mined")
 
 
 def test_each_feature_is_filled_from_the_sentences_that_were_drawn_for_it():

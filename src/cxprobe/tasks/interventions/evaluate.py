@@ -10,41 +10,25 @@ import pandas as pd
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
 from cxprobe.stats import UNIT, credits_of_margins
-from cxprobe.tasks.interventions.names import (
-    CONTROL,
-    DIRECTION,
-    DIRECTIONS,
-    FRAME_OF_ITEM,
-    INTERVENTIONS,
-    NEUTRAL,
-    ORDER,
-    RANDOM,
-    SELECTIVE,
-    TRANSFERRED,
-    TRUE,
-    USED,
-    WHOLE,
-    tried_on_itself,
-)
+from cxprobe.tasks.interventions import names
 
 PLACE = ("intervention", "region", "layer")
 _SUMMED = "layer == '' and learnt == ''"
 FACETS = (
-    Facet(USED, PLACE, ("changed", "readable", "selectivity"), "region != ''", has_verdicts=True),
+    Facet(names.USED, PLACE, ("changed", "readable", "selectivity"), "region != ''", has_verdicts=True),
     Facet(""),
     Facet(
         "intervention",
         ["intervention"],
         ("effect", "changed", "selectivity", "broken"),
-        f"{_SUMMED} and labels != '{CONTROL}'",
+        f"{_SUMMED} and labels != '{names.CONTROL}'",
     ),
-    Facet("control_words", ["intervention"], ("effect", "changed"), f"{_SUMMED} and labels == '{CONTROL}'"),
+    Facet("control_words", ["intervention"], ("effect", "changed"), f"{_SUMMED} and labels == '{names.CONTROL}'"),
     Facet("order", ["intervention", "labels"], ("lead",)),
     Facet("learnt", ["learnt", "intervention"], ("effect",), "learnt != ''"),
     Facet("layer", ["intervention", "layer"], ("effect",), "layer != '' and region == ''", steps=True),
     Facet("place", PLACE, ("effect",), "region != ''", steps=True),
 )
-_FOUND = {True: "above_baseline", False: "above_chance"}
 _OF_CONTROL = {"control": "value", "control_low": "low", "control_high": "high", "control_n": "n"}
 _ITEM = ("construction", "id")
 _DIVIDED = ("learnt", "intervention", "labels")
@@ -85,17 +69,17 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
         over single items.
     """
     effects = measured.assign(effect=measured["before"] + measured["after"], layer=measured["layer"].astype(str))
-    own, in_neutral = tried_on_itself(effects), effects["construction"] == NEUTRAL
-    answered = own[own["labels"] == TRUE]
-    asked = effects[(effects["labels"] == TRUE) & ~in_neutral]
+    own, in_neutral = names.tried_on_itself(effects), effects["construction"] == names.NEUTRAL
+    answered = own[own["labels"] == names.TRUE]
+    asked = effects[(effects["labels"] == names.TRUE) & ~in_neutral]
     base = asked.drop_duplicates(_ITEM)
     right = credits_of_margins(base["before"].to_numpy(dtype=np.float64))
     summed = with_selectivity(_summed_up(own))
-    beyond, plain = (summed[(summed["labels"] == SELECTIVE) == is_beyond] for is_beyond in (True, False))
+    beyond, plain = (summed[(summed["labels"] == names.SELECTIVE) == is_beyond] for is_beyond in (True, False))
     broken = _summed_up(effects[in_neutral]).assign(construction=lambda rows: rows["learnt"])
-    moved = _summed_up(asked[_is_end(asked) & asked["intervention"].isin(TRANSFERRED)])
+    moved = _summed_up(asked[_is_end(asked) & asked["intervention"].isin(names.TRANSFERRED)])
     used = _at_most_used(own, controls)
-    used_answers, used_beyond = (used[used["labels"] == kind] for kind in (TRUE, SELECTIVE))
+    used_answers, used_beyond = (used[used["labels"] == kind] for kind in (names.TRUE, names.SELECTIVE))
     parts = [
         _responses(used_answers, "changed", PLACE),
         _responses(used_answers[used_answers["is_best"]], "readable", PLACE),
@@ -117,7 +101,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
 def _responses(rows: pd.DataFrame, measure: str, facets: Sequence[str], column: str = "") -> pd.DataFrame:
     """Return rows as responses of a measure, whose numbers are in the column of its name or in another one."""
     named = rows[[*_ITEM, *facets]].rename(columns={"id": "item"})
-    frames = {UNIT: rows[FRAME_OF_ITEM], FRAME_OF_ITEM: rows[FRAME_OF_ITEM]}
+    frames = {UNIT: rows[names.FRAME_OF_ITEM], names.FRAME_OF_ITEM: rows[names.FRAME_OF_ITEM]}
     decides = rows.get("decides", False)
     return named.assign(measure=measure, value=rows[column or measure], chance=np.nan, decides=decides, **frames)
 
@@ -132,9 +116,9 @@ def best_regions(effects: pd.DataFrame) -> pd.DataFrame:
 
 def _summed_up(effects: pd.DataFrame) -> pd.DataFrame:
     """Return each item's effect, and whether its answer changes, at the best regions, mean over layers."""
-    keys = [*_ITEM, FRAME_OF_ITEM, *_DIVIDED]
+    keys = [*_ITEM, names.FRAME_OF_ITEM, *_DIVIDED]
     of_items = best_regions(effects).groupby(keys, sort=False)[["effect", "changed"]].mean().reset_index()
-    return of_items.iloc[of_items["intervention"].map(INTERVENTIONS.index).argsort(kind="stable")]
+    return of_items.iloc[of_items["intervention"].map(names.INTERVENTIONS.index).argsort(kind="stable")]
 
 
 def _is_end(effects: pd.DataFrame) -> "pd.Series[bool]":
@@ -153,8 +137,8 @@ def _ahead(first: pd.DataFrame, second: pd.DataFrame, on: Sequence[str]) -> pd.D
 def with_selectivity(effects: pd.DataFrame) -> pd.DataFrame:
     """Return effects, and as those of the labels `SELECTIVE` the ones on answers less those on control words."""
     same = [name for name in (*_ITEM, *PLACE) if name in effects]
-    answers, words = (effects[effects["labels"] == kind] for kind in (TRUE, CONTROL))
-    beyond = _ahead(answers, words, same).assign(labels=SELECTIVE)
+    answers, words = (effects[effects["labels"] == kind] for kind in (names.TRUE, names.CONTROL))
+    beyond = _ahead(answers, words, same).assign(labels=names.SELECTIVE)
     return pd.concat([effects, beyond], ignore_index=True)
 
 
@@ -163,7 +147,7 @@ def _leads(summed: pd.DataFrame) -> pd.DataFrame:
     of = dict([*summed.groupby("intervention")])
     leads = [
         _ahead(of[first], of[second], [*_ITEM, "labels"]).assign(intervention=f"{first} over {second}")
-        for first, second in pairwise(ORDER)
+        for first, second in pairwise(names.ORDER)
     ]
     return pd.concat(leads).rename(columns={"effect": "lead"})
 
@@ -174,14 +158,16 @@ def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFram
     They are those of this direction (is_best), of random ones and of the whole vector, for each construction.
     """
     effects, keys = with_selectivity(own), ["construction", *PLACE]
-    is_found = (effects["labels"] == SELECTIVE) & effects["intervention"].isin(DIRECTIONS)
-    of_frames = effects[is_found].groupby([*keys, FRAME_OF_ITEM], sort=False)["effect"].mean()
+    is_found = (effects["labels"] == names.SELECTIVE) & effects["intervention"].isin(names.DIRECTIONS)
+    of_frames = effects[is_found].groupby([*keys, names.FRAME_OF_ITEM], sort=False)["effect"].mean()
     means = of_frames.groupby(keys, sort=False).mean().reset_index()
     best = means.loc[means.groupby("construction", sort=False)["effect"].idxmax(), keys]
     here = effects.merge(best.rename(columns={"intervention": "best"}), validate="many_to_one")
     is_best = here["intervention"] == here["best"]
     decides = is_best & here["construction"].isin([*controls])
-    return here.assign(is_best=is_best, decides=decides)[is_best | here["intervention"].isin([RANDOM, WHOLE])]
+    return here.assign(is_best=is_best, decides=decides)[
+        is_best | here["intervention"].isin([names.RANDOM, names.WHOLE])
+    ]
 
 
 def of_facet(rates: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -195,7 +181,7 @@ def of_facet(rates: pd.DataFrame, name: str) -> pd.DataFrame:
 def role_of(level: str) -> str:
     """Return whose number a level of the facet `USED` has: `RANDOM`, `WHOLE`, or `DIRECTION` for the best one."""
     intervention = level.partition(".")[0]
-    return intervention if intervention in (RANDOM, WHOLE) else DIRECTION
+    return intervention if intervention in (names.RANDOM, names.WHOLE) else names.DIRECTION
 
 
 def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFrame:
@@ -215,26 +201,27 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
     used = {
         (row["model"], row["construction"], row["measure"], role_of(row["level"])): row
         for row in rows
-        if row["facet"] == USED
+        if row["facet"] == names.USED
     }
 
     def is_above_random(model: str, construction: str, measure: str) -> bool | None:
-        direction, random = (used.get((model, construction, measure, role)) for role in (DIRECTION, RANDOM))
+        direction, random = (used.get((model, construction, measure, role)) for role in (names.DIRECTION, names.RANDOM))
         return bool(direction["low"] > random["high"]) if direction and random else None
 
     result = []
     for row in rows:
         model, construction, plain = row["model"], row["construction"], controls.get(row["construction"], "")
         known: dict[str, object] = {"verdict": ""}
-        if (row["facet"], row["measure"], role_of(row["level"])) == (USED, "changed", DIRECTION):
+        if (row["facet"], row["measure"], role_of(row["level"])) == (names.USED, "changed", names.DIRECTION):
             control = expected.get((model, plain))
             changes, there = (is_above_random(model, name, "changed") for name in (construction, plain))
-            is_ahead = bool(is_above_random(model, construction, "selectivity"))
-            known = {
-                "chance": used[model, construction, "changed", RANDOM]["value"],
-                "baseline": "random directions",
-                "verdict": _FOUND[is_ahead] if changes else _verdict_of_null(control, there),
-            }
+            if changes:
+                is_ahead = is_above_random(model, construction, "selectivity")
+                verdict = "above_baseline" if is_ahead else "above_chance"
+            else:
+                verdict = _verdict_of_null(control, there)
+            chance = used[model, construction, "changed", names.RANDOM]["value"]
+            known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
             if control:
                 known |= {name: control[column] for name, column in _OF_CONTROL.items()}
         result.append(row | known)
@@ -242,16 +229,17 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
 
 
 def _verdict_of_null(control: Mapping[Any, Any] | None, changes_there: bool | None) -> str:
-    """Return what it says that no direction changes a model's answers.
+    """Return the verdict where no direction changes a model's answers.
 
     Args:
-        control: How often the model is right where plain words say the same; None where it was not asked.
-        changes_there: Whether a direction changes its answers there; None where none was learnt.
+        control: The rate of right answers where plain words say the same; None where it was not measured.
+        changes_there: Whether a direction changes the answers there; None where none was learnt.
     """
-    is_passed = control is not None and control["low"] > HALF
-    if control is None or (is_passed and changes_there is None):
+    if control is None:
         return "no_difference"
-    return "does_not" if is_passed and changes_there else "cannot_be_told"
+    if control["low"] <= HALF or changes_there is False:
+        return "cannot_be_told"
+    return "does_not" if changes_there else "no_difference"
 
 
 def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

@@ -25,27 +25,13 @@ from cxprobe.models.language_models import LoadedModel
 from cxprobe.probing import Fitting, Regularisation, fit_probe
 from cxprobe.seeding import generator_for
 from cxprobe.stats import credits_of_margins
+from cxprobe.tasks.interventions import names
 from cxprobe.tasks.interventions.directions import Exchange, Matrix, along, difference_of_means, erase_label
-from cxprobe.tasks.interventions.names import (
-    CONTROL,
-    DAS,
-    ERASE,
-    FRAME_OF_ITEM,
-    INTERVENTIONS,
-    MEANS,
-    NEUTRAL,
-    PROBE,
-    RANDOM,
-    TRAIN,
-    TRANSFERRED,
-    TRUE,
-    WHOLE,
-)
 from cxprobe.tasks.interventions.params import MeasureInterventions
 
 _BATCH, _RATE, _WARM_UP = 4, 5e-3, 0.1  # of DAS, as in CausalGym
 _DAS_BY_CONTROL = "das_by_control"  # the direction that DAS finds for the control words
-_KINDS = (TRUE, CONTROL)  # of labels, in the order of the targets of `PromptedItems`
+_KINDS = (names.TRUE, names.CONTROL)  # of labels, in the order of the targets of `PromptedItems`
 _FEWEST = 8  # items that train, and items that test
 
 
@@ -74,7 +60,7 @@ class PromptedItems(NamedTuple):
     @property
     def is_train(self) -> NDArray[np.bool_]:
         """Which items find directions; the others evaluate them."""
-        return (self.items["part"] == TRAIN).to_numpy(dtype=bool)
+        return (self.items["part"] == names.TRAIN).to_numpy(dtype=bool)
 
 
 def prompt_items(model: LoadedModel, items: pd.DataFrame, seed: int, place: str) -> PromptedItems:
@@ -94,10 +80,12 @@ def prompt_items(model: LoadedModel, items: pd.DataFrame, seed: int, place: str)
     """
     base, source, kept = list[SentenceTokens](), list[SentenceTokens](), list[int]()
     for number, row in enumerate(items.to_dict("records")):
-        answers = (str(row["base_answer"]), str(row["source_answer"]))
-        first = tokens_of_sentence(model, Sentence(row["base_before"], row["base_ends"], answers, row["base_after"]))
-        second = tokens_of_sentence(
-            model, Sentence(row["source_before"], row["source_ends"], answers, row["source_after"])
+        answers = (row["base_answer"], row["source_answer"])
+        first, second = (
+            tokens_of_sentence(
+                model, Sentence(row[f"{side}_before"], row[f"{side}_ends"], answers, row[f"{side}_after"])
+            )
+            for side in ("base", "source")
         )
         if first and second and first.targets == second.targets:
             base.append(first)
@@ -191,7 +179,7 @@ def measure_layer(
         test = np.flatnonzero(~of.is_train)
         as_it_is = answers_in_batches(model, [of.base[item] for item in test], of.targets[test], budget)
         before = _margins(as_it_is, name)  # (test items, kinds of labels)
-        rows = of.items.loc[test, ["id", "sentence", FRAME_OF_ITEM]].assign(construction=name, layer=layer)
+        rows = of.items.loc[test, ["id", "sentence", names.FRAME_OF_ITEM]].assign(construction=name, layer=layer)
         for learnt, by_region in found.items():
             tried = _tried_on(name, learnt)
             last = len(of.regions) - 1
@@ -220,17 +208,17 @@ def measure_layer(
 
 def _tried_on(construction: str, learnt: str) -> list[tuple[str, str, str]]:
     """Return what is tried on a construction: intervention, kind of labels, and the key of its exchanges."""
-    if construction not in (learnt, NEUTRAL):
-        return [(name, TRUE, name) for name in TRANSFERRED]
-    tried = [(name, TRUE, name) for name in INTERVENTIONS]
+    if construction not in (learnt, names.NEUTRAL):
+        return [(name, names.TRUE, name) for name in names.TRANSFERRED]
+    tried = [(name, names.TRUE, name) for name in names.INTERVENTIONS]
     if construction == learnt:
-        tried += [(name, CONTROL, _DAS_BY_CONTROL if name == DAS else name) for name in INTERVENTIONS]
+        tried += [(name, names.CONTROL, _DAS_BY_CONTROL if name == names.DAS else name) for name in names.INTERVENTIONS]
     return tried
 
 
 def _margins(answered: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     """Return log p of the base's answer less that of the source's, (..., 2): of the answers, and of control words."""
-    return answered[..., [0, 2]] - (0 if name == NEUTRAL else answered[..., [1, 3]])
+    return answered[..., [0, 2]] - (0 if name == names.NEUTRAL else answered[..., [1, 3]])
 
 
 def answers_exchanged(
@@ -260,10 +248,12 @@ def answers_exchanged(
 
 
 def read_layer(model: LoadedModel, asked: PromptedItems, layer: int, token_budget: int) -> ReadLayer:
-    """Return what a layer, from 1, makes of items; a batch has at most so many tokens."""
-    base, source = (block_output(model, side, layer - 1, token_budget) for side in (asked.base, asked.source))
-    columns, source_columns = (torch.tensor([prompt.regions for prompt in side]) for side in (asked.base, asked.source))
-    return ReadLayer(base, base.at(columns), source.at(source_columns))
+    """Return the output and the vectors of a layer, from 1; a batch has at most so many tokens."""
+    outputs, vectors = list[BlockOutput](), list[Tensor]()
+    for prompts in (asked.base, asked.source):
+        outputs.append(block_output(model, prompts, layer - 1, token_budget))
+        vectors.append(outputs[-1].at(torch.tensor([prompt.regions for prompt in prompts])))
+    return ReadLayer(outputs[0], *vectors)
 
 
 def find_exchanges(
@@ -282,13 +272,13 @@ def find_exchanges(
         probe = fit_probe(vectors, labels, Regularisation(1.0, False), fitting.of(region))
         right = credits_of_margins(np.where(held_out, 1, -1) * probe.decision_function(others))
         exchanges: dict[str, list[Exchange | None]] = {
-            WHOLE: [None],
-            DAS: [along(das[0, number])],
+            names.WHOLE: [None],
+            names.DAS: [along(das[0, number])],
             _DAS_BY_CONTROL: [along(das[1, number])],
-            MEANS: [difference_of_means(vectors, labels)],
-            PROBE: [along(probe[-1].coef_[0])],
-            ERASE: [erase_label(vectors, labels)],
-            RANDOM: [along(rng.standard_normal(vectors.shape[1:])) for _ in range(settings.draws)],
+            names.MEANS: [difference_of_means(vectors, labels)],
+            names.PROBE: [along(probe[-1].coef_[0])],
+            names.ERASE: [erase_label(vectors, labels)],
+            names.RANDOM: [along(rng.standard_normal(vectors.shape[1:])) for _ in range(settings.draws)],
         }
         found.append(FoundExchanges(exchanges, right.reshape(2, -1).mean(axis=0)))
     return found

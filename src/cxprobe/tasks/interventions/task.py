@@ -18,22 +18,8 @@ from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
 from cxprobe.results.task import Demand, Example, PageSection, PageTable, Task, published_table, read_demand
 from cxprobe.results.words import interval, percent
+from cxprobe.tasks.interventions import names
 from cxprobe.tasks.interventions.evaluate import FACETS, of_facet, role_of
-from cxprobe.tasks.interventions.names import (
-    CONTROL,
-    DAS,
-    DIRECTION,
-    INTERVENTIONS,
-    MEANS,
-    NEUTRAL,
-    RANDOM,
-    SELECTIVE,
-    TRAIN,
-    TRANSFERRED,
-    TRUE,
-    USED,
-    WHOLE,
-)
 from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage
 from cxprobe.tasks.interventions.sentences import (
     LabelledSentences,
@@ -54,9 +40,9 @@ MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
 # Facet -> the title of its table on pages.
 _TABLES: Mapping[str, str] = {
-    USED: "Where and along which direction an exchange changes most, with random ones, the whole vector: the share of "
-    "answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond control words "
-    "in nats (selectivity)",
+    names.USED: "Where and along which direction an exchange changes most, with random ones, the whole vector: the "
+    "share of answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond "
+    "control words in nats (selectivity)",
     "": "How often the right answer to a base sentence is the likelier one",
     "intervention": "Effects of exchanged vectors in nats, with the share of answers that change (changed), the effect "
     "beyond control words (selectivity) and the loss of a neutral word (broken)",
@@ -118,34 +104,42 @@ class InterventionsTask(Task):
         section, texts = params.section(InterventionsParams), list[str]()
         layers, learnt = section.measure.layers or USUAL_LAYERS, len(section.make.learn or section.constructions)
         of_das = 8 * section.measure.steps // max(section.make.train, 1)  # 4 items a step, with two kinds of labels
-        every = len(INTERVENTIONS) + section.measure.draws
+        every = len(names.INTERVENTIONS) + section.measure.draws
         for name, part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
-            moved = 2 * learnt * (len(INTERVENTIONS if name == NEUTRAL else TRANSFERRED) + section.measure.draws - 1)
-            exchanges = len(regions) * of_das if part == TRAIN else moved + len(regions) * every * (name != NEUTRAL)
+            moved = (
+                2
+                * learnt
+                * (len(names.INTERVENTIONS if name == names.NEUTRAL else names.TRANSFERRED) + section.measure.draws - 1)
+            )
+            exchanges = (
+                len(regions) * of_das if part == names.TRAIN else moved + len(regions) * every * (name != names.NEUTRAL)
+            )
             texts += [*sides, *(sides[:1] * (layers * exchanges))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
         """Return a label for rates where the best direction changes most; other rates are in tables alone."""
-        return "answers that an exchange along one direction changes" if row["facet"] == USED else ""
+        return "answers that an exchange along one direction changes" if row["facet"] == names.USED else ""
 
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return the effect beyond control words, and what the whole vector changes at the same place."""
         beside = self._at_place_of(row, inputs)
-        whole = estimate_of(beside["changed", WHOLE])
+        whole = estimate_of(beside["changed", names.WHOLE])
         return (
-            f"beyond control words {_with_interval(beside['selectivity', DIRECTION])} nats; the whole vector there "
-            f"changes {percent(whole.value)} {interval(whole)}"
+            f"beyond control words {_with_interval(beside['selectivity', names.DIRECTION])} nats; the whole vector "
+            f"there changes {percent(whole.value)} {interval(whole)}"
         )
 
     def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any]:
         """Return the rate of random directions, which take the place of a baseline."""
-        return self._at_place_of(row, inputs)["changed", RANDOM]
+        return self._at_place_of(row, inputs)["changed", names.RANDOM]
 
     def _at_place_of(self, row: Mapping[Any, Any], inputs: ReportInputs) -> dict[tuple[str, str], Mapping[Any, Any]]:
         """Return measure, and whose number it is -> the rate at the same place."""
         rates = inputs.rates(self.name)
-        same = (rates[["model", "construction", "facet"]] == [row["model"], row["construction"], USED]).all(axis=1)
+        same = (rates[["model", "construction", "facet"]] == [row["model"], row["construction"], names.USED]).all(
+            axis=1
+        )
         return {(one["measure"], role_of(one["level"])): one for one in rates[same].to_dict("records")}
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
@@ -212,13 +206,14 @@ def order_in_words(model: str, leads: pd.DataFrame) -> str:
         leads: Its rates of the facet order about one construction, see `cxprobe.tasks.interventions.evaluate.of_facet`.
     """
     rows = leads.to_dict("records")
-    order = [row for row in rows if row["labels"] == TRUE]
-    of_das = {row["labels"]: _with_interval(row) for row in rows if row["intervention"] == f"{DAS} over {MEANS}"}
+    order = [row for row in rows if row["labels"] == names.TRUE]
+    das, means = names.DAS, names.MEANS
+    of_das = {row["labels"]: _with_interval(row) for row in rows if row["intervention"] == f"{das} over {means}"}
     said = "; ".join(f"{row['intervention']} {_with_interval(row)}" for row in order)
     holds = "each is ahead" if all(row["low"] > 0 for row in order) else "not each is shown to be ahead"
     return (
-        f"{model}, in nats: {said}; {holds}. On control words {DAS} is over {MEANS} by {of_das[CONTROL]}, so that "
-        f"beyond these its lead is {of_das[SELECTIVE]}."
+        f"{model}, in nats: {said}; {holds}. On control words {das} is over {means} by {of_das[names.CONTROL]}, so "
+        f"that beyond these its lead is {of_das[names.SELECTIVE]}."
     )
 
 

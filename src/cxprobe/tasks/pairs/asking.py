@@ -1,6 +1,6 @@
 """prompts/preferences.yaml: questions that show both texts of a minimal pair and ask which is the likelier."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +10,8 @@ from pydantic import Field, StringConstraints
 from cxprobe.files.schema import Closed
 from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.seeding import generator_for
+from cxprobe.tasks.pairs.params import PairsParams
+from cxprobe.tasks.pairs.sources import OWN_PAIRS
 from cxprobe.text.templates import Template, fill
 
 _COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
@@ -63,6 +65,19 @@ def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferenceProm
             question = "\n\n".join([before, fill(prompts.item, {"a": a, "b": b}), prompts.direct])
             rows.append((f"{id_}/{gold}", id_, gold, a, b, question))
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def draw_from_sources(section: PairsParams, made: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
+    """Return the pairs of each source that instructed models are asked about, see `draw_pairs`.
+
+    Args:
+        section: The section, whose ``ask`` is not null.
+        made: Source -> its pairs.
+        seed: The project's seed.
+    """
+    number = section.ask.pairs_per_construction if section.ask else None
+    by = {OWN_PAIRS: ["construction", "words"]} | {name: one.by for name, one in section.benchmarks.items()}
+    return {source: draw_pairs(pairs, by[source], number, seed) for source, pairs in made.items()}
 
 
 def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed: int) -> pd.DataFrame:

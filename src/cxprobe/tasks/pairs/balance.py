@@ -8,13 +8,9 @@ cells.
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 import pandas as pd
-
-from cxprobe.results.rates import ALL
-from cxprobe.stats import rate_by
 
 CELL = ("construction", "words", "variant")
 _EDGES = re.compile(r"^\W+|\W+$")
@@ -34,7 +30,7 @@ def telling_words(good: str, bad: str) -> tuple[str, str]:
 def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
     """Return pairs with the columns right and wrong, the first words in which they differ, and balanced, a bool.
 
-    What tells the good text from the bad one is the first word in which they differ. A cell is not balanced if it has
+    The texts of a pair are told apart by the first word in which they differ. A cell is not balanced if it has
     more than one pair, this is the same word in all of them, and so is the wrong word that replaces it; unless the
     other cells of its kind, such as the other variants of its construction, make up for that: there the two words
     are exchanged, and each is right as often as it is wrong.
@@ -71,55 +67,11 @@ def unbalanced_cells(pairs: pd.DataFrame) -> pd.DataFrame:
     labelled = with_balance(pairs)
     unbalanced = labelled[~labelled["balanced"]]
     table = unbalanced.groupby([*CELL, "right", "wrong"], sort=False).size().rename("n").reset_index()
-    return table.assign(reason=_reasons(table))
+    return table.assign(reason=reasons(table))
 
 
-def unbalanced_rates(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of the cells in which one answer is always right, one by one, with the reason.
-
-    Args:
-        items: Decided pairs of several models; see `with_balance`.
-
-    Returns:
-        model, the columns of `CELL`, right, wrong, accuracy, low, high, n, ties and reason.
-    """
-    table = rate_by(items[~items["balanced"].astype(bool)], "accuracy", ["model", *CELL, "right", "wrong"])
-    return table.assign(reason=_reasons(table))
-
-
-def pooled(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the judged pairs that an accuracy over several cells may have: those in balanced cells."""
-    return items[items["balanced"].astype(bool)]
-
-
-def fixed_preferences(rates: pd.DataFrame) -> dict[tuple[str, str, str], tuple[dict[Any, Any], dict[Any, Any]]]:
-    """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
-
-    Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
-    construction: within such a group one answer, or one rule, may be right in all pairs. "Mostly" means that the 95 %
-    interval does not contain a half.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`, of minimal pairs.
-
-    Returns:
-        (model, construction, source) -> the rate in which the model is most wrong, and the one in which it is most
-        right.
-    """
-    of_wordings = rates[rates["facet"].isin(["variant", "sentence"]) & (rates["construction"] != ALL)]
-    preferences = {}
-    for key, rows in of_wordings.groupby(["model", "construction", "source"], sort=False):
-        rivals = rows[rows["facet"] == "sentence"]
-        ordered = (rivals if len(rivals) else rows).sort_values("value", kind="stable").to_dict("records")
-        worst = ordered[0]
-        best = next(row for row in ordered if row["value"] == ordered[-1]["value"])
-        if worst["high"] < 0.5 < best["low"]:
-            model, construction, source = map(str, key)
-            preferences[model, construction, source] = (worst, best)
-    return preferences
-
-
-def _reasons(cells: pd.DataFrame) -> list[str]:
+def reasons(cells: pd.DataFrame) -> list[str]:
+    """Return the reason why each cell is not balanced, given its right and wrong word, and n."""
     rows = zip(cells["right"], cells["wrong"], cells["n"], strict=True)
     return [f"'{right}' is right and '{wrong}' is wrong in all {n} pairs" for right, wrong, n in rows]
 

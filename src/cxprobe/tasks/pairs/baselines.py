@@ -66,7 +66,7 @@ def measure_baseline(member: Member, pairs: Sequence[Pair], folder: Path, seed: 
 
 
 def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
-    """Return which continuation of each pair a rule prefers.
+    """Return the preferences of a rule between the continuations of each pair.
 
     The rule is shown the two in the order of the alphabet, so that it cannot know which of them is right.
 
@@ -89,7 +89,7 @@ def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
 
 
 def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, name: str) -> pd.DataFrame:
-    """Return which continuation of each pair a classifier prefers that was trained on other frames.
+    """Return the preferences of a classifier that was trained on other frames.
 
     It is a logistic regression on the difference of the two texts, taken in both directions, so that it prefers neither
     the first nor the second; each construction has its own, and so has a benchmark. The features are counts of the
@@ -97,7 +97,7 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
     context is the same for both, so that alone it could decide nothing.
 
     Args:
-        spec: What is counted, and the number of folds; there are fewer where there are fewer frames.
+        spec: The features, and the number of folds; there are fewer where there are fewer frames.
         pairs: The pairs; one without a frame, as benchmarks have it, is kept together with those of its item.
         seed: The project's seed, by which frames are dealt to folds.
         name: That of the model, for messages.

@@ -173,7 +173,7 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
         benchmark: The parameters.
 
     Raises:
-        DataError: A file is damaged, or the pairs cannot be judged as the parameters say.
+        DataError: A file is damaged, or the pairs cannot be evaluated as the parameters say.
     """
     pairs = [pair for path in benchmark_files(folder, benchmark) for pair in READERS[benchmark.format](path)]
     columns = dict.fromkeys(column for pair in pairs for column in pair.groups)

@@ -86,7 +86,7 @@ def _rendered(content: PairsFile, pronouns: Sequence[Row], groups: Mapping[str, 
 def _faults_of_texts(rendered: Sequence[_Rendered]) -> Iterator[Fault]:
     """Find texts with a fault, and members that differ in more than one word, but for the order of the same words.
 
-    A fault with several rows is told once, for the variant; with one row alone it is told for the row.
+    A fault with several rows is reported once, for the variant; with one row alone it is reported for the row.
     """
     known: dict[tuple[str, ContextKind], list[tuple[Keys, str]]] = {}
     for pair in rendered:

@@ -1,25 +1,24 @@
-"""Minimal pairs decided: the right text must be preferred, strictly; the responses of any number of models.
+"""Minimal pairs evaluated: the right text must be preferred, strictly; responses and rates of any number of models.
 
-What a model answered becomes a margin for each pair: the score of the right text less that of the wrong one under each
-scheme and score of a language model; the preference of a rule (scheme "rule", score "preference"); or what was chosen
+The raw answers of a model become a margin for each pair: the score of the right text less that of the wrong one under
+each scheme and score of a language model; the preference of a rule (scheme "rule", score "preference"); or the choice
 in words (scheme "reply", score "asked", see `cxprobe.tasks.pairs.replies`).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, NgramFeatures, PairClassifier
-from cxprobe.models.scores import SCORES, score_pairs
+from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.rates import ALL, Facet, rates_of
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, RESPONSES
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, rate_by
-from cxprobe.tasks.pairs.balance import CELL, fixed_preferences, with_balance
-from cxprobe.tasks.pairs.controls import control_verdicts
+from cxprobe.tasks.pairs.balance import CELL, with_balance
 from cxprobe.tasks.pairs.margins import MEANING, effects_on_margins
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
 from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, first_items, with_units
@@ -27,14 +26,11 @@ from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, first_items, with_unit
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
 REPLIES = ("consistency", "position_bias", "unparsed", "failed")
-"""What replies in words are measured by, apart from whether they are right, see `cxprobe.tasks.pairs.replies`."""
-MEMBERS = ("variant", "sentence", "order")  # the ways in which an item is asked about
-BIAS = ("bias", "low", "high", "changed", "changed_low", "changed_high", "n")
-_ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what is asked about in two orders
+"""Measures of replies in words beside their accuracy, see `cxprobe.tasks.pairs.replies`."""
+_ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what has two orders
 KEPT = ("deciding", "balanced", "tests", "origin", "order", "place", "pair_item", "margin")
 """Columns of the responses beside those of facets: whether the scheme and score decide; whether no single answer is
-always right in the pair's cell; what `cxprobe.tasks.pairs.make` says of the pair, pair_item being what it is about; and
-the margin of a decision."""
+always right in the pair's cell; groups of the pair and its item (pair_item); and the margin of a decision."""
 FACETS = (
     Facet(
         "",
@@ -66,20 +62,28 @@ _APART = (
     Facet("tests_way", ["tests", "way"], where="way != '' and layer == ''"),
 )
 _OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
-_AS_ITEMS = {"item": "id", "pair_item": "item", "source": "words", "value": "accuracy"}
-_TEXTS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", "control")
+_PLACE = ["model", "construction", "source"]
+_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", "control", UNIT)
+_DEFAULTS: Mapping[str, Any] = {
+    **dict.fromkeys([*_OF_OWN_PAIRS, "gold", "chosen"], ""),
+    **dict.fromkeys(["margin", "chance"], np.nan),
+    **dict.fromkeys(["decides", "deciding"], False),
+}
+"""Column of the responses -> its value where nothing else is known."""
+_CONTROL = ["control", "control_low", "control_high", "control_n"]
+_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
 
 
 class EvaluationConfig(NamedTuple):
-    """What decides about the pairs of a source.
+    """The settings by which the pairs of a source are decided.
 
     Attributes:
         source: `OWN_PAIRS`, or the name of a benchmark.
         scheme: For masked models, the scheme that decides.
         score: The score that decides.
-        scores: All scores that are judged.
+        scores: All scores that are evaluated.
         cell: The columns that make the cells, see `cxprobe.tasks.pairs.balance`; those that a benchmark is reported by.
-        shifts: Whether items are judged by the shift from a control, see `paired_focus_shifts`.
+        shifts: Whether the margin of an item is the shift from its control, see `paired_focus_shifts`.
     """
 
     source: str
@@ -91,7 +95,7 @@ class EvaluationConfig(NamedTuple):
 
     @classmethod
     def of(cls, params: PairsParams, source: str = OWN_PAIRS) -> "EvaluationConfig":
-        """Return what a section of params.yaml says about a source."""
+        """Return the settings of a source in params.yaml."""
         if source == OWN_PAIRS:
             return cls(OWN_PAIRS, params.evaluate.scheme, params.evaluate.score, params.evaluate.scores)
         benchmark = params.benchmarks[source]
@@ -101,23 +105,33 @@ class EvaluationConfig(NamedTuple):
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
-    """Return the pairs that a model is asked about: all, or the first of each cell (`PairsParams.models`).
+    """Return the pairs of a model: all, or the first of each cell (`PairsParams.models`).
 
-    One that is shown the continuation alone is asked about pairs with a context; on others it would be no baseline.
+    A model that is shown the continuation alone has pairs with a context; on others it would be no baseline.
     """
     pairs = first_items(pairs, asked.get(member.entry, AskedPairs()))
     return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
 
 
+def check_contexts(own: pd.DataFrame, score: str) -> None:
+    """Raise if the score that decides needs a context, and none of this project's pairs has one.
+
+    Raises:
+        DataError: See above.
+    """
+    if len(own) and score in CONTEXT_SCORES and (own["context"] == "").all():
+        raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
+
+
 def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Decide every pair by what one model answered: the right member must score higher, strictly.
+    """Decide every pair by the raw answers of one model: the right member must score higher, strictly.
 
     Args:
-        pairs: Columns id, item, context, good, bad, what the pairs are reported under, and ``cluster_<name>``.
+        pairs: Columns id, item, context, good, bad, groups, and ``cluster_<name>``.
         answers: The table of token scores, or of preferences (id and margin, see `cxprobe.tasks.pairs.baselines`), that
             the measuring stage wrote.
-        how: What decides; nothing of it concerns preferences but the cells and shifts. A score that needs a context
-            leaves this project's pairs without one undecided.
+        how: The settings. Of preferences only the cells and shifts count. A score that needs a context leaves this
+            project's pairs without one undecided.
 
     Returns:
         See `credit_pairs`.
@@ -134,8 +148,7 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluationConf
             f"{len(lacking)} of {len(pairs)} pairs have no preference ({', '.join(lacking[:3])}), or a pair has "
             "several; run the measuring stage again"
         )
-    margins = answers.assign(scheme=RULE, score=RULE_SCORE)[["id", "scheme", "score", "margin"]]
-    return credit_pairs(pairs, margins, how)
+    return credit_pairs(pairs, answers[["id", "margin"]].assign(scheme=RULE, score=RULE_SCORE), how)
 
 
 def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
@@ -144,7 +157,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConf
     Args:
         pairs: See `decide_pairs`; also those without a margin, since which cells are balanced follows from all.
         margins: One row a pair, scheme and score: id, scheme, score and margin.
-        how: What decides.
+        how: The settings.
 
     Returns:
         One row a pair, scheme and score: the pair without its texts; right, wrong and balanced
@@ -154,7 +167,7 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConf
     Raises:
         DataError: A margin is not finite.
     """
-    pairs = pairs if "balanced" in pairs else with_balance(pairs, how.cell)
+    pairs = with_balance(pairs, how.cell)
     pairs = with_units(pairs) if how.source == OWN_PAIRS else pairs
     scores = pairs.drop(columns=["context", "good", "bad"]).merge(margins, on="id", validate="one_to_many")
     if how.shifts:
@@ -203,7 +216,7 @@ def in_two_orders(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def both_orders(items: pd.DataFrame) -> pd.DataFrame:
-    """Return how often a model is right in both orders of two people: one row an item that was decided in both.
+    """Return the credit of each item that was decided in both orders of two people, 1 if it is right in both.
 
     A model that prefers a name is right in one order and wrong in the other: half of its answers are right, but it is
     hardly ever right in both orders. One that guesses is right in both in a quarter of the items.
@@ -218,18 +231,23 @@ def both_orders(items: pd.DataFrame) -> pd.DataFrame:
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the number is our own.
     """
-    two, keys = in_two_orders(items), _keys_of(items)
-    credits = two.groupby(keys, sort=False, as_index=False)["accuracy"].prod()
-    first = two.drop_duplicates(keys).drop(columns="accuracy")
-    return first.merge(credits, on=keys, validate="one_to_one").assign(**{UNIT: lambda rows: rows[FRAME]})
+    two = _right_in_all(in_two_orders(items), _keys_of(items))
+    return two.assign(**{UNIT: two[FRAME]})
 
 
 def _keys_of(items: pd.DataFrame) -> list[str]:
     return [key for key in _ITEM if key in items]
 
 
+def _right_in_all(items: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Return the first row of each group of decided pairs, with the product of the group's credits."""
+    credits = items.groupby(keys, sort=False, as_index=False)["accuracy"].prod()
+    first = items.drop_duplicates(keys).drop(columns="accuracy")
+    return first.merge(credits, on=keys, validate="one_to_one")
+
+
 def every_variant(items: pd.DataFrame) -> pd.DataFrame:
-    """Return how often a model is right about an item of form in all of its variants: one row an item.
+    """Return the credit of each item of form, 1 if it is right in all of its variants.
 
     Args:
         items: Decided pairs of one model.
@@ -238,10 +256,8 @@ def every_variant(items: pd.DataFrame) -> pd.DataFrame:
         The first row of each item, whose accuracy is the product of its credits: a tie in one variant is a half, in two
         a quarter. Without the clusters of wordings.
     """
-    form, keys = items[items["tests"] == "form"], ["construction", "words", "item"]
-    credits = form.groupby(keys, sort=False, as_index=False)["accuracy"].prod()
-    first = form.drop_duplicates(keys).drop(columns=["accuracy", f"{CLUSTER}wording"], errors="ignore")
-    return first.merge(credits, on=keys, validate="one_to_one")
+    form = items[items["tests"] == "form"].drop(columns=f"{CLUSTER}wording", errors="ignore")
+    return _right_in_all(form, ["construction", "words", "item"])
 
 
 def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
@@ -253,41 +269,42 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task and model; those of `FACETS` and `KEPT`; and the
-        clusters. What decides is the accuracy by the deciding score in balanced cells, and beside it whether both
+        clusters. The accuracy by the deciding score in balanced cells decides, and beside it whether both
         orders are right. The margins of language models are of items that were decided in both orders.
     """
-    known = decided.assign(way="", layer="")
-    parts = [known.assign(measure="accuracy", chance=HALF)]
+    credits = decided["accuracy"]
+    accuracy = decided.assign(
+        measure="accuracy",
+        chance=HALF,
+        gold="good",
+        chosen=np.select([credits == 1, credits == 0], ["good", "bad"], ""),
+    )
+    parts = [accuracy]
     if how.source == OWN_PAIRS:
-        deciding = known[known["deciding"]]
-        likely = in_two_orders(deciding[~deciding["scheme"].isin([RULE, REPLY])])
-        variants = every_variant(deciding[deciding["balanced"]]).assign(deciding=False)
+        others = decided[decided["deciding"]].assign(margin=np.nan)
+        likely = in_two_orders(decided[decided["deciding"] & ~decided["scheme"].isin([RULE, REPLY])])
+        variants = every_variant(others[others["balanced"]])
         parts += [
-            both_orders(deciding).assign(measure="both_orders", chance=CHANCE_IN_BOTH),
-            likely.assign(measure="margin", accuracy=likely["margin"], chance=np.nan, deciding=False),
-            variants.assign(measure="every_variant", chance=np.nan),
+            both_orders(others).assign(measure="both_orders", chance=CHANCE_IN_BOTH),
+            likely.assign(measure="margin", accuracy=likely["margin"], margin=np.nan, deciding=False),
+            variants.assign(measure="every_variant", deciding=False),
         ]
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    right, wrong = (rows["measure"] == "accuracy") & (rows["accuracy"] == 1), rows["accuracy"] == 0
-    wrong &= rows["measure"] == "accuracy"
-    rows = rows.assign(
-        gold=np.where(rows["measure"] == "accuracy", "good", ""),
-        chosen=np.select([right, wrong], ["good", "bad"], ""),
-        decides=rows["deciding"] & rows["balanced"],
-        margin=rows["margin"].where(rows["measure"] == "accuracy"),
-    )
-    return as_responses(rows.rename(columns={"accuracy": "value"}), how)
+    named = rows.rename(columns={"accuracy": "value"}).fillna({"gold": "", "chosen": ""})
+    return as_responses(named.assign(decides=rows["deciding"] & rows["balanced"]), how)
 
 
 def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Return rows about pairs with the place that responses have: construction, source, group and what is asked.
+    """Return rows about pairs as responses: with their construction, source and group, and the columns that they lack.
 
     Args:
-        rows: measure, value, chance, gold, chosen, decides, deciding, balanced, way, layer; and the groups and clusters
-            of the pairs, with id and perhaps item.
+        rows: measure, value and balanced; id and perhaps item; the groups and clusters of the pairs; and any columns of
+            responses.
         how: Whose pairs they are: of a benchmark the first of its groups is the construction.
     """
-    named = rows.assign(pair_item=rows.get("item", rows["id"]), item=rows["id"]).reset_index(drop=True)
+    named = rows.assign(pair_item=rows.get("item", rows["id"]), item=rows["id"], way="", layer="").reset_index(
+        drop=True
+    )
     if how.source == OWN_PAIRS:
         named = named.assign(source=named["words"], group="")
         if "sentence" in named:
@@ -296,21 +313,17 @@ def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
     else:
         first, *others = how.cell
         groups = [", ".join(map(str, values)) for values in named[others].to_numpy().tolist()]
-        construction = named[first].map(construction_of)
-        named = named.assign(**dict.fromkeys(_TEXTS, "")).assign(
-            construction=construction, source=how.source, group=groups, **{UNIT: ""}
-        )
-    named = named.assign(**{name: "" for name in (*_TEXTS, UNIT) if name not in named})
-    named = named if "margin" in named else named.assign(margin=np.nan)
+        named = named.assign(construction=named[first].map(construction_of), source=how.source, group=groups)
+        named = named.drop(columns=[name for name in _OF_OWN_PAIRS if name in named])
+    named = named.assign(**{name: value for name, value in _DEFAULTS.items() if name not in named})
     clusters = [name for name in named if str(name).startswith(CLUSTER)]
     columns = [*_OF_MODEL, *dict.fromkeys(name for facet in FACETS for name in facet.columns), *KEPT, UNIT, *clusters]
     return named[columns]
 
 
-def as_items(responses: pd.DataFrame) -> pd.DataFrame:
-    """Return the deciding decisions among responses as decided pairs: with id, item, words and accuracy."""
-    decisions = responses[responses["deciding"] & (responses["measure"] == "accuracy") & (responses["way"] == "")]
-    return decisions.drop(columns="measure").rename(columns=_AS_ITEMS)
+def decisions_of(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return the responses that are decisions by the scheme and score that decide, in whatever cell."""
+    return responses[responses["deciding"] & (responses["measure"] == "accuracy")]
 
 
 def answered_variants(rates: pd.DataFrame, members: Sequence[Member], limit: float) -> pd.DataFrame:
@@ -332,48 +345,28 @@ def answered_variants(rates: pd.DataFrame, members: Sequence[Member], limit: flo
     return rates[answered].drop_duplicates(["construction", "variant"])
 
 
-def answered_in(responses: pd.DataFrame, members: Sequence[Member], limit: float) -> pd.MultiIndex:
-    """Return the construction and variant of each of `answered_variants`, given the responses of all models."""
-    items = as_items(responses)
-    meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
-    by_variant = rate_by(meaning.rename(columns={"accuracy": "value"}), "value", ["model", "construction", "variant"])
-    return pd.MultiIndex.from_frame(answered_variants(by_variant, members, limit)[["construction", "variant"]])
-
-
-def poolable(responses: pd.DataFrame, answered: pd.MultiIndex, tests: Sequence[str] = ("meaning", "")) -> pd.DataFrame:
-    """Return the responses that a rate of several constructions may have, as of all constructions together.
+def pool_pairs(responses: pd.DataFrame, members: Sequence[Member], limit: float) -> pd.DataFrame:
+    """Return responses, and those to pairs of meaning in balanced cells as of all constructions together.
 
     Args:
         responses: Those of all models.
-        answered: Variants that are left out, see `answered_in`.
-        tests: What their pairs test; "" for those of benchmarks.
+        members: The models.
+        limit: See `answered_variants`, whose variants are left out.
     """
-    is_answered = pd.MultiIndex.from_frame(responses[["construction", "variant"]]).isin(answered)
-    kept = responses["tests"].isin(tests) & responses["balanced"] & ~is_answered
-    return responses[kept].assign(construction=ALL)
+    decisions = decisions_of(responses)
+    meaning = decisions[(decisions["tests"] == "meaning") & (decisions["source"] == "real")]
+    variant = ["construction", "variant"]
+    answered = answered_variants(rate_by(meaning, "value", ["model", *variant]), members, limit)
+    is_answered = pd.MultiIndex.from_frame(responses[variant]).isin(pd.MultiIndex.from_frame(answered[variant]))
+    kept = responses["tests"].isin(["meaning", ""]) & responses["balanced"] & ~is_answered
+    return pd.concat([responses, responses[kept].assign(construction=ALL)], ignore_index=True)
 
 
-def pool_pairs(responses: pd.DataFrame, answered: pd.MultiIndex) -> pd.DataFrame:
-    """Return responses, and those to pairs of meaning in balanced cells as of all constructions together."""
-    return pd.concat([responses, poolable(responses, answered)], ignore_index=True)
-
-
-def with_ways(responses: pd.DataFrame, ways: pd.DataFrame) -> pd.DataFrame:
-    """Return responses with those by each way of asking, which `cxprobe.tasks.pairs.ways.way_responses` returns."""
-    back = {"id": "item", "item": "pair_item"}
-    never = {"decides": False, "deciding": False, "balanced": True}
-    named = ways.rename(columns=back).assign(
-        source="real", chance=HALF, gold="", chosen="", scheme="", score="", **never
-    )
-    return pd.concat([responses, named[[*responses]]], ignore_index=True)
-
-
-def further_rates(responses: pd.DataFrame, answered: pd.MultiIndex) -> pd.DataFrame:
-    """Return what no facet gives: parts of margins, biases, rates of all pairs of form, and of the published design.
+def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates that no facet gives: parts of margins, biases, all pairs of form, and the published design.
 
     Args:
-        responses: Those of all models.
-        answered: See `poolable`.
+        responses: What `pool_pairs` returns.
 
     Returns:
         Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of a margin "" is the part of what is
@@ -383,102 +376,54 @@ def further_rates(responses: pd.DataFrame, answered: pd.MultiIndex) -> pd.DataFr
     """
     if (responses["tests"] == "").all():  # of benchmarks
         return pd.DataFrame()
-    pooled = pool_pairs(responses, answered)
-    margins = pooled[(pooled["measure"] == "margin") & pooled["balanced"]]
+    margins = responses[(responses["measure"] == "margin") & responses["balanced"]]
     margins = margins.assign(margin=margins["value"], item=margins["pair_item"])
     effects = effects_on_margins(margins, [*KEYS])
     effects = effects.rename(columns={"margin": "value", "effect": "level"}).drop(columns="standardised")
     effects["facet"] = np.where(effects["level"] == MEANING, "", "effect")
     parts = [effects.assign(measure="margin", level=effects["level"].replace(MEANING, ""), ties=0, chance=np.nan)]
-    parts += _rates_of_biases(responses, answered)
-    apart = poolable(responses, answered, ["form", "control"])
-    apart = apart[(apart["source"] == "real") & (apart["measure"] == "accuracy")]
-    paper = responses["balanced"] & responses["deciding"] & (responses["measure"] == "accuracy")
-    paper &= (responses["origin"] == "paper") & (responses["tests"] == "meaning") & (responses["source"] == "real")
-    published = pd.concat([responses[paper].assign(construction=ALL), responses[paper]], ignore_index=True)
+    parts += _rates_of_biases(decisions_of(responses))
+    of_single = responses[(responses["construction"] != ALL) & (responses["source"] == "real")]
+    balanced = of_single[of_single["balanced"] & (of_single["measure"] == "accuracy")]
+    apart = balanced[balanced["tests"].isin(["form", "control"])].assign(construction=ALL)
+    paper = decisions_of(balanced[(balanced["origin"] == "paper") & (balanced["tests"] == "meaning")])
+    published = pd.concat([paper.assign(construction=ALL), paper], ignore_index=True)
     for rows, facets in ((apart, _APART), (published, [Facet("origin", ["origin"])])):
         if len(rows):
             parts.append(rates_of(rows.assign(decides=False), facets))
     return pd.concat([part.assign(decides=False) for part in parts if len(part)], ignore_index=True)
 
 
-def _rates_of_biases(responses: pd.DataFrame, answered: pd.MultiIndex) -> list[pd.DataFrame]:
+def _rates_of_biases(decisions: pd.DataFrame) -> list[pd.DataFrame]:
     """Return both biases of the pairs of meaning with real words, and how many decisions change, as rates.
 
     Bias (i) is of constructions that have a switched form; bias (ii) of those that have two variants of the published
     design, without sentences that this project has added. All constructions together are those whose cells are all
     balanced.
     """
-    items = as_items(responses).assign(source="real")
-    meaning = items[(items["tests"] == "meaning") & (items["words"] == "real")]
-    together = as_items(poolable(responses, answered, ["meaning"])).assign(source="real")
-    whole = meaning.groupby(["model", "construction"])["balanced"].transform("all")
-    together = together[together["id"].isin(meaning.loc[whole, "id"]) & (together["words"] == "real")]
+    meaning = decisions[(decisions["tests"] == "meaning") & (decisions["source"] == "real")]
+    is_all = meaning["construction"] == ALL
+    single = meaning[~is_all]
+    whole = single.groupby(["model", "construction"])["balanced"].transform("all")
+    together = meaning[is_all & meaning["item"].isin(single.loc[whole, "item"])]
     # Which ways a construction has is seen on its own rows, before all are one.
-    together = together.merge(meaning[["id", "construction"]].drop_duplicates(), on="id", suffixes=("", "_of"))
-    meaning = meaning.assign(construction_of=meaning["construction"])
-    both, parts = pd.concat([meaning, together], ignore_index=True), []
+    construction_of_item = dict(zip(single["item"], single["construction"], strict=True))
+    both = pd.concat([single, together], ignore_index=True)
+    both = both.assign(own_construction=both["item"].map(construction_of_item))
+    parts = []
     for column, part in (("order", both), ("variant", both[both["origin"] == "paper"])):
-        two_ways = part[part.groupby("construction_of")[column].transform("nunique") == 2]
-        for facet, by in (("compared", []), ("compared_noun_type", ["noun_type"])):
-            table = bias_by(two_ways, column, [*KEYS, *by])
-            level = column + ("." + table["noun_type"] if by else "")
-            named = table.assign(facet=facet, level=level, ties=0, chance=np.nan)
-            of_changes = {"changed_low": "low", "changed_high": "high", "changed": "value"}
-            columns = [*KEYS, "facet", "level", "measure", "value", "low", "high", "n", "ties", "chance"]
-            biases = named.rename(columns={"bias": "value"}).assign(measure="bias")
-            changes = named.drop(columns=["low", "high"]).rename(columns=of_changes).assign(measure="changed")
-            parts += [biases[columns], changes[columns]]
+        two_ways = part[part.groupby("own_construction")[column].transform("nunique") == 2]
+        parts.append(biases(two_ways, column, [*KEYS]).assign(facet="compared", level=column))
+        by_noun_type = biases(two_ways, column, [*KEYS, "noun_type"])
+        level = column + "." + by_noun_type.pop("noun_type")
+        parts.append(by_noun_type.assign(facet="compared_noun_type", level=level))
     return parts
 
 
-def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequence[Member]) -> pd.DataFrame:
-    """Return rates with controls and the verdicts beside them, fixed preferences, and the baseline of both orders.
+def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """Return the bias between two ways of asking about the same items, and the share of changed decisions, as rates.
 
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES` but verdict.
-        control_of: Construction -> its control.
-        members: The models.
-
-    Returns:
-        ``rates`` with control and its numbers, verdict ("" where there is no control), prefers and has_verdict: pairs
-        with pseudowords have none. The difference from a baseline of both orders is that of the accuracy, which is of
-        all pairs.
-    """
-    place = ["model", "construction", "source"]
-    whole = rates[rates["facet"] == ""]
-    accuracy = whole[whole["measure"] == "accuracy"].set_index(place)
-    differences = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
-    is_both = (rates["measure"] == "both_orders") & (rates["facet"] == "")
-    of_both = pd.MultiIndex.from_frame(rates.loc[is_both, place])
-    result = rates.copy()
-    result.loc[is_both, differences] = accuracy.reindex(of_both)[differences].to_numpy()
-    best = best_baseline(rates[is_both].rename(columns={"value": "accuracy"}), place[1:], members)
-    of_best = best.set_index(place[1:])["model"].reindex(of_both.droplevel(0)).fillna("")
-    result.loc[is_both, "baseline"] = of_best.to_numpy()
-    result["has_verdict"] = rates["source"] != "pseudo"
-    return control_verdicts(_with_preferences(result, accuracy), control_of)
-
-
-def _with_preferences(rates: pd.DataFrame, accuracy: pd.DataFrame) -> pd.DataFrame:
-    """Return rates with the column prefers: whether the model of a row has a fixed preference."""
-    wordings = fixed_preferences(rates)
-    prefers = []
-    for row in rates.to_dict("records"):
-        place = (row["model"], row["construction"], row["source"])
-        if row["facet"] or row["measure"] not in ("accuracy", "both_orders"):
-            prefers.append(False)
-        elif row["measure"] == "accuracy":
-            prefers.append(place in wordings)
-        else:
-            prefers.append(bool(row["high"] < CHANCE_IN_BOTH and accuracy.loc[place, "high"] >= HALF))
-    return rates.assign(prefers=prefers)
-
-
-def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return how far two ways of asking about the same items are apart.
-
-    With ``column="order"`` this is bias (i), |mean(original) - mean(switched)|; with ``column="variant"`` bias (ii),
+    With ``column="order"`` it is bias (i), |mean(original) - mean(switched)|; with ``column="variant"`` bias (ii),
     |mean(A) - mean(B)|, a preference for one diagnostic. A difference of 0 lies on the edge of what |difference| can
     be, so where the difference's interval has 0 in it, the bias's begins there.
 
@@ -488,35 +433,117 @@ def bias_by(judged: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFram
     against a decision counts as half): near 1 for such a model, 0 for one that understands.
 
     Args:
-        judged: Judged pairs of constructions that have two ways of asking. Items of which only one was decided, as of a
-            model that replies in words, are left out.
+        decisions: Decisions on constructions that have two ways of asking. Items of which only one was decided, as of
+            a model that replies in words, are left out.
         column: "order" or "variant".
         by: The columns that make the groups, such as noun_type.
 
     Returns:
-        One row a group: the columns of ``by``; first and second, the two ways; bias, low, high; changed, changed_low,
-        changed_high; n.
+        The columns of ``by``; measure, bias or changed; value, low, high, n, ties and chance.
 
     Source:
         Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
     """
-    keys = [*by, "item", *(name for name in MEMBERS if name != column)]
-    position = judged.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
-    first = judged[position == 0].rename(columns={column: "first"})
-    second = judged.loc[position == 1, [*keys, column, "accuracy"]]
-    second = second.rename(columns={column: "second", "accuracy": "other"})
-    both = first.merge(second, on=keys, validate="one_to_one")
-    for way in ("first", "second"):  # each construction has its own names
-        both[way] = both.groupby([*by])[way].transform(lambda names: " / ".join(names.unique()))
-    differences = difference_by(both, "accuracy", "other", by)
-    low, high = differences["low"], differences["high"]
-    changed = both.assign(changed=(both["accuracy"] - both["other"]).abs())
-    table = rate_by(changed, "changed", [*by, "first", "second"])
-    table = table.rename(columns={"low": "changed_low", "high": "changed_high"})
-    table["bias"] = differences["difference"].abs()
-    table["low"] = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low.abs(), high.abs()))
-    table["high"] = np.maximum(low.abs(), high.abs())
-    return table[[*by, "first", "second", *BIAS]]
+    keys = [*by, "pair_item", *(name for name in ("variant", "sentence", "order") if name != column)]
+    position = decisions.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
+    second = decisions.loc[position == 1, [*keys, "value"]].rename(columns={"value": "other"})
+    both = decisions[position == 0].merge(second, on=keys, validate="one_to_one")
+    table = difference_by(both, "value", "other", by)
+    low, high = table["low"], table["high"]
+    bias = table.assign(
+        measure="bias",
+        value=table["difference"].abs(),
+        low=np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low.abs(), high.abs())),
+        high=np.maximum(low.abs(), high.abs()),
+    )
+    changed = rate_by(both.assign(value=(both["value"] - both["other"]).abs()), "value", by).assign(measure="changed")
+    return pd.concat([bias.drop(columns="difference"), changed], ignore_index=True).assign(ties=0, chance=np.nan)
+
+
+def fixed_preferences(rates: pd.DataFrame) -> dict[tuple[str, str, str], tuple[dict[Any, Any], dict[Any, Any]]]:
+    """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
+
+    Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
+    construction: within such a group one answer, or one rule, may be right in all pairs. "Mostly" means that the 95 %
+    interval does not contain a half.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`, of minimal pairs.
+
+    Returns:
+        (model, construction, source) -> the rate in which the model is most wrong, and the one in which it is most
+        right.
+    """
+    of_wordings = rates[rates["facet"].isin(["variant", "sentence"]) & (rates["construction"] != ALL)]
+    preferences = {}
+    for place, rows in of_wordings.groupby(_PLACE, sort=False):
+        rivals = rows[rows["facet"] == "sentence"]
+        wordings = (rivals if len(rivals) else rows).to_dict("records")
+        worst, best = (choose(wordings, key=lambda row: row["value"]) for choose in (min, max))
+        if worst["high"] < HALF < best["low"]:
+            model, construction, source = map(str, place)
+            preferences[model, construction, source] = (worst, best)
+    return preferences
+
+
+def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequence[Member]) -> pd.DataFrame:
+    """Return rates with controls, fixed preferences, and the baseline of both orders.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES` but verdict.
+        control_of: Construction -> its control, "" for none.
+        members: The models.
+
+    Returns:
+        ``rates`` with the columns of `with_controls`, prefers and has_verdict: pairs with pseudowords have none. The
+        difference from a baseline of both orders is that of the accuracy, which is of all pairs.
+    """
+    whole, is_real = rates["facet"] == "", rates["source"] != "pseudo"
+    is_accuracy, is_both = (whole & (rates["measure"] == measure) for measure in ("accuracy", "both_orders"))
+    places = pd.MultiIndex.from_frame(rates[_PLACE])
+    accuracy = rates[is_accuracy].set_index(_PLACE).reindex(places).set_axis(rates.index)  # of the place of each row
+    best = best_baseline(rates[is_both].rename(columns={"value": "accuracy"}), _PLACE[1:], members)
+    of_best = best.set_index(_PLACE[1:])["model"].reindex(places.droplevel(0)).fillna("")
+    result = rates.copy()
+    result.loc[is_both, _DIFFERENCE] = accuracy.loc[is_both, _DIFFERENCE]
+    result["baseline"] = result["baseline"].mask(is_both, of_best.to_numpy())
+    in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
+    in_one_wording = places.isin(list(fixed_preferences(rates)))
+    prefers = (is_accuracy & in_one_wording) | (is_both & in_one_order)
+    return with_controls(result.assign(prefers=prefers, has_verdict=is_real), control_of)
+
+
+def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
+    """Return rates with those of controls, which ask the same questions about what the text says in plain words.
+
+    A model that fails a control cannot be tested in this format, so its rate does not tell what it knows. To pass, the
+    accuracy and the rate of both orders must lie above chance: one place or one answer gets 50 % of all pairs, and
+    guesses get 25 % in both orders. The same holds for the construction.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`; of both orders with the differences of the accuracy.
+        control_of: Construction -> its control, "" for none.
+
+    Returns:
+        ``rates`` with control, control_low, control_high and control_n; passes_control, None where there is no control
+        or no difference from a baseline; and is_above, whether the construction is answered above chance, or, where
+        passes_control is None, the rate.
+    """
+    keys = ["model", "construction"]
+    whole = rates[(rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()]
+    above = (whole["low"] > whole["chance"]).groupby([whole[key] for key in keys]).all()
+    accuracy = whole[whole["measure"] == "accuracy"].set_index(keys)
+    control = pd.MultiIndex.from_arrays([whole["model"], whole["construction"].map(control_of).fillna("")])
+    numbers = accuracy[["value", "low", "high", "n"]].reindex(control)
+    beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=_CONTROL)
+    beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
+    beside["passes_control"] = above.reindex(control).to_numpy()
+    joined = rates.join(beside.dropna(subset="control"))
+    is_known = joined["passes_control"].notna() & rates["difference"].notna()
+    is_above = joined["is_above"].where(is_known, rates["low"] > rates["chance"]).astype(bool)
+    return joined.assign(
+        is_above=is_above, passes_control=joined["passes_control"].astype(object).where(is_known, None)
+    )
 
 
 def construction_of(group: object) -> str:

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -16,7 +17,7 @@ from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF
-from cxprobe.tasks.pairs.balance import fixed_preferences
+from cxprobe.tasks.pairs.evaluate import fixed_preferences
 from cxprobe.tasks.pairs.params import PairsStage
 
 _WAYS = {  # way of asking -> its entry in the legend
@@ -40,7 +41,7 @@ class Dots(NamedTuple):
         where: A condition on the rates; they have the columns tests and part too.
         of_two: A column with two values: constructions that have only one of them are not drawn. None to draw all.
         models: Which models are drawn: "seeing" (all that are not baselines), "trained" or "baseline".
-        measure: What is drawn.
+        measure: The measure that is drawn.
         best: Whether a tick in each row shows the best baseline.
     """
 
@@ -108,9 +109,9 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[st
     ratings = load_ratings(section.constructions)
     people = human_agreement(ratings[ratings["kind"] == "pairs"])
     figures = _dots(FIGURES, shown, section.evaluate.score, members, earlier_checkpoints(series), people)
-    cards = inputs.table("evaluate_pairs/tables/baselines")
-    if len(cards):
-        own = cards[cards["dataset"].isin(shown["construction"] + ", real")]
+    baselines = inputs.table("evaluate_pairs/tables/baselines")
+    if len(baselines):
+        own = baselines[baselines["dataset"].isin(shown["construction"] + ", real")]
         if len(own):
             figures["cards"] = baseline_figure(own)
     for name, benchmark in section.benchmarks.items():
@@ -135,7 +136,7 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[st
 
 
 def _rows(rates: pd.DataFrame, inputs: ReportInputs) -> list[str]:
-    """Return what figures call the row of each rate: the construction, and the variant with what it asks."""
+    """Return the name of each rate's row in figures: the construction, and the variant with its question."""
     questions = inputs.table("make_pairs/questions")
     columns = ["construction", "variant", "question"]
     asked = {(name, variant): text for name, variant, text in (questions[columns].to_numpy() if len(questions) else ())}
@@ -159,31 +160,31 @@ def _along(
     parts = of_all["level"].str.partition(".")
     names = (parts[0] + "." + of_all["measure"]).map(ways)
     biases = of_all.assign(panel=names + ", " + parts[2]).rename(columns={"value": _BIAS_VALUE})[names.notna()]
-    figures = {}
     of_score = score.replace("_", " ")
-    for axis, end, table, value, title in (
-        *((one.axis, "", whole, "accuracy", f"own ({of_score})") for one in series.values()),
-        *((one.axis, "_biases", biases, _BIAS_VALUE, f"biases by noun type, {of_score}") for one in series.values()),
+    drawn = {
+        "": (whole, "accuracy", f"own ({of_score})"),
+        "_biases": (biases, _BIAS_VALUE, f"biases by noun type, {of_score}"),
+    }
+    figures = {}
+    for (end, (table, value, title)), axis in product(
+        drawn.items(), dict.fromkeys(one.axis for one in series.values())
     ):
-        along = [
-            table[table["model"].isin(one.models)].assign(
-                series=name, **{axis: lambda rows, one=one: rows["model"].map(one.models).astype(float)}
-            )
-            for name, one in series.items()
-            if one.axis == axis and table["model"].isin(one.models).any()
-        ]
-        if along:
-            best = best_baseline(table, ["panel"], members) if value == "accuracy" else None
-            figures[f"by_{axis}{end}"] = curves(
-                pd.concat(along),
-                title,
-                x=axis,
-                panels="panel",
-                colours="series",
-                value=value,
-                chance=_CHANCE.get(value),
-                best=best,
-            )
+        steps = {name: one.models for name, one in series.items() if one.axis == axis}
+        of_series = [table[table["model"].isin(models)].assign(series=name) for name, models in steps.items()]
+        along = pd.concat(of_series)
+        if along.empty:
+            continue
+        at = [float(steps[name][model]) for name, model in along[["series", "model"]].to_numpy()]
+        figures[f"by_{axis}{end}"] = curves(
+            along.assign(**{axis: at}),
+            title,
+            x=axis,
+            panels="panel",
+            colours="series",
+            value=value,
+            chance=_CHANCE.get(value),
+            best=best_baseline(table, ["panel"], members) if value == "accuracy" else None,
+        )
     return figures
 
 
@@ -206,7 +207,7 @@ def _dots(
         score: Added to each title.
         members: The models.
         left_out: Slugs of models that are not drawn.
-        people: The judgements of people on constructions, a tick in the rows of variants.
+        people: The ratings by people of constructions, a tick in the rows of variants.
     """
     labels = {member.slug: member.label for member in members}
     kinds = {

@@ -73,7 +73,7 @@ class Variant(Closed):
         return self.model_copy(update={"continuation": self.formats[name], "contrast": contrast})
 
     def templates(self) -> Iterator[tuple[Keys, str]]:
-        """Give all templates, each with its keys: what comes first, what follows in each format, and the contrasts."""
+        """Yield all templates, each with its keys: what comes first, what follows in each format, and the contrasts."""
         yield ("context",), self.context or ""
         yield ("rival",), self.rival or ""
         yield ("continuation",), self.continuation
@@ -89,7 +89,7 @@ class Variant(Closed):
         return contexts
 
     def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
-        """Return whether the pairs of a sentence are of the published design."""
+        """Return the origin of the pairs of a sentence."""
         return self.rival_origin if sentence == "rival" and self.origin == "paper" else self.origin
 
 
@@ -208,7 +208,7 @@ def fill_variant(
 
 
 def place_of(variant: Variant, people: Sequence[str], sentence: ContextKind) -> str:
-    """Return whether the person that is right is the "first" or the "second" in a context; "" where it is neither."""
+    """Return the place of the right person in a context, "first" or "second"; "" where it is neither."""
     named = [slot for slot in dict.fromkeys(slots_of(variant.contexts[sentence] or "")) if slot in people]
     contrasts = [variant.contrast[slot] for slot in slots_of(variant.continuation) if slot in variant.contrast]
     right = contrasts[0].good if sentence == "construction" else contrasts[0].bad
@@ -219,7 +219,7 @@ def place_of(variant: Variant, people: Sequence[str], sentence: ContextKind) -> 
 
 
 def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Give what keeps pairs from being made, whatever they say.
+    """Yield the faults because of which pairs cannot be made.
 
     Args:
         content: The pairs.

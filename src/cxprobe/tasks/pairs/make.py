@@ -55,7 +55,7 @@ def pairs_of(table: pd.DataFrame) -> list[Pair]:
 
 @dataclass(frozen=True)
 class Draw:
-    """What an item is made of, as indices.
+    """The rows, people and pronouns of an item, as indices.
 
     Attributes:
         rows: Which row of each group, the frames first.

@@ -1,4 +1,4 @@
-"""Mean margins of minimal pairs, taken apart: what a model knows, and what it prefers whatever is asked."""
+"""Mean margins of minimal pairs, taken apart: knowledge of the meaning, and preferences whatever is asked."""
 
 from collections.abc import Sequence
 

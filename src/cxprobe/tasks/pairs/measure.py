@@ -1,4 +1,4 @@
-"""Minimal pairs: which texts a model has to score, and which pairs could not be judged by them."""
+"""The texts of minimal pairs that a model scores, and the pairs that these scores could not decide."""
 
 from collections.abc import Mapping, Sequence
 
@@ -38,17 +38,17 @@ def member_texts(pairs: Sequence[Pair]) -> list[str]:
 
 
 def ends_alone(pairs: Sequence[Pair]) -> list[str]:
-    """Return what follows a context, without the space before it; each once, and none for pairs without a context."""
+    """Return the continuations of contexts without the space before them, each once; none where there is no context."""
     return list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
 
 
 def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequence[str]) -> None:
-    """Refuse pairs that could not be judged by what a model will say about them, before it is asked.
+    """Raise if a token that the scores need will have no score, before the model scores anything.
 
     Args:
         model: The model; its weights are not needed.
         pairs: The pairs.
-        scores: By which scores they are to be judged.
+        scores: The scores by which they are decided.
 
     Raises:
         DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ

@@ -23,7 +23,7 @@ def construction_of_pairs(name: str) -> str:
 
 
 def called_pairs(name: str) -> str:
-    """Return what pairs are called beside other items of their construction."""
+    """Return the name of pairs beside other items of their construction."""
     return "minimal pairs of form" if name.endswith(FORM) else "minimal pairs"
 
 

@@ -1,4 +1,4 @@
-"""Minimal pairs as people judge them."""
+"""Minimal pairs as items that people rate."""
 
 from collections.abc import Iterable, Iterator
 

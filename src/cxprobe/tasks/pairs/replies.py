@@ -1,25 +1,31 @@
-"""Minimal pairs judged by replies in words: which of two texts a model calls the likelier, asked in both orders.
+"""Minimal pairs evaluated by replies in words: the text that a model calls the likelier, asked in both orders.
 
 A pair's credit is the mean over the replies that could be read: 1 where the right text is chosen in either order, 0
 where the wrong one is, 0.5 where the choice changes with the order. A pair of which no reply could be read is left out,
-and is not wrong. Judged pairs have the scheme "reply" and the score "asked", whatever decides for other models.
+and is not wrong. Such pairs have the scheme "reply" and the score "asked", whatever decides for other models.
 """
 
-import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.models.replies import evaluate_reply
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.pairs.evaluate import ASKED, REPLY, EvaluationConfig, as_responses, credit_pairs
+from cxprobe.tasks.pairs.evaluate import ASKED, REPLY, EvaluationConfig, as_responses, credit_pairs, pair_responses
 from cxprobe.tasks.pairs.sources import OWN_PAIRS
 
 _GROUPS = ["construction", "tests", "words", "variant"]  # of this project's pairs
 _ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin
 
 
+def responses_of_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+    """Return the responses of one model that was asked in words, see `read_replies` for the arguments."""
+    read = read_replies(pairs, replies, how)
+    decided = pair_responses(evaluate_replies(pairs, read, how), how)
+    return pd.concat([decided, reply_responses(read, how)], ignore_index=True)
+
+
 def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Read what one model replied about pairs.
+    """Read the replies of one model about pairs.
 
     Args:
         pairs: The pairs, see `cxprobe.tasks.pairs.evaluate.decide_pairs`; also those that were not asked about.
@@ -28,7 +34,7 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConf
         how: Whose pairs they are.
 
     Returns:
-        One row a question: pair, the id of the pair; gold, the letter of the right text; reply; answer, "A", "B" or ""
+        One row a question: pair, the id of the pair; gold, the letter of the right text; answer, "A", "B" or ""
         if there is none; outcome, "right", "wrong", "unparsed" or "failed"; and the groups and clusters of the pair.
 
     Raises:
@@ -37,14 +43,14 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConf
     unknown = sorted(set(replies["pair"]) - set(pairs["id"]))
     if unknown:
         raise DataError(f"{len(unknown)} pairs were asked about that are not there, such as {unknown[0]}; ask again")
-    evaluated = []
+    outcomes = []
     for row in replies.to_dict("records"):
         reply, options = None if row["failed"] else row["reply"], {"A": row["option_a"], "B": row["option_b"]}
-        evaluated.append(evaluate_reply(reply, row["gold"], options, chain_of_thought=False))
-    outcomes = pd.DataFrame(evaluated, columns=["answer", "outcome"], index=replies.index)
-    read = replies[["pair", "gold", "reply"]].join(outcomes)
+        outcomes.append(evaluate_reply(reply, row["gold"], options, chain_of_thought=False))
+    answers = pd.DataFrame(outcomes, columns=["answer", "outcome"], index=replies.index)
     groups = _GROUPS if how.source == OWN_PAIRS else how.cell
     about = ["id", *groups, *(name for name in pairs.columns if name.startswith(CLUSTER))]
+    read = replies[["pair", "gold"]].join(answers)
     return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")
 
 
@@ -65,7 +71,7 @@ def evaluate_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: EvaluationCon
 
 
 def reply_responses(read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Return how a model that is asked chooses, apart from whether that is right, as responses.
+    """Return responses about the choices of a model that is asked, beside their accuracy.
 
     Args:
         read: What `read_replies` returns, of one model.
@@ -89,6 +95,5 @@ def reply_responses(read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
         "failed": asked.assign(value=asked["outcome"] == "failed"),
     }
     rows = pd.concat([table.assign(measure=measure) for measure, table in values.items()], ignore_index=True)
-    rows = rows.assign(value=rows["value"].astype(float), chance=np.nan, gold="", chosen="", way="", layer="")
-    flags = {"decides": False, "deciding": False, "balanced": True}
-    return as_responses(rows.assign(scheme=REPLY, score=ASKED, **flags), how).assign(item=rows["item"].to_numpy())
+    rows = rows.assign(value=rows["value"].astype(float), gold="", scheme=REPLY, score=ASKED, balanced=True)
+    return as_responses(rows, how).assign(item=rows["item"].to_numpy())

@@ -1,5 +1,6 @@
 """The task of minimal pairs: its implementation of `cxprobe.results.task.Task`."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,8 +33,8 @@ from cxprobe.results.task import (
     replied_demand,
 )
 from cxprobe.results.words import in_full, number
-from cxprobe.tasks.pairs.balance import fixed_preferences, unbalanced_cells, with_one_answer
-from cxprobe.tasks.pairs.evaluate import answered_variants
+from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
+from cxprobe.tasks.pairs.evaluate import answered_variants, fixed_preferences
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
@@ -119,8 +120,8 @@ class PairsTask(Task):
                     yield Example(f"{pair}, variant {letter}, format {name_of_format}", context, good, bad)
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return what baselines get on the pairs of meaning and of form, see `cxprobe.tasks.pairs.described`."""
-        from cxprobe.tasks.pairs.described import baseline_rates
+        """Return the rates of baselines on the pairs of meaning and of form, see `cxprobe.tasks.pairs.preview`."""
+        from cxprobe.tasks.pairs.preview import baseline_rates
 
         return pd.concat([pd.DataFrame(), *(baseline_rates(name, params) for name in self.items_in(construction))])
 
@@ -190,7 +191,7 @@ class PairsTask(Task):
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield how much each model reads, and how much each is asked in words."""
-        from cxprobe.tasks.pairs.asking import draw_pairs, load_preference_prompts, preference_questions
+        from cxprobe.tasks.pairs.asking import draw_from_sources, load_preference_prompts, preference_questions
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
@@ -204,12 +205,8 @@ class PairsTask(Task):
                     texts |= {*table.loc[table["context"] != "", side].str.lstrip()}
             yield from read_demand(params.models, "measure_pairs", [entry], texts)
         if section.ask and section.llms:
-            questions: list[str] = []
-            for source, table in tables.items():
-                by = ["construction", "words"] if source == OWN_PAIRS else section.benchmarks[source].by
-                drawn = draw_pairs(table, by, section.ask.pairs_per_construction, params.seed)
-                of_source = preference_questions(drawn, section.ask.prompt, load_preference_prompts())
-                questions += of_source["question"].tolist()
+            drawn = pd.concat(draw_from_sources(section, tables, params.seed).values())
+            questions = preference_questions(drawn, section.ask.prompt, load_preference_prompts())["question"].tolist()
             yield from replied_demand(params.llms, "ask_pairs", section.llms, questions)
 
     # ---- reports
@@ -392,8 +389,8 @@ def _people_if_sound() -> People | None:
 
 def _contents(inputs: ReportInputs) -> dict[str, PairsFile]:
     """Return entry of ``constructions`` -> the content of its file."""
-    items = [files.items["pairs"] for files in inputs.constructions.values() if "pairs" in files.items]
-    return {name: content for pairs in items for name, content in pairs.files.items()}
+    items = (files.items.get("pairs") for files in inputs.constructions.values())
+    return {name: content for pairs in items if pairs for name, content in pairs.files.items()}
 
 
 def _rates_at(rates: pd.DataFrame) -> dict[tuple[str, str, str], dict[Any, Any]]:
@@ -408,28 +405,24 @@ def _in_one_order(accuracy: Mapping[Any, Any]) -> str:
 
 def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, str], str]:
     """Return (model, pairs) -> the parts of the mean margin that a reader must know, see `effects_on_margins`."""
-    rates, told = inputs.rates("pairs"), dict[tuple[str, str], str]()
+    rates, parts = inputs.rates("pairs"), defaultdict[tuple[str, str], list[str]](list)
     margins = rates[(rates["measure"] == "margin") & (rates["source"] == "real") & rates["level"].isin(_MARGINS)]
     for row in margins.to_dict("records"):
         part = f"{_MARGINS[row['level']]} {row['value']:+.3f} nats [{row['low']:+.3f}, {row['high']:+.3f}]"
-        place = (row["model"], row["construction"])
-        told[place] = f"{told[place].removesuffix('; ')}, {part}; " if place in told else f"{part}; "
-    return told
+        parts[row["model"], row["construction"]].append(part)
+    return {place: f"{', '.join(of_place)}; " for place, of_place in parts.items()}
 
 
 def _clusters(inputs: ReportInputs) -> dict[tuple[str, str], int]:
     """Return (model, pairs) -> how many clusters the interval of the pairs with real words rests on."""
-    table = inputs.table("evaluate_pairs/tables/clusters")
-    real = table[table["source"] == "real"] if len(table) else table
-    return {(str(row["model"]), str(row["construction"])): int(row["clusters"]) for _, row in real.iterrows()}
+    rows = inputs.table("evaluate_pairs/tables/clusters").to_dict("records")
+    return {(row["model"], row["construction"]): int(row["clusters"]) for row in rows if row["source"] == "real"}
 
 
 def _unbalanced(inputs: ReportInputs) -> dict[tuple[str, str], tuple[str, str, str]]:
     """Return (pairs, variant) in which one answer is always right -> the right word, the wrong one, and the reason."""
-    cells = inputs.table("make_pairs/unbalanced")
-    columns = ["construction", "variant", "right", "wrong", "reason"]
-    rows = cells[columns].astype(str).to_numpy().tolist() if len(cells) else []
-    return {(name, variant): (right, wrong, reason) for name, variant, right, wrong, reason in rows}
+    rows = inputs.table("make_pairs/unbalanced").astype(str).to_dict("records")
+    return {(row["construction"], row["variant"]): (row["right"], row["wrong"], row["reason"]) for row in rows}
 
 
 def _findings_of_ways(construction: str, rates: pd.DataFrame) -> Iterator[Finding]:
@@ -453,8 +446,8 @@ def _agreement(items: ConstructionPairs, inputs: ReportInputs, models: ReportMod
     for name in items.files if len(table) else ():
         rows = []
         for _, row in table[(table["construction"] == name) & table["model"].isin(models.with_pages)].iterrows():
-            known = pd.notna(row["kappa"]) and pd.notna(row["low"])
-            kappa = f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if known else "not defined"
+            is_known = pd.notna([row["kappa"], row["low"]]).all()
+            kappa = f"{row['kappa']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" if is_known else "not defined"
             counts = [str(int(row[count])) for count in _COUNTS]
             rows.append([models.label(row["model"]), row["first"], row["second"], kappa, number(row["n"]), *counts])
         yield PageTable(f"{title} ({called_pairs(name)})", path, head, rows)

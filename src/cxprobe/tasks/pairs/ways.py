@@ -1,137 +1,113 @@
-"""The same minimal pairs asked in three ways: which text a probe takes, which the model expects, and which it names.
+"""The same minimal pairs asked in three ways: the text that a probe takes, the model expects, and the model names.
 
 ``recognised``: a linear probe on the model's vectors, trained on other frames, takes the right text. ``expected``: the
-model finds the right text more probable. ``said``: asked in words, it names the right text. A verdict is 1, 0, or 0.5
-for a tie; where a way was not tried, or no reply could be read, there is none (NaN).
+model finds the right text more probable. ``said``: asked in words, it names the right text.
 """
 
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from cxprobe.results.schema import HALF
 from cxprobe.stats import LEVEL, credits_of_margins
+from cxprobe.tasks.pairs.evaluate import decisions_of
 from cxprobe.tasks.pairs.sources import FRAME
 
 WAYS = ("recognised", "expected", "said")
 _COUNTS = ["n", "both_right", "first_alone", "second_alone", "both_wrong", "ties"]
 
 
-def verdicts(predicted: pd.DataFrame, expected: pd.DataFrame, said: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the verdicts of one model on each pair of a construction.
-
-    The layer whose probe decides about a pair is the one that is most often right about the pairs of all other frames,
-    so that no pair has a part in choosing its layer; the lowest of several.
-
-    Args:
-        predicted: One row a pair and layer: id, layer (-1 for counts of words), probability.
-        expected: Judged pairs: id, accuracy, construction, variant and ``cluster_<name>``, one of them the frame.
-        said: Judged replies: id and accuracy; None where nobody was asked.
-
-    Returns:
-        One row a pair that a probe has predicted: the columns of ``expected`` but accuracy, score and scheme;
-        layer; recognised, words (the verdict of the probe on counts of words), expected, and said.
-    """
-    credits = _with_credits(predicted).pivot(index="id", columns="layer", values="accuracy")
-    items = expected[expected["id"].isin(credits.index)].reset_index(drop=True)
-    items = items.rename(columns={"accuracy": "expected"}).drop(columns=["score", "scheme"])
-    credits = credits.loc[items["id"]].reset_index(drop=True)
-    of_layers = credits.drop(columns=-1)  # (pairs, layers)
-    of_other_frames = of_layers.sum() - of_layers.groupby(items[FRAME].astype(str)).transform("sum")
-    chosen = of_other_frames.to_numpy().argmax(axis=1)
-    items["layer"] = of_layers.columns.to_numpy()[chosen]
-    items["recognised"] = of_layers.to_numpy()[np.arange(len(items)), chosen]
-    items["words"] = credits[-1]
-    items["said"] = np.nan if said is None else items["id"].map(said.set_index("id")["accuracy"]).astype(float)
-    return items
-
-
-def verdicts_of_models(
-    items: pd.DataFrame, predicted: Mapping[str, Mapping[str, pd.DataFrame]], asked: Mapping[str, str | None]
+def with_ways(
+    responses: pd.DataFrame, predicted: Mapping[str, Mapping[str, pd.DataFrame]], asked: Mapping[str, str | None]
 ) -> pd.DataFrame:
-    """Return the verdicts of all models whose vectors are probed, see `verdicts`; no rows if there are none.
+    """Return responses with those of probed models in each way, "words" among them, and by the probe of each layer.
 
     Args:
-        items: The decided pairs of all models.
-        predicted: Model -> construction -> what its probes predict.
+        responses: Those of all models (`cxprobe.tasks.pairs.evaluate.pair_responses`).
+        predicted: Model -> construction -> predictions of its probes: id, layer (-1 for counts of words), probability.
         asked: Model -> the same one as it is asked in words, or None.
     """
-    tables = [items.head(0)]
+    decisions = decisions_of(responses)
+    ways: dict[str, list[pd.DataFrame]] = {way: [] for way in ("words", *WAYS)}
+    layers: list[pd.DataFrame] = []
     for model, of_model in predicted.items():
-        said = items[items["model"] == asked[model]]
-        own = items[items["model"] == model]
+        said = decisions[decisions["model"] == asked[model]].set_index("item")["value"]
         for name, table in of_model.items():
-            expected = own[own["construction"] == name]
-            tables.append(verdicts(table, expected, said if len(said) else None))
-    return pd.concat(tables[1:] or tables, ignore_index=True)
+            table = table.assign(credit=credits_of_margins(table["probability"].to_numpy(np.float64) - 0.5))
+            credits = table.pivot(index="id", columns="layer", values="credit")
+            own = decisions[(decisions["model"] == model) & (decisions["construction"] == name)]
+            items = own[own["item"].isin(credits.index)].reset_index(drop=True)
+            credits = credits.loc[items["item"]].reset_index(drop=True)  # (pairs, words and layers)
+            of_layers = credits.drop(columns=-1)
+            values: dict[str, Any] = {
+                "words": credits[-1],
+                "recognised": _of_best_layer(of_layers, items[FRAME].astype(str)),
+                "expected": items["value"],
+                "said": items["item"].map(said),
+            }
+            for way, credit in values.items():
+                ways[way].append(items.assign(way=way, value=credit))
+            layers += [items.assign(way="recognised", layer=str(layer), value=of_layers[layer]) for layer in of_layers]
+    added = pd.concat([responses.head(0), *chain(*ways.values()), *layers]).dropna(subset="value")
+    added = added.assign(gold="", chosen="", scheme="", score="", decides=False, deciding=False, balanced=True)
+    return pd.concat([responses, added], ignore_index=True)
 
 
-def _with_credits(predicted: pd.DataFrame) -> pd.DataFrame:
-    """Return predictions of probes with the column accuracy: 1, 0, or 0.5 for a tie."""
-    return predicted.assign(accuracy=credits_of_margins(predicted["probability"].to_numpy(np.float64) - 0.5))
+def _of_best_layer(credits: pd.DataFrame, frames: "pd.Series[str]") -> NDArray[np.float64]:
+    """Return the credit of each pair on the layer that is most often right about the pairs of all other frames.
 
-
-def way_responses(verdicts: pd.DataFrame, predicted: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
-    """Return the verdicts of all models as responses: by each way, and by the probe of each layer.
+    So no pair has a part in choosing its layer; of several layers the lowest.
 
     Args:
-        verdicts: What `verdicts_of_models` returns.
-        predicted: See `verdicts_of_models`.
-
-    Returns:
-        The columns of ``verdicts``, with measure, value; way, "words" among them, where it was tried; and layer, the
-        layer whose probe takes the text, "" for the ways.
+        credits: Shape (pairs, layers).
+        frames: Shape (pairs,).
     """
-    tried = [verdicts[verdicts[way].notna()].assign(value=verdicts[way], way=way) for way in ("words", *WAYS)]
-    probed = [table.assign(model=model) for model, of_model in predicted.items() for table in of_model.values()]
-    of_layers = _with_credits(pd.concat(probed).query("layer >= 0")).rename(columns={"accuracy": "value"})
-    keys = ["model", "id"]
-    layers = verdicts.drop(columns="layer").merge(of_layers[[*keys, "layer", "value"]], on=keys, validate="one_to_many")
-    of_probes = layers.assign(way="recognised", layer=layers["layer"].astype(str))
-    of_ways = [table.assign(layer="") for table in tried]
-    return pd.concat([*of_ways, of_probes], ignore_index=True).assign(measure="accuracy")
+    of_other_frames = credits.sum() - credits.groupby(frames).transform("sum")
+    best = of_other_frames.to_numpy().argmax(axis=1)  # (pairs,)
+    return np.take_along_axis(credits.to_numpy(np.float64), best[:, None], axis=1)[:, 0]
 
 
-def agreement_of_ways(items: pd.DataFrame) -> pd.DataFrame:
-    """Return how far the verdicts of every two ways agree, beyond what their rates alone would give.
+def agreement_of_ways(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return the agreement of every two ways beyond chance, pair by pair.
 
     Args:
-        items: What `verdicts_of_models` returns.
+        responses: What `with_ways` returns.
 
     Returns:
-        One row a model, construction and two ways that have verdicts: model, construction, first, second; kappa
+        One row a model, construction and two ways that have responses: model, construction, first, second; kappa
         (Cohen's), low and high (95 % interval by leaving out one frame at a time), NaN where kappa is not defined, as
         where a way is always right; n, the pairs that both ways decide; both_right, first_alone, second_alone,
         both_wrong; and ties, the pairs that are left out because a way has a tie.
     """
+    tried = responses[responses["way"].isin(WAYS) & (responses["layer"] == "")]
     rows = []
-    for place, group in items.groupby(["model", "construction"], sort=False):
-        for first, second in combinations(WAYS, 2):
-            ways = [first, second]
-            known = group.dropna(subset=ways)
-            if known.empty:
-                continue
-            decided = known[(known[ways] != 0.5).all(axis=1)]
-            one, two = decided[first].to_numpy(bool), decided[second].to_numpy(bool)
-            kappa = kappa_with_interval(one, two, decided[FRAME].to_numpy(object))
+    for place, group in tried.groupby(["model", "construction"], sort=False):
+        credits = group.pivot(index="item", columns="way", values="value")
+        frames = group.drop_duplicates("item").set_index("item")[FRAME]
+        for first, second in combinations([way for way in WAYS if way in credits], 2):
+            known = credits[[first, second]].dropna()
+            decided = known[(known != HALF).all(axis=1)]
+            one, two = (decided[way].to_numpy(bool) for way in (first, second))
+            kappa = kappa_with_interval(one, two, frames[decided.index].to_numpy(object))
             cells = _cells(one, two).sum(axis=0)
             rows.append((*place, first, second, *kappa, len(decided), *cells, len(known) - len(decided)))
-    columns = ["model", "construction", "first", "second", "kappa", "low", "high", *_COUNTS]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["model", "construction", "first", "second", "kappa", "low", "high", *_COUNTS])
 
 
 def _cells(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return whether both verdicts are right, the first alone, the second alone, or none, as 1 or 0: (n,) to (n, 4)."""
+    """Return 1 in the column of the case of each item: both right, the first or second alone, none; (n,) to (n, 4)."""
     return np.column_stack([first & second, first & ~second, ~first & second, ~first & ~second]).astype(np.int64)
 
 
 def kappa_with_interval(
     first: NDArray[np.bool_], second: NDArray[np.bool_], clusters: NDArray[np.object_]
 ) -> tuple[float, float, float]:
-    """Return Cohen's kappa of two verdicts with its 95 % interval.
+    """Return Cohen's kappa of two ways with its 95 % interval.
 
     The interval is that of the delete-one-cluster jackknife with the t quantile of its degrees of freedom, cut at -1
     and 1. It is NaN where leaving out one cluster makes kappa undefined, or where there are fewer than two clusters.

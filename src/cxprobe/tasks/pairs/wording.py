@@ -27,7 +27,7 @@ class PairFormat(NamedTuple):
 
     @property
     def called(self) -> str:
-        """What tables call it: `PAPER_FORMAT` for the paper's wording without examples."""
+        """The name in tables: `PAPER_FORMAT` for the paper's wording without examples."""
         return self.format + (f", {self.examples} example{'s' * (self.examples > 1)}" if self.examples else "")
 
 
@@ -36,7 +36,7 @@ IN_PAPER = PairFormat()
 
 
 def wording_of(name: str, contents: Mapping[str, PairsFile], settings: MakePairs) -> PairFormat:
-    """Return how the pairs of a construction are asked: in the paper's words, where they lack the format.
+    """Return the wording of the pairs of a construction: the paper's, where they lack the format.
 
     Their examples are of the controls that are switched if these pairs are, and neither these pairs nor their own
     control. Pairs of form have none.

@@ -11,7 +11,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.models.params import Member
 from cxprobe.models.replies import REPLY, evaluate_reply
 from cxprobe.models.scores import ScoredTexts, no_score
-from cxprobe.results.rates import ALL, Facet, with_all
+from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import KEYS
 from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.items import RELATIONS
@@ -359,7 +359,7 @@ def macro_f1_rates(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataF
         facets: Those of prompts.
     """
     of_setting = next(facet for facet in facets if facet.name == "setting")
-    accuracies = with_all(responses[responses["measure"] == "accuracy"])
+    accuracies = responses[responses["measure"] == "accuracy"]
     divided = of_setting.of(accuracies.assign(answer=accuracies["chosen"]))
     by = [*KEYS, "facet", "level"]
     evaluated = by_option(divided)

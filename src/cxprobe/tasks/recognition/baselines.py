@@ -1,8 +1,9 @@
-"""Baselines of recognition: what stands in a sentence, counted, in the place of what a model makes of it.
+"""Baselines of recognition: counts of a sentence's words, letters, tags or places instead of a model's vectors.
 
-The counts are probed exactly as the vectors of a model's layer are. What a probe reaches on them is what the sentences
-give away by their spelling, their words, their parts of speech, or the places of their function words. To count takes
-no longer than to read what was counted, and tags are set once for all members of a set, so counts are not kept.
+The counts are probed exactly as the vectors of a model's layer are. The rate of a probe on them shows how far the
+sentences give the label away by their spelling, their words, their parts of speech, or the places of their function
+words. To count takes no longer than to read the counts, and tags are set once for all members of a set, so counts are
+not kept.
 """
 
 import re
@@ -44,7 +45,7 @@ _TENTHS = 10
 
 
 def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans = None) -> csr_array:
-    """Count in each sentence what a baseline of recognition knows of it.
+    """Count the features of each sentence that a baseline of recognition reads.
 
     The columns are those of all sentences together, and not of a training part. The probes are as if they were of the
     training part alone: a column that is empty there has a gradient of 0 and, by the penalty, the weight 0. So one

@@ -1,17 +1,15 @@
 """Responses of probes to test sentences, and rates of what stands beside them: controls, selectivity, code length."""
 
 from itertools import combinations
-from math import hypot, sqrt
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from cxprobe.results.answers import other_where_wrong
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import DRAW, HALF, KEYS
-from cxprobe.stats import LEVEL, Estimate, credit, difference_by, rate_by
+from cxprobe.stats import LEVEL, credit, difference_by, rate_by
 
 FACETS = (
     Facet("", where="decides", has_verdicts=True),
@@ -74,50 +72,43 @@ def estimate_over_draws(responses: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     drawn = responses.filter(regex=rf"^{DRAW}\d").columns
     if drawn.empty:
         return rates
-    means = responses.groupby(by, sort=False)[[_OVERLAP, *drawn]].mean().to_numpy()
-    low, high = [], []
-    for row, (overlap, *of_draws) in zip(rates.to_dict("records"), means, strict=True):
-        estimate = Estimate(row["value"], row["low"], row["high"], row["n"])
-        in_draws = np.array(of_draws)
-        widened = add_spread(estimate, in_draws[~np.isnan(in_draws)], overlap)
-        low.append(widened.low)
-        high.append(widened.high)
-    return rates.assign(low=low, high=high)
+    means = responses.groupby(by, sort=False)[[_OVERLAP, *drawn]].mean().reset_index(drop=True)
+    return add_spread(rates, means[drawn], means[_OVERLAP])
 
 
-def add_spread(estimate: Estimate, rates: NDArray[np.float64], overlap: float) -> Estimate:
-    """Return the estimate of a mean rate over training draws with the spread of the draws in its interval.
+def add_spread(rates: pd.DataFrame, of_draws: pd.DataFrame, overlap: "pd.Series[float]") -> pd.DataFrame:
+    """Add the spread of training draws to the intervals of mean rates over draws.
 
-    The interval of the items' mean credits, which says how far another test part could be off, and the t interval of
-    the draws, which says how far other training parts could, are added as variances: each side becomes the root of the
-    sum of both squared half-widths. What draws share does not show in their spread. The half-width of the draws is
+    The interval of the items' mean credits holds the error of another test part, the t interval of the draws that of
+    another training part. They are added as variances: each side becomes the root of the sum of both squared
+    half-widths. The half-width of the draws is
 
         t(0.975; k - 1) * s * sqrt(1 / k + overlap / (1 - overlap))
 
     where s is the standard deviation of the k draws' rates. Draws of n out of N sentences share n / N of them, their
-    variance is that of independent ones times (1 - n / N), and their mean can be off as the N sentences can. Where all
-    draws are the same, nothing is known about the spread and nothing is added.
+    variance is that of independent ones times (1 - n / N), and their mean has the error of the N sentences. Nothing is
+    added where all draws are the same, since their spread is unknown.
 
     Args:
-        estimate: Of each item's mean credit over the draws.
-        rates: Shape (draws,): the rate in each draw.
-        overlap: The share of a draw's training sentences that are in another one too, in [0, 1].
+        rates: One row a rate: value, low, high.
+        of_draws: For each rate, a column with the rate in each draw; NaN where there are fewer draws.
+        overlap: For each rate, the share of a draw's training sentences that are in another one too, in [0, 1].
 
     Source:
         Zou & Donner 2008 for adding intervals; Cochran 1977, §2.6, for draws from finitely many.
     """
-    draws = len(rates)
-    if draws < 2 or overlap >= 1:
-        return estimate
-    quantile = float(stdtrit(draws - 1, (1 + LEVEL) / 2))
-    half = quantile * float(np.std(rates, ddof=1)) * sqrt(1 / draws + overlap / (1 - overlap))
-    low = estimate.value - hypot(estimate.value - estimate.low, half)
-    high = estimate.value + hypot(estimate.high - estimate.value, half)
-    return Estimate(estimate.value, max(0.0, low), min(1.0, high), estimate.n)
+    draws = of_draws.count(axis=1)
+    error = of_draws.std(axis=1) * np.sqrt(1 / draws + overlap / (1 - overlap))
+    half = error * stdtrit(draws - 1, (1 + LEVEL) / 2)
+    low = rates["value"] - np.hypot(rates["value"] - rates["low"], half)
+    high = rates["value"] + np.hypot(rates["high"] - rates["value"], half)
+    has_spread = (draws > 1) & (overlap < 1)
+    limits = {"low": low.clip(lower=0.0), "high": high.clip(upper=1.0)}
+    return rates.assign(**{name: limit.where(has_spread, rates[name]) for name, limit in limits.items()})
 
 
 def overlaps(splits: pd.DataFrame) -> dict[str, float]:
-    """Return for each feature which share of a training draw's sentences another draw has too, the mean of all pairs.
+    """Return for each feature the share of a training draw's sentences that another draw has too, a mean over pairs.
 
     Args:
         splits: Columns feature, split, draw, id; at least two draws.
@@ -130,7 +121,7 @@ def overlaps(splits: pd.DataFrame) -> dict[str, float]:
 
 
 def rates_beside(controls: pd.DataFrame, folds: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of what was computed beside the probes, of any models and sources of sentences.
+    """Return the rates of controls, of folds and of codes, which are no means of responses.
 
     Args:
         controls: See `rates_of_controls`.
@@ -146,7 +137,7 @@ def rates_beside(controls: pd.DataFrame, folds: pd.DataFrame, code: pd.DataFrame
 
 
 def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
-    """Return what is reached without any probe: facet control, level <control> or <control>.<feature>.
+    """Return the rates of controls, which need no probe: facet control, level <control> or <control>.<feature>.
 
     Args:
         controls: Of `cxprobe.tasks.recognition.measure.Predictions`, with the columns model, construction and source.
@@ -159,9 +150,9 @@ def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
-    """Return what is learnt on the folds of the training part, by layer, of each feature and of all together.
+    """Return the rates on the folds of the training part, by layer, of each feature and of all together.
 
-    Selectivity says by how much the real labels are learnt better than random labels of words. Both are learnt on the
+    Selectivity is the accuracy on the real labels less that on random labels of words. Both are learnt on the
     same folds from the same sentences, so the difference is paired. Sentences with the same word have one control label
     and are a cluster, as those of one template are.
 
@@ -193,7 +184,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates_of_code(code: pd.DataFrame) -> pd.DataFrame:
-    """Return how long an online code of the training labels is, by layer, of each feature and of all together.
+    """Return the length of an online code of the training labels, by layer, of each feature and of all together.
 
     The code mixes two, each with a weight of one half at first, which Bayes' rule moves to the one that has been
     shorter: the probe's, and that of a fair coin, one bit a label. So it is at most one bit longer than the shorter of

@@ -156,14 +156,6 @@ class Shape(NamedTuple):
         """Return the shape of this string followed by another."""
         return Shape(self.words + end.words, self.marks + tuple(self.words + mark for mark in end.marks))
 
-    def without(self, end: "Shape") -> "Shape | None":
-        """Return the shape that ``end`` completes to this one, or None if there is none."""
-        kept = len(self.marks) - len(end.marks)
-        if kept < 0 or end.words > self.words:
-            return None
-        start = Shape(self.words - end.words, self.marks[:kept])
-        return start if start.followed_by(end) == self else None
-
 
 class Leaf(NamedTuple):
     """A terminal of a derivation, and the content category that it was expanded from, if any."""
@@ -236,6 +228,7 @@ class ShapeSampler:
         return self._distributions[sequence]
 
     def _expand(self, part: _Part, category: str | None, rng: np.random.Generator) -> list[Leaf]:
+        """Draw the leaves of a part, whose content words are of a category if they are below one."""
         if not part.sequence:
             return []
         if len(part.sequence) == 1:
@@ -244,26 +237,25 @@ class ShapeSampler:
                 return [Leaf(symbol, category)]
             category = str(symbol) if str(symbol) in self._content else category
         if part not in self._options:
-            self._options[part] = self._weigh(part)
+            self._list_options(part.sequence)
         ways, cumulated = self._options[part]
         chosen = ways[bisect(cumulated, rng.random() * cumulated[-1], hi=len(ways) - 1)]
         return [leaf for piece in chosen for leaf in self._expand(piece, category, rng)]
 
-    def _weigh(self, part: _Part) -> tuple[list[tuple[_Part, ...]], list[float]]:
-        """List the ways to expand a part by one step, and the cumulated shares that they have of its probability."""
-        sequence, shape = part
-        ways, shares = list[tuple[_Part, ...]](), list[float]()
+    def _list_options(self, sequence: Sequence) -> None:
+        """List the ways to expand a sequence by a step, by shape, with their cumulated shares of its probability."""
+        ways, shares = defaultdict[Shape, list[tuple[_Part, ...]]](list), defaultdict[Shape, list[float]](list)
         if len(sequence) > 1:
-            starts, ends = self._distributions[sequence[:-1]], self._distributions[sequence[-1:]]
-            for end, share in ends.items():
-                start = shape.without(end)
-                if start is not None and start in starts:
-                    ways.append((_Part(sequence[:-1], start), _Part(sequence[-1:], end)))
-                    shares.append(starts[start] * share)
+            start_of, end_of = sequence[:-1], sequence[-1:]
+            for end, q in self._distributions[end_of].items():
+                for start, p in self._distributions[start_of].items():
+                    whole = start.followed_by(end)
+                    ways[whole].append((_Part(start_of, start), _Part(end_of, end)))
+                    shares[whole].append(p * q)
         else:
             for production in self._grammar.productions(lhs=sequence[0]):
-                shapes = self._distributions[production.rhs()]
-                if shape in shapes:
-                    ways.append((_Part(production.rhs(), shape),))
-                    shares.append(shapes[shape])
-        return ways, list(accumulate(shares))
+                for shape, p in self._distributions[production.rhs()].items():
+                    ways[shape].append((_Part(production.rhs(), shape),))
+                    shares[shape].append(p)
+        for shape, of_shape in ways.items():
+            self._options[_Part(sequence, shape)] = (of_shape, list(accumulate(shares[shape])))

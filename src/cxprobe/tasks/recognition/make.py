@@ -1,6 +1,6 @@
 """The balanced subset of each feature of a source's sentences, in a training and a test part."""
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class DrawnSubsets(NamedTuple):
 
 
 def draw_subsets(
-    sentences: pd.DataFrame, draws: pd.DataFrame, features: Collection[str], sizes: Subsets, *, seed: int, place: str
+    sentences: pd.DataFrame, draws: pd.DataFrame | None, features: Iterable[str], sizes: Subsets, seed: int, place: str
 ) -> DrawnSubsets:
     """Draw the balanced subset of every feature, and that of all sentences if ``sizes`` asks for it.
 
@@ -44,7 +44,7 @@ def draw_subsets(
 
     Args:
         sentences: Columns id, label, split, and one for each feature.
-        draws: Columns feature and id: the sentences that may fill a feature's values.
+        draws: Columns feature and id: the sentences that may fill a feature's values; None for all of them.
         features: Names of the features; there may be none if all sentences are drawn.
         sizes: How many sentences are drawn; a part of the section recognition.make.
         seed: The project's seed.
@@ -60,7 +60,9 @@ def draw_subsets(
         )
     drawn, dropped = list[pd.DataFrame](), list[NotFilled]()
     for feature in features:
-        pool = sentences[sentences["id"].isin(draws.loc[draws["feature"] == feature, "id"])]
+        pool = sentences
+        if draws is not None:
+            pool = sentences[sentences["id"].isin(draws.loc[draws["feature"] == feature, "id"])]
         groups, not_filled = balance(pool, feature, sizes, seed)
         drawn += groups
         dropped += not_filled

@@ -1,13 +1,13 @@
-"""Probes of a model's vectors on balanced subsets, and what is computed beside them to tell what a probe's rate means.
+"""Probes of a model's vectors on balanced subsets, and the controls of their rates.
 
 Controls are the share of the labels, random labels of words (Hewitt & Liang 2019), and an online code (Voita & Titov
-2020). What a subset gives is kept, and found again as long as its sentences, their vectors and the settings are the
-same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
+2020). The predictions of a subset are kept, and read again as long as its sentences, their vectors and the settings
+are the same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,15 @@ from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
-from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
+from cxprobe.probing import (
+    Fitting,
+    Progress,
+    Regularisation,
+    cut_folds,
+    fit_and_predict,
+    for_each_layer,
+    kept_folder,
+)
 from cxprobe.seeding import generator_for, seed_for
 from cxprobe.tasks.recognition.make import TEMPLATE, seen_texts
 from cxprobe.tasks.recognition.params import Probe
@@ -41,12 +49,12 @@ def rows_of(sentences: pd.DataFrame, features: Features) -> NDArray[np.int64]:
 
 
 def is_positive(sentences: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which sentences have the construction, shape (sentences,)."""
+    """Return a mask of the sentences that have the construction, shape (sentences,)."""
     return (sentences["label"] == "positive").to_numpy(dtype=bool)
 
 
 class Predictions(NamedTuple):
-    """What was predicted for a subset; `probability` is always that of "positive".
+    """The predictions of a subset; `probability` is always that of "positive".
 
     Attributes:
         probes: One row a test sentence, training draw and layer: the test part's columns, layer, draw, probability.
@@ -71,10 +79,9 @@ def recognise(
     regularisation: Sequence[Regularisation],
     settings: Probe,
     fitting: Fitting,
-    *,
     jobs: int,
     kept: Path,
-    progress: Callable[[int], object] = lambda _: None,
+    progress: Progress,
 ) -> Predictions:
     """Train the probes and the controls on a subset's training part and predict the labels of its test part.
 
@@ -99,21 +106,6 @@ def recognise(
     if len(known) == len(paths):
         progress(len(features.vectors))
         return Predictions(*known)
-    predictions = _predict(subset, features, regularisation, settings, fitting, jobs, progress)
-    for table, path in zip(predictions, paths, strict=True):
-        keep_table(table, path)
-    return predictions
-
-
-def _predict(
-    subset: pd.DataFrame,
-    features: Features,
-    regularisation: Sequence[Regularisation],
-    settings: Probe,
-    fitting: Fitting,
-    jobs: int,
-    progress: Callable[[int], object],
-) -> Predictions:
     train, test = first_draw(subset), subset[subset["split"] == "test"]
     of_draws = subset[subset["split"] == "train"].groupby("draw")
     draws = [(rows_of(drawn, features), is_positive(drawn)) for _, drawn in of_draws]
@@ -162,12 +154,15 @@ def _predict(
             named = np.where(tasks[task], *LABELS)[order]
             folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
         code.append(in_code.assign(layer=layer, probability=online))
-    return Predictions(
+    predictions = Predictions(
         pd.concat(probes, ignore_index=True),
         test.assign(control="majority", probability=labels.mean()),
         pd.concat(folds, ignore_index=True),
         pd.concat(code, ignore_index=True),
     )
+    for table, path in zip(predictions, paths, strict=True):
+        keep_table(table, path)
+    return predictions
 
 
 def last_words(texts: Sequence[str]) -> NDArray[np.object_]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
@@ -12,6 +12,8 @@ from cxprobe.files.schema import Closed, Slug, SomeDistinct, named_elsewhere
 from cxprobe.results.params import TaskParams, TaskSection
 
 Folds = Annotated[int, Field(ge=2)]
+Place: TypeAlias = tuple[str, str, str]
+"""A model, a construction, and a source of its sentences."""
 
 
 class LabelSettings(Closed):
@@ -55,8 +57,7 @@ class MakeRecognition(Closed):
 
     def subsets_of(self, source: SentenceSource) -> Subsets:
         """Return the sizes of the subsets of a source."""
-        sizes = {"generated": self.generated, "balanced": self.balanced, "mined": self.mined, "marked": self.mined}
-        return sizes[source]
+        return {"generated": self.generated, "balanced": self.balanced}.get(source, self.mined)
 
 
 class Embed(Closed):
@@ -157,6 +158,12 @@ class RecognitionParams(TaskSection):
         """Return the constructions, each with a source of its sentences, that a model is asked about."""
         asked = self.models[model] or self.constructions
         return [(name, source) for name, sources in asked.items() for source in sources]
+
+    @staticmethod
+    def settings_of(source: str) -> list[str]:
+        """Return the parts of params.yaml that decide on the numbers of a source."""
+        subsets = "mined" if source == "marked" else source
+        return [f"recognition.{part}" for part in (f"make.{subsets}", "embed", "probe", "tune")]
 
 
 class RecognitionStage(TaskParams):

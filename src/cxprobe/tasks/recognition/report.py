@@ -1,7 +1,8 @@
 """Recognition: rates by layer and value as figures, what subsets consist of, and searches over regularisation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -13,7 +14,7 @@ from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import curves
 from cxprobe.results.runs import RunExtras
 from cxprobe.run.record import Trial
-from cxprobe.tasks.recognition.make import TEMPLATE, seen_texts
+from cxprobe.tasks.recognition.make import seen_texts
 
 _LAYER = "layer (0 = embeddings)"
 
@@ -70,76 +71,61 @@ def figure_by_value(rates: pd.DataFrame, splits: pd.DataFrame, title: str) -> Fi
     return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
 
 
-def search_extras(measured: Path, title: str) -> RunExtras:
-    """Return the search over regularisation of one model and source of sentences; nothing where there was none.
+def run_extras(rates: pd.DataFrame, member: Member, splits: pd.DataFrame, measured: Path) -> RunExtras:
+    """Return the figure of accuracies by value, and the search over regularisation if there was one.
 
     Args:
-        measured: The folder of what was measured.
-        title: Of the figure.
+        rates: The rates of one model on one source of sentences.
+        member: The model; a baseline has no figure by value.
+        splits: Columns feature, split and value of the sentences.
+        measured: The folder with the predictions of the probes, and the trials of a search.
     """
+    title = f"{member.label}: {rates['construction'].iloc[0]}, {rates['source'].iloc[0]} sentences"
+    figures = {} if member.is_baseline else {"accuracy_per_value": figure_by_value(rates, splits, title)}
     if not (measured / "trials.parquet").is_file():
-        return RunExtras()
-    tried, tuned = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+        return RunExtras(figures=figures)
+    trials, tuned = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
     series = {
         f"best_C.{feature}": [*zip(best["layer"].tolist(), best["C"].tolist(), strict=True)]
         for feature, best in tuned.groupby("feature", sort=False)
     }
-    return RunExtras(series, {"tuned": tuned}, {"search": search_curves(tried, title)}, trials_of(tried))
+    figures = {"search": search_curves(trials, title), **figures}
+    return RunExtras(series, {"tuned": tuned}, figures, [*map(_child_run, trials.to_dict("records"))])
 
 
-def search_curves(tried: pd.DataFrame, title: str) -> Figure:
-    """Draw the accuracy over C of every setting that a search has tried, a panel for each feature.
+def search_curves(trials: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracy over C of the trials of a search, a panel for each feature.
 
     Args:
-        tried: Of `cxprobe.tasks.recognition.tuning.tune_subset`, with the column feature.
+        trials: Of `cxprobe.tasks.recognition.tuning.tune_subset`, with the column feature.
         title: Of the figure.
     """
-    found = tried[tried["state"] == "COMPLETE"].sort_values(["feature", "layer", "C"])
-    best = found.loc[found.groupby(["feature", "layer"])["accuracy"].idxmax(), "C"]
-    shown = found.assign(low=found["accuracy"], high=found["accuracy"])
+    complete = trials[trials["state"] == "COMPLETE"].sort_values(["feature", "layer", "C"])
+    best = complete.loc[complete.groupby(["feature", "layer"])["accuracy"].idxmax(), "C"]
+    shown = complete.assign(low=complete["accuracy"], high=complete["accuracy"])
     note = f"the best C of a layer lies between {best.min():.2g} and {best.max():.2g}; accuracy on held-out folds"
     return curves(shown, f"{title}\n{note}", x="C", panels="feature", colours="layer")
 
 
-def trials_of(tried: pd.DataFrame) -> list[Trial]:
-    """Return every setting that a search has tried, as a child run.
-
-    Args:
-        tried: Of `cxprobe.tasks.recognition.tuning.tune_subset`, with the column feature.
-    """
-    trials = []
-    for row in tried.to_dict("records"):
-        is_complete = row["state"] == "COMPLETE"
-        metrics = {"accuracy": row["accuracy"]} if is_complete else {}
-        params = {name: str(row[name]) for name in ("feature", "layer", "C", "standardise")}
-        name = f"{row['feature']} {row['layer']} {row['number']}"
-        trials.append(Trial(name, metrics, params, "FINISHED" if is_complete else "FAILED"))
-    return trials
+def _child_run(trial: Mapping[Any, Any]) -> Trial:
+    """Return a trial of a search as a child run of MLflow."""
+    name = f"{trial['feature']} {trial['layer']} {trial['number']}"
+    params = {key: str(trial[key]) for key in ("feature", "layer", "C", "standardise")}
+    if trial["state"] != "COMPLETE":
+        return Trial(name, {}, params, "FAILED")
+    return Trial(name, {"accuracy": trial["accuracy"]}, params, "FINISHED")
 
 
 def subset_tables(subsets: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return what the balanced subsets of a source consist of.
+    """Return the composition and the words of the balanced subsets of a source, by feature.
 
     Args:
         subsets: Of `cxprobe.tasks.recognition.make.read_subsets`.
 
     Returns:
-        composition (`composition_table`, by split), words (`word_table`) and templates (columns label, template,
-        count, share: the ten most frequent of each label), of each feature.
+        composition (`composition_table`, by split) and words (`word_table`).
     """
     once = subsets.drop_duplicates(["feature", "split", "id"])  # of several training draws
     items = once.assign(dataset=once["feature"], text=seen_texts(once))
-    tables = {
-        "composition": composition_table(items, by=["split"]),
-        "words": word_table(items),
-        "templates": _template_table(items),
-    }
+    tables = {"composition": composition_table(items, by=["split"]), "words": word_table(items)}
     return {stem: table.rename(columns={"dataset": "feature"}) for stem, table in tables.items()}
-
-
-def _template_table(items: pd.DataFrame, most: int = 10) -> pd.DataFrame:
-    counts = items.groupby(["dataset", "label", TEMPLATE], sort=False).size().rename("count").reset_index()
-    share = counts["count"] / counts.groupby(["dataset", "label"])["count"].transform("sum")
-    ranked = counts.assign(share=share).sort_values("count", ascending=False, kind="stable")
-    first = ranked.groupby(["dataset", "label"], sort=False).head(most).sort_index()
-    return first.rename(columns={TEMPLATE: "template"})

@@ -1,22 +1,23 @@
-"""The labelled sentences of each source: drawn from grammars, or those of a corpus with the labels of people."""
+"""The sentences and subsets of each source: drawn from grammars, or those of a corpus with the labels of people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
 from cxprobe.constructions.construction import (
     CONSTRUCTIONS_FOLDER,
-    Construction,
     SentenceSource,
     grammar_file,
     load_construction,
 )
 from cxprobe.constructions.sentences import SPLITS
+from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import read_table
 from cxprobe.labels.labels import PersonLabel, read_labels
 from cxprobe.results.params import ReportParams
 from cxprobe.run.stage import Stage
-from cxprobe.tasks.recognition.make import draw_subsets
+from cxprobe.tasks.recognition.make import draw_subsets, part_sizes
 from cxprobe.tasks.recognition.params import MakeRecognition, RecognitionParams, RecognitionStage
 from cxprobe.tasks.recognition.sentences import (
     apply_labels,
@@ -27,37 +28,59 @@ from cxprobe.tasks.recognition.sentences import (
 )
 
 
-def source_sentences(
-    stage: Stage[RecognitionStage], name: str, construction: Construction, source: SentenceSource
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]:
-    """Draw the sentences of a source from a pair of grammars, or give mined ones their labels and parts.
+class MadeSource(NamedTuple):
+    """The sentences of a source and their subsets.
+
+    Attributes:
+        sentences: One row a sentence that some subset has.
+        rows: The rows of `DrawnSubsets`.
+        left_out: The features without a subset.
+        counts: The numbers of sentences, rows, and what was left out.
+        reports: Name -> a table: the sizes of parts, and the values and labels that lack sentences.
+    """
+
+    sentences: pd.DataFrame
+    rows: pd.DataFrame
+    left_out: list[str]
+    counts: Mapping[str, int]
+    reports: Mapping[str, pd.DataFrame]
+
+
+def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSource) -> MadeSource:
+    """Draw the sentences of a source from grammars, or label and divide mined ones; then draw their subsets.
 
     Args:
         stage: The stage.
         name: The construction's folder.
-        construction: What its construction.yaml says of the source: what `Construction.for_source` returns.
-        source: Where the sentences come from; those of "marked" have their spans.
-
-    Returns:
-        One row a sentence; which sentences may fill the values of which feature, with the columns feature and id; and,
-        by name, what could not be made or was left out.
+        source: The source; the sentences of "marked" have spans.
     """
-    seed, make = stage.params.seed, stage.params.recognition.make
+    seed, make, folder = stage.params.seed, stage.params.recognition.make, CONSTRUCTIONS_FOLDER / name
+    stage.use(folder / "construction.yaml")
+    construction = load_construction(name).for_source(source)
     if source in ("generated", "balanced"):
         for split in SPLITS:
-            stage.use(CONSTRUCTIONS_FOLDER / name / grammar_file(source, split))
+            stage.use(folder / grammar_file(source, split))
         grammars = load_grammars(name, construction, source=source)
-        generated = generate_sentences(name, construction, grammars, make.per_label, seed)
-        return generated.sentences, generated.draws, {"not_filled": generated.not_filled}
-    labels = read_labels(stage.use(CONSTRUCTIONS_FOLDER / name / "labels.tsv"))
-    mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
-    labelled = apply_labels(mined, labels)
-    sentences = _split(labelled.sentences, make, seed)
-    if source == "marked":
-        sentences = mark_spans(sentences, mined, f"{name}, {source}")
-    draws = _draws_of_all(sentences, construction)
-    reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
-    return sentences, draws, {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
+        sentences, draws, not_filled = generate_sentences(name, construction, grammars, make.per_label, seed)
+        reports = {"not_filled": not_filled}
+    else:
+        labels = read_labels(stage.use(folder / "labels.tsv"))
+        mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
+        labelled = apply_labels(mined, labels)
+        sentences, draws = _split(labelled.sentences, make, seed), None
+        if source == "marked":
+            stage.use(folder / "pattern.yaml")
+            require_slots(name)
+            sentences = mark_spans(sentences, mined, f"{name}, {source}")
+        reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
+        reports = {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
+    sizes, place = make.subsets_of(source), f"{name}, {source}"
+    rows, dropped = draw_subsets(sentences, draws, construction.features, sizes, seed, place)
+    used = sentences[sentences["id"].isin(rows["id"])]
+    left_out = [feature for feature in construction.features if feature not in set(rows["feature"])]
+    counts = {"made": len(sentences), "sentences": len(used), "rows": len(rows)}
+    counts |= {"cells_dropped": len(dropped), "features_left_out": len(left_out)}
+    return MadeSource(used, rows, left_out, counts, reports | {"parts": part_sizes(rows), "dropped": dropped})
 
 
 def subsets_of_labels(
@@ -68,17 +91,11 @@ def subsets_of_labels(
     Raises:
         DataError: The labels do not suffice for a probe; see `split_sequences` and `draw_subsets`.
     """
-    make, construction = params.section(RecognitionParams).make, load_construction(name)
+    make, features = params.section(RecognitionParams).make, load_construction(name).features
     sentences = _split(apply_labels(mined, labels).sentences, make, params.seed)
-    draws, place = _draws_of_all(sentences, construction), f"{name}, mined"
-    rows = draw_subsets(sentences, draws, construction.features, make.mined, seed=params.seed, place=place).rows
+    rows = draw_subsets(sentences, None, features, make.mined, params.seed, f"{name}, mined").rows
     return rows[rows["split"] == "test"]
 
 
 def _split(labelled: pd.DataFrame, make: MakeRecognition, seed: int) -> pd.DataFrame:
     return split_sequences(labelled, make.labels.folds, seed, documents_apart=make.labels.documents_apart)
-
-
-def _draws_of_all(sentences: pd.DataFrame, construction: Construction) -> pd.DataFrame:
-    """Return the sentences that may fill the values of each feature: all, since none was drawn for one of them."""
-    return pd.DataFrame({"feature": list(construction.features)}).merge(sentences[["id"]], how="cross")

@@ -69,7 +69,7 @@ class RecognitionTask(Task):
         section = params.section(RecognitionParams)
         files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "marked": "labels.tsv"}
         for name, sources in section.constructions.items():
-            place = f"params.yaml: recognition.constructions.{name}"
+            place = f"params.yaml: recognition.constructions.{name}: "
             for source in sources:
                 if source in files:
                     faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
@@ -81,17 +81,14 @@ class RecognitionTask(Task):
                 continue
             for source in sources:
                 if source == "generated" and construction.grammar is None:
-                    what = f"{name} has no grammar in its construction.yaml; write it, or take generated out"
-                elif source == "balanced" and construction.balanced is None:
-                    what = "its construction.yaml has no section balanced; write it, or take balanced out"
-                elif not (construction.for_source(source).features or section.make.subsets_of(source).all_sentences):
-                    what = (
-                        "its construction.yaml has no features, and all_sentences of recognition.make is false, so "
-                        f"{source} has no subset to probe; give features, or set it to true"
-                    )
-                else:
+                    faults.attempt(construction.rules, prefix=place)
                     continue
-                faults.lines.append(f"{place}: {what}")
+                of_source = faults.attempt(construction.for_source, source, prefix=place)
+                if of_source and not (of_source.features or section.make.subsets_of(source).all_sentences):
+                    faults.lines.append(
+                        f"{place}its construction.yaml has no features, and all_sentences of recognition.make is "
+                        f"false, so {source} has no subset to probe; give features, or set it to true"
+                    )
 
     def labels_missing(
         self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
@@ -108,13 +105,10 @@ class RecognitionTask(Task):
             f"{test['id'].nunique()} sentences would test a probe; some {_WANTED} are wanted for an interval of 15 "
             "points to each side, and more where several share a document"
         )
-        sizes = params.section(RecognitionParams).make.mined
-        features = [*load_construction(construction).features]
-        if sizes.all_sentences:
-            features.append(ALL_SENTENCES)
-        for feature in features:
-            if n := int((test["feature"] == feature).sum()):
-                yield f"  {feature}: {n} sentences would test its probe"
+        sizes, sentences = params.section(RecognitionParams).make.mined, test.groupby("feature").size()
+        for feature in [*load_construction(construction).features, *[ALL_SENTENCES] * sizes.all_sentences]:
+            if feature in sentences:
+                yield f"  {feature}: {sentences[feature]} sentences would test its probe"
             else:
                 yield (
                     f"  {feature}: no probe, since no value has {sizes.train_per_label} sentences of each label for "
@@ -136,7 +130,7 @@ class RecognitionTask(Task):
         return "" if row["facet"] else f"probe, {row['source']} sentences"
 
     def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
-        """Return whether the sentences of a row are the hardest: those on which the best baseline gets least."""
+        """Return whether the sentences of a row are the hardest: those with the lowest rate of the best baseline."""
         rates = inputs.rates(self.name)
         is_sum = rates["decides"] & (rates["measure"] == "accuracy")
         of_it = rates[is_sum & (rates["construction"] == row["construction"])].rename(columns={"value": "accuracy"})
@@ -146,12 +140,10 @@ class RecognitionTask(Task):
 
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return the number of the middle layer."""
-        rates = inputs.rates(self.name)
-        of_model = (
-            rates[["model", "construction", "source"]] == [row["model"], row["construction"], row["source"]]
-        ).all(axis=1)
-        layers = rates[of_model & (rates["facet"] == "layer") & (rates["measure"] == "accuracy")]
-        return f"layer {len(layers) // 2}, the middle one"
+        rates, keys = inputs.rates(self.name), ["model", "construction", "source"]
+        is_of_row = (rates[keys] == [row[key] for key in keys]).all(axis=1)
+        layers = is_of_row & (rates["facet"] == "layer") & (rates["measure"] == "accuracy")
+        return f"layer {layers.sum() // 2}, the middle one"
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each construction by layer."""
@@ -173,15 +165,15 @@ class RecognitionTask(Task):
 
 
 def labelled_sentences(section: RecognitionParams, *, mined: bool = False) -> pd.DataFrame:
-    """Read the labelled sentences that grammars made, with the columns construction and source.
+    """Read the labelled sentences of grammars, with the columns construction and source.
 
     Args:
         section: The section recognition of params.yaml.
         mined: Whether those of corpora are returned too.
     """
-    tables = list[pd.DataFrame]()
+    tables = [pd.DataFrame(columns=["id", "text", "construction", "source"])]
     for name, source in section.sources:
         if mined or source in MADE_HERE:
             table = read_made_table(DATA / "make_recognition" / name / source / "sentences.parquet")
             tables.append(table.assign(construction=name, source=source))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "text"])
+    return pd.concat(tables, ignore_index=True)

@@ -1,9 +1,9 @@
 """The search over regularisation, with Optuna, on the first draw of the training part alone."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import optuna
@@ -15,18 +15,42 @@ from cxprobe.errors import ProbeError
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table
-from cxprobe.probing import Fitting, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
+from cxprobe.probing import Fitting, Progress, Regularisation, cut_folds, fit_and_predict, for_each_layer, kept_folder
+from cxprobe.run.progress import progress
 from cxprobe.seeding import seed_for
 from cxprobe.stats import credit
 from cxprobe.tasks.recognition.make import TEMPLATE
 from cxprobe.tasks.recognition.measure import first_draw, is_positive, rows_of
-from cxprobe.tasks.recognition.params import Tune
+from cxprobe.tasks.recognition.params import Place, RecognitionStage, Tune
 
-NO_ACCURACY = -1.0  # of a trial whose solver did not converge; tables have no empty cells
+
+def tune_subsets(
+    params: RecognitionStage, place: Place, subsets: Mapping[str, pd.DataFrame], features: Features, kept: Path
+) -> list[pd.DataFrame]:
+    """Return the trials of each subset (`tune_subset`, with the column feature) that can be divided into folds.
+
+    Args:
+        params: The parameters; a search is asked for.
+        place: The model, the construction, and the source of its sentences.
+        subsets: Feature -> its rows, of those that `read_subsets` returns.
+        features: The vectors of at least their texts.
+        kept: The folder in which searches are kept for later runs.
+    """
+    settings, name = cast(Tune, params.recognition.tune), ", ".join(place)
+    searched = {feature: subset for feature, subset in subsets.items() if can_be_searched(subset)}
+    seed, tables = seed_for(params.seed, "tune_probes", place[1]), []
+    total = settings.trials * len(features.vectors) * len(searched)
+    with progress(total, "trials", name, kept=f"the searches of finished layers are kept in {kept}") as shown:
+        for feature, subset in searched.items():
+            of_subset = seed_for(seed, place[2], feature)
+            fitting = Fitting(params.recognition.probe.max_iter, of_subset, f"{name}, {feature}")
+            trials = tune_subset(subset, features, settings, fitting, params.compute.jobs, kept, shown.update)
+            tables.append(trials.assign(feature=feature))
+    return tables
 
 
 def can_be_searched(subset: pd.DataFrame) -> bool:
-    """Return whether the sentences of each label have the two templates, in the first training draw, that folds need.
+    """Return whether each label has two templates in the first training draw, as folds need.
 
     Args:
         subset: Columns split, draw, label, cluster_template.
@@ -36,14 +60,7 @@ def can_be_searched(subset: pd.DataFrame) -> bool:
 
 
 def tune_subset(
-    subset: pd.DataFrame,
-    features: Features,
-    settings: Tune,
-    fitting: Fitting,
-    *,
-    jobs: int,
-    kept: Path,
-    progress: Callable[[int], object] = lambda _: None,
+    rows: pd.DataFrame, features: Features, settings: Tune, fitting: Fitting, jobs: int, kept: Path, progress: Progress
 ) -> pd.DataFrame:
     """Search for the best regularisation of the probe of each layer on one subset.
 
@@ -51,7 +68,7 @@ def tune_subset(
     finished search is kept for later runs.
 
     Args:
-        subset: The rows of one feature, of those that `read_subsets` returns.
+        rows: Those of one feature, of what `read_subsets` returns; see `can_be_searched`.
         features: The vectors of at least its texts; the ids are the texts.
         settings: The space, the trials and the folds; sentences of one template stay in one fold, and there are fewer
             folds where a label has fewer templates.
@@ -65,22 +82,20 @@ def tune_subset(
         held-out folds, or -1 where the solver did not converge; state, "COMPLETE" or "FAIL"; folds, their number.
 
     Raises:
-        ProbeError: No setting converged for some layer, or a label has fewer than two templates.
+        ProbeError: No setting converged for some layer.
     """
-    train = first_draw(subset)
-    rows, labels, templates = rows_of(train, features), is_positive(train), train[TEMPLATE].to_numpy(dtype=object)
+    train = first_draw(rows)
+    of_vectors, labels, templates = rows_of(train, features), is_positive(train), train[TEMPLATE].to_numpy(dtype=object)
     decisive = (settings.model_dump(), fitting.max_iter, fitting.seed, optuna.__version__, sklearn.__version__)
-    folder = kept_folder(kept, train, features.vectors, rows, computing_code(__name__), *decisive)
+    folder = kept_folder(kept, train, features.vectors, of_vectors, computing_code(__name__), *decisive)
 
     def search(layer: int, matrix: Any) -> pd.DataFrame:
         path = folder / f"layer-{layer:02d}.table"
         if (known := kept_table(path)) is not None:
             return known
         of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
-        vectors = matrix[rows]
+        vectors = matrix[of_vectors]
         cuts = cut_folds(labels, templates, settings.folds, of_layer.seed)
-        if not cuts:
-            raise ProbeError(f"{of_layer.place}: no folds can be made, since a label has fewer than two templates")
 
         def accuracy(trial: optuna.Trial) -> float:
             how = Regularisation(
@@ -100,7 +115,7 @@ def tune_subset(
             {"number": trial.number, **trial.params, "accuracy": trial.value, "state": trial.state.name}
             for trial in study.trials
         ]
-        table = pd.DataFrame(tried).fillna({"accuracy": NO_ACCURACY}).assign(folds=len(cuts), layer=layer)
+        table = pd.DataFrame(tried).fillna({"accuracy": -1.0}).assign(folds=len(cuts), layer=layer)
         if (table["state"] == "FAIL").all():
             raise ProbeError(
                 f"{of_layer.place}: none of {len(table)} settings converged; raise recognition.probe.max_iter or lower "

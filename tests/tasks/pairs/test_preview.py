@@ -4,7 +4,7 @@ import pytest
 
 from conftest import ROOT
 from cxprobe.project.params import load_params
-from cxprobe.tasks.pairs.described import baseline_rates
+from cxprobe.tasks.pairs.preview import baseline_rates
 
 OUTCOME = ROOT / "constructions" / "retrieval-outcome" / "pairs.yaml"  # "nobody knows" or "everyone saw"
 

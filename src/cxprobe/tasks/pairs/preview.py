@@ -1,0 +1,60 @@
+"""Rates of baselines on the pairs of a construction, before anything has run."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+
+from cxprobe.constructions.people import load_people
+from cxprobe.models.params import ContinuationAlone, members_of
+from cxprobe.models.texts import read_pair_answers
+from cxprobe.results.params import ReportParams
+from cxprobe.stats import rate_by
+from cxprobe.tasks.pairs.balance import CELL, reasons
+from cxprobe.tasks.pairs.baselines import measure_baseline
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, answered_variants, decide_pairs
+from cxprobe.tasks.pairs.frames import load_pairs
+from cxprobe.tasks.pairs.make import build_pairs, pairs_of
+from cxprobe.tasks.pairs.params import PairsParams, PairsStage, called_pairs
+
+
+def baseline_rates(name: str, params: ReportParams) -> pd.DataFrame:
+    """Make the pairs of a file as the project asks for them, and let its baselines decide.
+
+    A model that is shown the second sentence alone is left out: its checkpoint takes minutes.
+
+    Args:
+        name: The construction's folder, or its name with "-form".
+        params: The parameters.
+
+    Returns:
+        One row a baseline: items (what they are), model, accuracy, low, high and n of the pairs that a rate of the
+        construction has; then those of each variant in which one answer is always right, or that single words answer,
+        whose items say so.
+    """
+    section, people, called = params.section(PairsParams), load_people(), called_pairs(name)
+    members = members_of(params.models, params.models)
+    settings = section.make.model_copy(update={"pseudowords": None, "examples": 0})
+    table = build_pairs(name, {name: load_pairs(name, people)}, people, settings, params.seed).pairs
+    parts = []
+    for member in members:
+        is_alone = isinstance(member.spec, ContinuationAlone)
+        if not member.is_baseline or is_alone or member.baseline.kind not in PairsStage.baseline_kinds:
+            continue
+        with TemporaryDirectory() as folder:
+            measure_baseline(member, pairs_of(table), Path(folder), params.seed)
+            decided = decide_pairs(table, read_pair_answers(Path(folder)), EvaluationConfig.of(section))
+        parts.append(decided[decided["deciding"]].assign(model=member.slug, value=decided["accuracy"]))
+    items = pd.concat(parts, ignore_index=True)
+    counted = rate_by(items[items["balanced"]], "value", ["model"]).assign(items=called)
+    by_variant = rate_by(items[items["tests"] == "meaning"], "value", ["model", "construction", "variant"])
+    answered = answered_variants(by_variant, members, params.report.limit)
+    answered["items"] = (
+        f"{called}, variant " + answered["variant"] + " asks nothing about the construction, since single "
+        "words answer it (give both of its sentences the same words, or add variants with the other answer)"
+    )
+    alone = rate_by(items[~items["balanced"]], "value", ["model", *CELL, "right", "wrong"])
+    alone["items"] = called + ", variant " + alone["variant"] + " in no rate, since " + reasons(alone)
+    alone = alone.sort_values("variant", kind="stable")
+    rates = pd.concat([counted, answered, alone], ignore_index=True).rename(columns={"value": "accuracy"})
+    return rates[["items", "model", "accuracy", "low", "high", "n"]]
