@@ -11,7 +11,7 @@ READ = {
     "corpora": (["pattern.yaml"], ["construction.yaml"]),
     "recognition": (["grammars/*", "labels.tsv", "pattern.yaml"], ["construction.yaml"]),
     "scenarios": (["scenarios.yaml"], []),
-    "pairs": (["form_pairs.yaml", "pairs.yaml"], []),
+    "pairs": (["contrasts.yaml", "form_pairs.yaml", "pairs.yaml"], []),
     "ratings": (["ratings.tsv"], []),
     "prompts": (["items.yaml"], []),
     "interventions": (["interventions.yaml"], ["form_pairs.yaml", "pairs.yaml"]),

@@ -9,11 +9,12 @@ from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
+from cxprobe.tasks.pairs.contrasts import contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.pairs.described import described_tables, own_tables
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, made_tables, pair_table
 from cxprobe.tasks.pairs.params import PairsStage
-from cxprobe.tasks.pairs.sources import folder_of
+from cxprobe.tasks.pairs.sources import CONTRASTS, folder_of
 
 
 def make_pairs(stage: Stage[PairsStage]) -> Outcome:
@@ -23,11 +24,19 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
     for name in section.constructions:  # all of them are read before the first is used
         stage.use(pairs_file(name))
         contents[name] = load_pairs(name, people)
+    contrasts = {}
+    for name in section.contrasts:
+        stage.use(contrasts_file(name))
+        contrasts[name] = load_contrasts(name, people)
     counts = Counter[str](constructions=len(contents))
     built = {name: build_pairs(name, contents, people, section.make, seed) for name in contents}
     for name, of_construction in built.items():
         write_table(of_construction.pairs, stage.data / f"{name}.parquet")
         counts.update(of_construction.counts)
+    for name, content in contrasts.items():
+        pairs = contrast_pairs(name, content, people, section.make.contrasts, seed)
+        write_table(pair_table(pairs), stage.data / CONTRASTS / f"{name}.parquet")
+        counts["contrast_pairs"] += len(pairs)
     tables = made_tables(built)
     if built:
         tables |= own_tables([of_construction.pairs for of_construction in built.values()])

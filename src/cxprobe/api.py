@@ -65,7 +65,7 @@ from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, rea
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.tasks.pairs.measure import check_scored, texts_of_pairs
-from cxprobe.tasks.pairs.params import MakePairs, PerCell, ScoreName, construction_of_pairs
+from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell, ScoreName, construction_of_pairs
 from cxprobe.tasks.pairs.sources import with_units
 
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
@@ -534,7 +534,13 @@ def minimal_pairs(
     people = load_people(beside if beside.is_file() else bundled_files() / PEOPLE_FILE)
     contents = {construction: load_pairs(construction, people, constructions)}
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
-    settings = MakePairs(pairs_per_condition=cells, pseudowords=pseudowords, format=format, examples=examples)
+    settings = MakePairs(
+        pairs_per_condition=cells,
+        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),  # these are no pairs of a contrast
+        pseudowords=pseudowords,
+        format=format,
+        examples=examples,
+    )
     for path in constructions.glob("*/pairs.yaml") if examples else ():
         other = read_pairs_file(path.parent.name, constructions)
         if other.tests == "control":

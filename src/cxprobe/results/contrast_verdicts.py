@@ -33,7 +33,7 @@ class Effects(NamedTuple):
 
 
 def verdicts_on(effects: Sequence[Effects]) -> list[str]:
-    """Return the verdict on each construction of a model, a key of `cxprobe.results.verdict.CONTRAST_VERDICTS`.
+    """Return the verdict on each construction of a model, a key of `cxprobe.results.verdict.BESIDE_CONTROL`.
 
     A model *knows* a construction if its contrast is above 0, above the neutral condition and above the rival; the
     largest of the three p values counts (an intersection-union test), corrected over the constructions by Holm. It
@@ -52,7 +52,7 @@ def verdicts_on(effects: Sequence[Effects]) -> list[str]:
 
 def _verdict(effects: Effects, p: float) -> str:
     if not effects.control.low > 0:
-        return "control_not_passed"
+        return "cannot_be_told"
     if p < 1 - LEVEL:
         return "knows"
     if effects.construction.low > 0:

@@ -52,6 +52,8 @@ MEASURES: Mapping[str, Measure] = {
     "consistency": Measure("share of items with the same option chosen in all orders of the options", 0, 1),
     "macro_f1": Measure("the F1 score, averaged over the right answers that occur", 0, 1),
     "margin": Measure("what the right answer is ahead of the best wrong one, in nats"),
+    "contrast": Measure("sum of the margins of a frame over both people and questions, a cell, in nats"),
+    "above_zero": Measure("share of frames whose contrast is above 0; one of exactly 0 is half", 0, 1),
     "flips": Measure("share of items whose decision differs from that in the base test; next to a tie half", 0, 1),
     "changed": Measure("share of items whose answer an exchange changes", 0, 1),
     "readable": Measure("share of vectors of other frames whose label a probe finds", 0, 1),

@@ -74,20 +74,36 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "▲",
         "knows",
         "the control is passed: the same questions about what is said in plain words are answered above chance, in "
-        "both orders too; so are those about the construction, and better than by the best baseline that ran",
+        "both orders too; so are those about the construction, and better than by the best baseline that ran. Of "
+        "contrasts: the control is above 0, and the construction is above 0, above the neutral condition and above the "
+        "rival, after Holm's correction over the constructions of the model",
     ),
-    "does_not": Verdict("none", "○", "does not", "the control is passed, and the rate is not above chance"),
+    "does_not": Verdict(
+        "none",
+        "○",
+        "does not",
+        "the control is passed, and the rate is not above chance. Of contrasts: the control is above 0, and the "
+        "construction differs from the neutral condition by less than a fifth of the control's effect (90 % interval)",
+    ),
     "cannot_be_told": Verdict(
         "preference",
         "?",
         "cannot be told",
         "the control is not passed: nothing is found even where the answer is said in plain words",
     ),
+    "too_wide": Verdict(
+        "preference",
+        "?",
+        "cannot be told, the interval is too wide",
+        "of contrasts: the control is above 0, the construction is not, and its interval does not show either that it "
+        "is like the neutral condition",
+    ),
     "without_construction": Verdict(
         "above-chance",
         "◆",
         "answered without the construction",
-        "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction",
+        "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction. "
+        "Of contrasts: the construction is above 0, and not shown to be above both the neutral condition and the rival",
     ),
 }
 """Key -> what it says, of rates that have a control."""

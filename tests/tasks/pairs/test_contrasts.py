@@ -12,8 +12,11 @@ from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.pairs.contrast_rates import contrast_rows
-from cxprobe.tasks.pairs.contrasts import CONTRAST, contrast_pairs, load_contrasts
+from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
+from cxprobe.tasks.pairs.params import Contrasts
+from cxprobe.tasks.pairs.sources import CONTRAST
 
+WANTED = Contrasts(tried=40, held_out=40, shuffled=True)
 PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
 FILE = """
 slots: {verb: past tense, participle: its participle, met: a neutral verb, theme: what is given}
@@ -51,14 +54,14 @@ def load(folder: Path, text: str = FILE):
 
 @pytest.fixture
 def pairs(tmp_path) -> pd.DataFrame:
-    made = contrast_pairs("toy-contrasts", load(tmp_path), PEOPLE, None, 1)
+    made = contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)
     rows = [{"id": one.id, "item": one.item, "context": one.context, "good": one.good, "bad": one.bad} for one in made]
     groups = pd.DataFrame([dict(one.groups) for one in made])
     return pd.concat([pd.DataFrame(rows), groups], axis=1).assign(cluster_frame=[one.item for one in made])
 
 
 def contrasts(pairs: pd.DataFrame, margins) -> pd.DataFrame:
-    rows = contrast_rows(pairs.assign(margin=margins, scheme="causal", score="sum"))
+    rows = contrast_rows(pairs.assign(margin=margins, scheme="causal", score="sum"), ["causal"])
     return rows[rows["measure"] == "contrast"]
 
 
@@ -77,7 +80,7 @@ def test_every_cell_comes_in_both_orders_of_two_people_and_in_the_shuffled_condi
 def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
     """A model that knows nothing has likings, and their products with each other; its contrasts are 0."""
     content = load(tmp_path_factory.mktemp("files"))
-    made = contrast_pairs("toy-contrasts", content, PEOPLE, None, 1)
+    made = contrast_pairs("toy", content, PEOPLE, WANTED, 1)
     rng = np.random.default_rng(seed)
     liking: dict[tuple[str, ...], float] = {}
 
@@ -96,7 +99,7 @@ def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
             good, bad = (score(one.context, text, question, one.groups["order"]) for text in (one.good, one.bad))
             rows.append({**one.groups, "id": one.id, "item": one.item, "cluster_frame": one.item, "margin": good - bad})
     table = pd.DataFrame(rows).assign(scheme="causal", score="sum")
-    found = contrast_rows(table)
+    found = contrast_rows(table, ["causal"])
     assert np.allclose(found.loc[found["measure"] == "contrast", "margin"], 0)
 
 
@@ -108,7 +111,7 @@ def test_a_model_that_knows_who_gives_has_its_knowledge_left(pairs):
 
 
 def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path):
-    made = contrast_pairs("toy-contrasts", load(tmp_path, PAIRS_OF_PAIRS), PEOPLE, None, 1)
+    made = contrast_pairs("toy", load(tmp_path, PAIRS_OF_PAIRS), PEOPLE, WANTED, 1)
     two = [one for one in made if one.groups["sentence"] == "construction" and one.groups["part"] == "tried"]
     texts = [(one.context.split(" ", 1)[1], one.good, one.bad) for one in two]
     failed, home = " but could not reach it.", " and went home."
@@ -116,9 +119,9 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
 
 
 def test_frames_that_are_held_out_stay_the_same_when_others_are_added(tmp_path):
-    fewer = contrast_pairs("toy-contrasts", load(tmp_path), PEOPLE, None, 1)
+    fewer = contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)
     row = "  - {verb: made, participle: made, met: met, theme: hat}\nheld_out:"
-    more = contrast_pairs("toy-contrasts", load(tmp_path, FILE.replace("held_out:", row)), PEOPLE, None, 1)
+    more = contrast_pairs("toy", load(tmp_path, FILE.replace("held_out:", row)), PEOPLE, WANTED, 1)
     held_out = [[one for one in some if one.groups["part"] == "held_out"] for some in (fewer, more)]
     assert held_out[0] == held_out[1]
 

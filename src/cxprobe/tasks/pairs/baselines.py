@@ -23,6 +23,7 @@ from cxprobe.models.ngrams import (
 from cxprobe.models.params import Member, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.models.texts import Pair, write_preferences, write_token_scores
 from cxprobe.tasks.pairs.measure import ends_alone, member_texts
+from cxprobe.tasks.pairs.sources import CONTRAST
 
 _POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
 
@@ -117,7 +118,7 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
     from cxprobe.probing import Fitting, Regularisation, cross_validate
 
     margins = np.zeros(len(pairs))
-    kinds = np.array([pair.groups.get("construction", "") for pair in pairs], dtype=object)
+    kinds = np.array([_trained_with(pair) for pair in pairs], dtype=object)
     frames = np.array([pair.clusters.get("frame", pair.item) for pair in pairs], dtype=object)
     differences = list(_differences(spec, pairs))
     for kind in dict.fromkeys(kinds):
@@ -135,6 +136,12 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
             # What two opposite orders of a frame teach cancels but for the last digits, which decide nothing.
             margins[rows] = np.round(probabilities[: len(rows)] - 0.5, 6)
     return pd.DataFrame({"id": [pair.id for pair in pairs], "margin": margins})
+
+
+def _trained_with(pair: Pair) -> str:
+    """Return the construction of a pair; its contrasts are apart."""
+    is_contrast = pair.groups.get("tests") == CONTRAST
+    return pair.groups.get("construction", "") + (" contrasts" if is_contrast else "")
 
 
 def _differences(spec: PairClassifier, pairs: Sequence[Pair]) -> Iterator[dict[str, int]]:

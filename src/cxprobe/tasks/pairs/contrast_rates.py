@@ -1,58 +1,72 @@
 """Contrasts from the margins of their pairs, and the verdict on each construction."""
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
 from cxprobe.results.contrast_verdicts import Effects, effects_of, verdicts_on
-from cxprobe.results.rated import estimate_of
+from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
 from cxprobe.stats import UNIT, credits_of_margins
-from cxprobe.tasks.pairs.contrasts import CONTRAST
-from cxprobe.tasks.pairs.sources import FRAME
+from cxprobe.tasks.pairs.sources import CONTRAST, FRAME
 
 CONDITION, TRIED = "condition", "tried"
 """Facets: the conditions of the frames that are held out, and of those that the design was tried on."""
 CONTRAST_FACETS = (
-    Facet(CONDITION, ["sentence"], ("contrast", "above_zero"), "part == 'held_out'", is_compared=False),
+    Facet(
+        CONDITION,
+        ["sentence"],
+        ("contrast", "above_zero"),
+        "part == 'held_out'",
+        has_verdicts=True,
+        is_compared=False,
+    ),
     Facet(TRIED, ["sentence"], ("contrast", "above_zero"), "part == 'tried'", is_compared=False),
 )
 _OF_FRAME = ["construction", "tests", "words", "part", "item", FRAME, "noun_type", "scheme", "score"]
 
 
-def contrast_rows(decided: pd.DataFrame) -> pd.DataFrame:
+def contrast_rows(decided: pd.DataFrame, schemes: Collection[str]) -> pd.DataFrame:
     """Return the contrast of each frame and condition, and how far the construction's is above that of the others.
 
     Args:
-        decided: Decided pairs of one model by one score: what `cxprobe.tasks.pairs.evaluate.credit_pairs` returns.
+        decided: Decided pairs of one model: what `cxprobe.tasks.pairs.evaluate.credit_pairs` returns.
+        schemes: The schemes that decide. Of scores, the log probability of the whole text ("sum") counts, or the
+            preference of a rule.
 
     Returns:
         Two rows a frame and condition, with the columns of the pairs that a frame has: the measure contrast, the mean
         margin over all cells in nats (value in the column accuracy), and above_zero, whether it is above 0 (a half
         where it is 0). sentence is the condition, or "less_" and one: the construction's contrast less that.
     """
-    pairs = decided[decided["tests"] == CONTRAST]
+    kept = decided["scheme"].isin(schemes) & decided["score"].isin(["sum", "preference", "asked"])
+    pairs = decided[(decided["tests"] == CONTRAST) & kept]
     of_frame = [name for name in _OF_FRAME if name in pairs]
     means = pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence")
     for other in means.columns.difference(["construction", "control"]):
         means[f"less_{other}"] = means["construction"] - means[other]
     long = means.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
-    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]})
+    others = dict.fromkeys(["variant", "order", "place"], "") | {"origin": "own", "deciding": False, "balanced": False}
+    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, **others)
     signs = credits_of_margins(long["margin"].to_numpy(np.float64))
     contrasts = long.assign(measure="contrast", accuracy=long["margin"])
-    above = long.assign(measure="above_zero", accuracy=signs, chance=HALF)
+    sums_up = (long["sentence"] == "construction") & (long["part"] == "held_out")
+    above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, balanced=sums_up)
     return pd.concat([contrasts, above], ignore_index=True)
 
 
 def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return rates with the verdict on each construction that has contrasts, and what it stands beside.
+    """Return rates with the verdict on each construction that has contrasts, and the rates beside it.
 
     The rows of the construction, of both measures, get control (the rate of the condition control) and baseline, the
     name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
     nats, on the row of the contrast.
     """
-    of_conditions = rates[(rates["facet"] == CONDITION) & (rates["construction"] != "all")]
-    result = rates.copy()
+    of_conditions = rates[rates["facet"] == CONDITION]
+    result = rates.assign(verdict="")
+    result["has_verdict"] &= (rates["facet"] != CONDITION) | (rates["level"] == "construction")
     for _, of_model in of_conditions.groupby("model", sort=False):
         effects: dict[str, Effects] = {}
         for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):

@@ -21,6 +21,8 @@ from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
 from cxprobe.models.texts import Pair
 from cxprobe.seeding import generator_for
+from cxprobe.tasks.pairs.params import Contrasts
+from cxprobe.tasks.pairs.sources import CONTRAST, CONTRASTS
 from cxprobe.text.english import faults_of_text
 from cxprobe.text.templates import SlotName, Template, render, slots_of
 
@@ -34,8 +36,6 @@ SHUFFLED: Condition = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
 Part: TypeAlias = Literal["tried", "held_out"]
 Order: TypeAlias = Literal["original", "switched"]
-CONTRAST = "contrast"
-"""What pairs of contrasts test, in the column ``tests``."""
 _MOST_WORDS = 100  # of a context
 NAMES = ("female-name", "male-name")
 """The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
@@ -67,6 +67,9 @@ class OwnQuestions(Closed):
 class ContrastsFile(Closed):
     """The contrasts of a construction."""
 
+    fixed_order: bool = False
+    """Whether the construction cannot name its two people in the other order, so that a liking for a place in one
+    question does not cancel; then the neutral condition, which has the same places, decides."""
     slots: dict[SlotName, str]
     """Slot -> what it is: every slot of the templates except the people, their pronouns and the answers."""
     questions: Annotated[list[Question], Field(min_length=1)]
@@ -93,8 +96,9 @@ class ContrastsFile(Closed):
                     yield f"{number}{letter}", Cell(context, question.text, question.right, question.wrong)
                 else:
                     first, second = context
-                    yield f"{number}{letter}1", Cell(first, question.text, question.right, question.wrong)
-                    yield f"{number}{letter}2", Cell(second, question.text, question.wrong, question.right)
+                    text, right, wrong = question.text, question.right, question.wrong
+                    yield f"{number}{letter}1", Cell(first, text, right, wrong, is_half=True)
+                    yield f"{number}{letter}2", Cell(second, text, wrong, right, is_half=True)
 
     @property
     def all_conditions(self) -> list[Condition]:
@@ -110,11 +114,13 @@ class Cell(NamedTuple):
     text: str
     right: str
     wrong: str
+    is_half: bool = False
+    """Whether it is one of a pair of pairs, in whose other half the answers are exchanged."""
 
     @property
     def slots(self) -> set[str]:
         """The slots of all templates but that of the answer."""
-        return {slot for template in self for slot in slots_of(template)} - {ANSWER}
+        return {slot for template in self[:4] for slot in slots_of(template)} - {ANSWER}
 
 
 class Filled(NamedTuple):
@@ -137,6 +143,11 @@ class Filled(NamedTuple):
     wrong: str
 
 
+def contrasts_file(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Path:
+    """Return the file of the contrasts of a construction."""
+    return constructions / name / CONTRASTS_FILE
+
+
 def load_contrasts(name: str, people: People, constructions: Path = CONSTRUCTIONS_FOLDER) -> ContrastsFile:
     """Read and check the contrasts of a construction.
 
@@ -148,7 +159,7 @@ def load_contrasts(name: str, people: People, constructions: Path = CONSTRUCTION
     Raises:
         ConstructionError: One line for every fault: the file does not fit the schema, or see `faults_of_contrasts`.
     """
-    path = constructions / name / CONTRASTS_FILE
+    path = contrasts_file(name, constructions)
     content = validate(ContrastsFile, read_yaml(path, ConstructionError), path, ConstructionError)
     if faults := list(faults_of_contrasts(content, people)):
         raise ConstructionError("\n".join(with_lines(path, faults)))
@@ -182,8 +193,9 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
             if ANSWER not in slots_of(cell.text):
                 yield Fault(("conditions", condition), f"{condition}: {cell.text!r} has no slot {{{ANSWER}}}")
             named = [slot for slot in slots_of(cell.context) if slot in PEOPLE]
-            first.update(named[:1] if len({*named}) == 2 else [])
-        if first["N1"] != first["N2"]:
+            if len({*named}) == 2 and not cell.is_half:
+                first.update(named[:1])
+        if first["N1"] != first["N2"] and not content.fixed_order:
             what = (
                 f"N1 stands first in {first['N1']} texts and N2 in {first['N2']}, so that a liking for the person who "
                 "is named first does not cancel; add a context with the other order, such as the passive"
@@ -211,32 +223,37 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
                     yield Fault((part, number), f"{cell.condition}: {what}")
 
 
-def contrast_pairs(name: str, content: ContrastsFile, people: People, most: int | None, seed: int) -> list[Pair]:
+def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Contrasts, seed: int) -> list[Pair]:
     """Return the pairs of all contrasts of a construction.
 
     Each frame has two given names of one gender, drawn so that all names are used equally often.
 
     Args:
-        name: What the pairs are called in params.yaml, such as "conative-contrasts".
-        content: The contrasts.
+        name: The construction.
+        content: Its contrasts.
         people: The nouns and pronouns.
-        most: How many frames of each part; None for all.
+        wanted: How many frames of each part, and whether there is a shuffled condition.
         seed: The project's seed.
     """
     pairs: list[Pair] = []
-    parts: Mapping[Part, Sequence[Row]] = {"tried": content.frames[:most], "held_out": content.held_out[:most]}
+    parts: Mapping[Part, Sequence[Row]] = {
+        "tried": content.frames[: wanted.tried],
+        "held_out": content.held_out[: wanted.held_out],
+    }
     for part, rows in parts.items():
-        rng = generator_for(seed, name, part)
+        rng = generator_for(seed, name, CONTRASTS, part)
         turns = {kind: rng.permutation(people.types[kind].nouns).tolist() for kind in NAMES}
         for number, row in enumerate(rows):
             kind = NAMES[number % 2]
             drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
             pronouns = people.pronouns[people.types[kind].pronouns[0]]
-            frame = f"{name} {part} {number}"
-            for cell in filled_cells(content, row, drawn, pronouns, rng.random(_MOST_WORDS)):
-                groups = {"construction": name, "tests": CONTRAST, "words": "real", "variant": cell.cell}
-                groups |= {"sentence": cell.condition, "noun_type": kind, "order": cell.order, "part": part}
-                id_ = f"{name}-{part}-{number}-{cell.condition}-{cell.cell}-{cell.order}"
+            numbers = rng.random(_MOST_WORDS)
+            order_of_words = numbers if wanted.shuffled else None
+            frame = f"{name} {CONTRASTS} {part} {number}"
+            for cell in filled_cells(content, row, drawn, pronouns, order_of_words):
+                groups = {"construction": name, "tests": CONTRAST, "words": CONTRASTS, "variant": cell.cell}
+                groups |= {"sentence": cell.condition, "noun_type": "", "order": cell.order, "part": part}
+                id_ = f"{frame.replace(' ', '-')}-{cell.condition}-{cell.cell}-{cell.order}"
                 clusters = {"frame": frame}
                 pairs.append(Pair(id_, frame, cell.context, cell.right, cell.wrong, groups, clusters))
     return pairs

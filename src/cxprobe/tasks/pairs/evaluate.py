@@ -19,16 +19,17 @@ from cxprobe.results.rates import ALL, Facet, rates_of
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, RESPONSES
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, rate_by
 from cxprobe.tasks.pairs.balance import CELL, with_balance
+from cxprobe.tasks.pairs.contrast_rates import CONTRAST_FACETS, contrast_rows, with_contrast_verdicts
 from cxprobe.tasks.pairs.margins import MEANING, effects_on_margins
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
-from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, first_items, with_units
+from cxprobe.tasks.pairs.sources import CONTRAST, FRAME, OWN_PAIRS, first_items, with_units
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
 REPLIES = ("consistency", "position_bias", "unparsed", "failed")
 """Measures of replies in words beside their accuracy, see `cxprobe.tasks.pairs.replies`."""
 _ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what has two orders
-KEPT = ("deciding", "balanced", "tests", "origin", "order", "place", "pair_item", "margin")
+KEPT = ("deciding", "balanced", "tests", "origin", "order", "place", "pair_item", "part", "margin")
 """Columns of the responses beside those of facets: whether the scheme and score decide; whether no single answer is
 always right in the pair's cell; groups of the pair and its item (pair_item); and the margin of a decision."""
 FACETS = (
@@ -55,6 +56,7 @@ FACETS = (
     Facet("score", ["scheme", "score"], where="balanced and not deciding and way == ''", in_git=False),
     Facet("way", ["way"], where="way != '' and layer == ''"),
     Facet("layer", ["layer"], where="layer != ''", steps=True),
+    *CONTRAST_FACETS,
 )
 # Of the pairs of all constructions together that do not test meaning.
 _APART = (
@@ -63,7 +65,7 @@ _APART = (
 )
 _OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
 _PLACE = ["model", "construction", "source"]
-_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", "control", UNIT)
+_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", "control", "part", UNIT)
 _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys([*_OF_OWN_PAIRS, "gold", "chosen"], ""),
     **dict.fromkeys(["margin", "chance"], np.nan),
@@ -272,6 +274,10 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
         clusters. The accuracy by the deciding score in balanced cells decides, and beside it whether both
         orders are right. The margins of language models are of items that were decided in both orders.
     """
+    parts = [pd.DataFrame()]
+    if how.source == OWN_PAIRS:
+        schemes = ["causal", how.scheme, RULE, REPLY]
+        parts, decided = [contrast_rows(decided, schemes)], decided[decided["tests"] != CONTRAST]
     credits = decided["accuracy"]
     accuracy = decided.assign(
         measure="accuracy",
@@ -279,7 +285,7 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
         gold="good",
         chosen=np.select([credits == 1, credits == 0], ["good", "bad"], ""),
     )
-    parts = [accuracy]
+    parts.append(accuracy)
     if how.source == OWN_PAIRS:
         others = decided[decided["deciding"]].assign(margin=np.nan)
         likely = in_two_orders(decided[decided["deciding"] & ~decided["scheme"].isin([RULE, REPLY])])
@@ -510,7 +516,8 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
     in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
     in_one_wording = places.isin(list(fixed_preferences(rates)))
     prefers = (is_accuracy & in_one_wording) | (is_both & in_one_order)
-    return with_controls(result.assign(prefers=prefers, has_verdict=is_real), control_of)
+    with_all = with_controls(result.assign(prefers=prefers, has_verdict=is_real), control_of)
+    return with_contrast_verdicts(with_all)
 
 
 def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:

@@ -51,6 +51,17 @@ class PerCell(Closed):
     """For controls, whose answer the text says in plain words."""
 
 
+class Contrasts(Closed):
+    """Frames of contrasts (contrasts.yaml), of each construction from the first on."""
+
+    tried: Annotated[int, Field(ge=0)]
+    """Of those that the design was tried on."""
+    held_out: Count
+    """Of those that no model was tried on; the verdicts rest on these."""
+    shuffled: bool
+    """Whether the words of the construction's contexts are shuffled as one more condition."""
+
+
 class AskedPairs(Closed):
     """How many items of each cell a model is asked about, from the first on; all of those that are not named.
 
@@ -60,6 +71,8 @@ class AskedPairs(Closed):
     meaning: Count | None = None
     form: Count | None = None
     control: Count | None = None
+    contrast: Count | None = None
+    """Frames of each part of contrasts."""
 
 
 class ProbedModel(Closed):
@@ -73,6 +86,7 @@ class MakePairs(Closed):
     """Minimal pairs from a construction's pairs.yaml."""
 
     pairs_per_condition: PerCell
+    contrasts: Contrasts
     pseudowords: Literal["wuggy", "random"] | None
     """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
     it has no answer; random strings alone; or null for no pairs with pseudowords."""
@@ -143,6 +157,8 @@ class PairsParams(TaskSection):
     """Whose vectors are probed too, for the ways of asking side by side; some of pairs.models."""
     constructions: Distinct[Slug]
     """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
+    contrasts: Distinct[Slug]
+    """Those with a contrasts.yaml; all of them are in constructions."""
     make: MakePairs
     score: ScorePairs
     evaluate: EvaluatePairs
@@ -197,6 +213,7 @@ class PairsStage(TaskParams):
                     f"pairs.llms: '{slug}' is a model in pairs.models too, and tables tell models by their "
                     "names; give the entry of llms another"
                 )
+        yield from named_elsewhere("pairs.contrasts", section.contrasts, "pairs.constructions", section.constructions)
         yield from named_elsewhere("pairs.probe_models", section.probe_models, "pairs.models", section.models)
         if section.probe and section.probe_models:
             named = section.probe.constructions

@@ -15,6 +15,8 @@ OWN_PAIRS = "own"
 """The source of this project's pairs; others are called by their benchmark."""
 PAIR_COLUMNS = ("id", "item", "context", "good", "bad")
 """The columns that every table of pairs has; all others are groups and clusters."""
+CONTRAST, CONTRASTS = "contrast", "contrasts"
+"""What pairs of contrasts test, in the column ``tests``; and the source of their rates, in the column ``words``."""
 MADE = DATA / "make_pairs"
 FRAME = f"{CLUSTER}frame"
 """The column of the frame that a pair is made of."""
@@ -27,7 +29,9 @@ def folder_of(source: str) -> Path:
 
 def made_files(params: PairsParams) -> dict[str, list[Path]]:
     """Return the files of pairs of each source that there is."""
-    sources = {OWN_PAIRS: [MADE / f"{name}.parquet" for name in params.constructions]} if params.constructions else {}
+    own = [MADE / f"{name}.parquet" for name in params.constructions]
+    own += [MADE / CONTRASTS / f"{name}.parquet" for name in params.contrasts]
+    sources = {OWN_PAIRS: own} if own else {}
     return sources | {name: [MADE / folder_of(name).with_suffix(".parquet")] for name in params.benchmarks}
 
 
@@ -52,7 +56,8 @@ def first_items(pairs: pd.DataFrame, asked: AskedPairs) -> pd.DataFrame:
     if not most:
         return pairs
     items = pairs.drop_duplicates("item")
-    number = items.groupby(["construction", "tests", "words", "noun_type"]).cumcount()
+    kinds = [name for name in ("construction", "tests", "words", "noun_type", "part") if name in items]
+    number = items.groupby(kinds).cumcount()
     return pairs[pairs["item"].isin(items.loc[number < items["tests"].map(most).fillna(inf), "item"])]
 
 
