@@ -48,8 +48,8 @@ def contrast_rows(decided: pd.DataFrame, schemes: Collection[str]) -> pd.DataFra
     for other in means.columns.difference(["construction", "control"]):
         means[f"less_{other}"] = means["construction"] - means[other]
     long = means.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
-    others = dict.fromkeys(["variant", "order", "place"], "") | {"origin": "own", "deciding": False, "balanced": False}
-    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, **others)
+    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", order="", place="")
+    long = long.assign(origin="own", deciding=False, balanced=False)
     signs = credits_of_margins(long["margin"].to_numpy(np.float64))
     contrasts = long.assign(measure="contrast", accuracy=long["margin"])
     sums_up = (long["sentence"] == "construction") & (long["part"] == "held_out")

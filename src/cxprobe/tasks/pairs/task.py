@@ -1,7 +1,7 @@
 """The task of minimal pairs: its implementation of `cxprobe.results.task.Task`."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,12 +34,14 @@ from cxprobe.results.task import (
 )
 from cxprobe.results.words import in_full, number
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
+from cxprobe.tasks.pairs.contrast_rates import CONDITION
+from cxprobe.tasks.pairs.contrasts import NAMES, ContrastsFile, contrasts_file, filled_cells, load_contrasts
 from cxprobe.tasks.pairs.evaluate import answered_variants, fixed_preferences
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.tasks.pairs.rated import items_of_pairs
-from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, first_items, made_files, read_made
+from cxprobe.tasks.pairs.sources import CONTRASTS, MADE, OWN_PAIRS, first_items, made_files, read_made
 from cxprobe.tasks.pairs.wording import wording_of
 
 if TYPE_CHECKING:
@@ -65,10 +67,12 @@ class ConstructionPairs:
     Attributes:
         files: Entry of ``constructions`` -> the content of its file.
         people: The nouns that fill the slots of people.
+        contrasts: Its contrasts; None for none.
     """
 
     files: Mapping[str, PairsFile]
     people: People
+    contrasts: ContrastsFile | None = None
 
     def first_words(self, name: str) -> dict[str, str]:
         """Return slot -> its words in the first rows of a file, with the first two people; for examples."""
@@ -96,7 +100,11 @@ class PairsTask(Task):
         people = load_people(use(PEOPLE_FILE))
         for name in entries:
             use(pairs_file(name))
-        return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people)
+        construction, contrasts = construction_of_pairs(entries[0]), None
+        if contrasts_file(construction).is_file():
+            use(contrasts_file(construction))
+            contrasts = load_contrasts(construction, people)
+        return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people, contrasts)
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
         """Yield an example of each variant and sentence; of the first variant also with its people exchanged."""
@@ -119,6 +127,9 @@ class PairsTask(Task):
                     context, good, bad = fill_variant(variant.in_format(name_of_format), values)
                     yield Example(f"{pair}, variant {letter}, format {name_of_format}", context, good, bad)
 
+        if items.contrasts:
+            yield from _examples_of_contrasts(items.contrasts, items.people)
+
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
         """Return the rates of baselines on the pairs of meaning and of form, see `cxprobe.tasks.pairs.preview`."""
         from cxprobe.tasks.pairs.preview import baseline_rates
@@ -139,6 +150,8 @@ class PairsTask(Task):
         for name in (folder.name, folder.name + FORM):
             path = folder / pairs_file(name).name
             faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
+        if people and contrasts_file(folder.name).is_file():
+            faults.attempt(load_contrasts, folder.name, people)
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has pairs, and each benchmark its files."""
@@ -212,10 +225,18 @@ class PairsTask(Task):
     # ---- reports
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the kind of pairs of a row about all pairs of a construction with real words."""
+        """Return the kind of pairs of a row about all pairs of a construction with real words, or its contrasts."""
+        if row["facet"] == CONDITION and row["measure"] == "above_zero":
+            return CONTRASTS
         if row["facet"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
             return ""
         return called_pairs(row["construction"]) + (", right in both orders" if row["measure"] == "both_orders" else "")
+
+    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+        """Return the rate of the neutral condition or the rival, which is the baseline of contrasts."""
+        if row["facet"] != CONDITION:
+            return None
+        return _condition_of(inputs.rates(self.name), row, row["baseline"])
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
         """Return in which wordings a model is mostly wrong and mostly right, or that it is right in one order alone."""
@@ -234,7 +255,12 @@ class PairsTask(Task):
         """Yield the rates of pairs with real words. The headline is "right in both orders" if pairs have two orders."""
         contents, rates, margins = _contents(inputs), inputs.rates(self.name), _margins_in_words(inputs)
         at, clusters, settings = _rates_at(rates), _clusters(inputs), inputs.sections[self.name].of_task.make
+        with_contrasts = set(rates.loc[rates["source"] == CONTRASTS, "construction"])
         for finding in findings_of_rates(self, inputs, models):
+            if finding.source == CONTRASTS:
+                note = _contrast_in_words(rates, finding)
+                yield replace(finding, question=models.question(finding.model, "meaning"), note=note)
+                continue
             name, tests = finding.run, contents[finding.run].tests
             place, is_both, note = (finding.model, name), finding.chance == CHANCE_IN_BOTH, ""
             if is_both:
@@ -246,7 +272,7 @@ class PairsTask(Task):
                 finding,
                 way=finding.way if wording == PAPER_FORMAT else finding.way.replace(called, f"{called}, {wording}"),
                 question=models.question(finding.model, "form" if tests == "form" else "meaning"),
-                headline=tests != "control" and (is_both or (*place, "both_orders") not in at),
+                headline=_is_headline(tests, name, with_contrasts) and (is_both or (*place, "both_orders") not in at),
                 note=note,
                 clusters=clusters.get(place),
             )
@@ -358,6 +384,40 @@ class PairsTask(Task):
     def pairs(self, params: ReportParams) -> pd.DataFrame:
         """Return this project's pairs, with the column one_answer, see `Task.pairs`."""
         return with_one_answer(read_pair_tables(params.section(PairsParams)))
+
+
+def _examples_of_contrasts(content: ContrastsFile, people: People) -> Iterator[Example]:
+    """Yield the first cell of each condition, of the first frame that is held out."""
+    kind = people.types[NAMES[0]]
+    seen = set[str]()
+    for cell in filled_cells(content, content.held_out[0], kind.nouns[:2], people.pronouns[kind.pronouns[0]]):
+        if cell.condition not in seen:
+            seen.add(cell.condition)
+            yield Example(f"contrast, {cell.condition}", cell.context, cell.right.strip(), cell.wrong.strip())
+
+
+def _is_headline(tests: str, name: str, with_contrasts: Collection[str]) -> bool:
+    """Return True for pairs whose rate stands in the overview: contrasts stand there in the place of meaning."""
+    return tests == "form" or (tests == "meaning" and name not in with_contrasts)
+
+
+def _condition_of(rates: pd.DataFrame, row: Mapping[Any, Any], condition: str) -> Mapping[Any, Any] | None:
+    """Return the rate of another condition of a model and construction, by the measure of a row."""
+    keys = ["model", "construction", "facet", "measure"]
+    is_of_row = (rates[keys] == [row[key] for key in keys]).all(axis=1) & (rates["level"] == condition)
+    return next(iter(rates[is_of_row].to_dict("records")), None)
+
+
+def _contrast_in_words(rates: pd.DataFrame, finding: Finding) -> str:
+    """Return the contrast of a construction and its control in nats, and how far it is above the other conditions."""
+    of_it = rates[(rates["model"] == finding.model) & (rates["construction"] == finding.construction)]
+    contrasts = of_it[(of_it["facet"] == CONDITION) & (of_it["measure"] == "contrast")]
+    called = {"construction": "contrast", "control": "control", "less_neutral": "above neutral"}
+    called |= {"less_rival": "above rival", "less_shuffled": "above shuffled"}
+    texts = []
+    for row in contrasts[contrasts["level"].isin(called)].to_dict("records"):
+        texts.append(f"{called[row['level']]} {row['value']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]")
+    return f"in nats: {', '.join(texts)}" if texts else ""
 
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
