@@ -71,6 +71,7 @@ def write_made(task: str) -> None:
     """Write what the evaluating script of a task reads of the items before it looks at any model."""
     names, row = getattr(stage_of(task).params, task).constructions, {"id": "1", "item": "1"}
     pair = row | {"context": "", "good": "It is.", "bad": "Is it.", "tests": "form", "words": "real", "variant": "A"}
+    pair["control"] = ""
     for name in names:
         made = Path("data") / f"make_{task}"
         if task == "interventions":

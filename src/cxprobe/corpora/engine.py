@@ -132,7 +132,8 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
 
 def _refuse_earlier_jobs(name: str) -> None:
     """Refuse to mine shards that jobs of a run that was killed may mine at the same time."""
-    if subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"]).strip():
+    jobs = subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"])
+    if jobs.strip():
         raise DataError(f"jobs of an earlier run still mine; wait for their end, or run `scancel --name={name}`")
 
 
