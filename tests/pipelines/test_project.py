@@ -13,7 +13,6 @@ from whole_project import change, runs, stages_that_ran
 
 from conftest import commit, project_environment, run
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import read_json
 
 pytestmark = pytest.mark.pipeline
 
@@ -94,10 +93,10 @@ def test_a_measuring_stage_that_is_killed_fails_and_runs_again(project):
     change(project, lambda params: params["pairs"]["score"].update(token_budget=1))
     shutil.rmtree(project / "data/.scratch")
     command = ["dvc", "repro", "measure_pairs@mlm"]
-    holder = project / "data/.scratch/locks/measure_pairs/mlm.json"
+    holder = project / "data/.scratch/locks/measure_pairs/mlm.txt"
     with subprocess.Popen(command, cwd=project, env=project_environment(project), stdout=subprocess.DEVNULL) as dvc:
         wait_until(holder.exists, as_long_as=lambda: dvc.poll() is None)
-        os.kill(read_json(holder)["process"], signal.SIGTERM)
+        os.kill(int(holder.read_text().split()[1]), signal.SIGTERM)
         assert dvc.wait() != 0
     assert not (project / "results/measure_pairs/mlm").exists()
     run(project, *command)

@@ -142,7 +142,7 @@ def test_a_killed_repro_is_made_whole_by_the_next(project, finished, tmp_path, e
 
 def test_a_stage_that_outlives_its_dvc_keeps_the_next_one_off(project, finished, tmp_path):
     dvc = start(project, tmp_path / "first.log", seconds=2.5)
-    holder = project / "data/.scratch/locks/measure_pairs/tiny-1.json"
+    holder = project / "data/.scratch/locks/measure_pairs/tiny-1.txt"
     wait_until(holder.is_file, as_long_as=lambda: dvc.poll() is None)
     os.kill(dvc.pid, signal.SIGKILL)
     dvc.wait()
