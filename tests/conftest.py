@@ -170,6 +170,7 @@ def shrink(params: dict) -> None:
         "constructions": ["toy"],
     }
     params["pairs"]["make"]["pairs_per_condition"] = {"meaning": 4, "form": 4, "control": 1}
+    params["pairs"]["contrasts"] = []
     params["pairs"]["probe"]["constructions"] = ["toy"]
     params["prompts"] |= {"llms": {"mock": {}}, "models": {"clm": {}, "by-half": {}}, "constructions": ["toy"]}
     params["report"]["tested"]["models"] = []

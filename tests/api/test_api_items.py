@@ -9,7 +9,9 @@ from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import DataError
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
-from cxprobe.tasks.pairs.params import MakePairs, PerCell
+from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell
+
+NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=False)
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +23,13 @@ def test_pairs_are_those_of_the_stage():
     people = load_people(ROOT / PEOPLE_FILE)
     content = load_pairs("let-alone", people, ROOT / "constructions")
     cells = PerCell(meaning=3, form=3, control=1)
-    settings = MakePairs(pairs_per_condition=cells, pseudowords=None, format="paper", examples=0)
+    settings = MakePairs(
+        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),
+        pairs_per_condition=cells,
+        pseudowords=None,
+        format="paper",
+        examples=0,
+    )
     expected = build_pairs("let-alone", {"let-alone": content}, people, settings, 7).pairs
     pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", pairs_per_condition=3, seed=7), expected)
 

@@ -92,6 +92,7 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
         "llms": dict.fromkeys(LLMS, Everything()),
         "probe_models": {},
         "constructions": ["toy"],
+        "contrasts": [],
         "make": params.pairs.make.model_copy(update={"pairs_per_condition": pairs_per_condition}),
         "ask": AskPairs(prompt="plain", pairs_per_construction=None),
         "benchmarks": {"others": benchmark},

@@ -97,6 +97,7 @@ def cut_down(params: dict[str, Any]) -> None:
     params["scenarios"]["make"]["share"] = 0.002
     pairs["make"] = {
         "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
+        "contrasts": {"tried": 1, "held_out": 2, "shuffled": True},
         "pseudowords": "random",
         "format": "paper",
         "examples": 0,

@@ -15,7 +15,7 @@ from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs, draw_items, made_tables, pair_table, pairs_of, render_pairs
-from cxprobe.tasks.pairs.params import AskedPairs, MakePairs, PerCell
+from cxprobe.tasks.pairs.params import AskedPairs, Contrasts, MakePairs, PerCell
 from cxprobe.tasks.pairs.sources import first_items
 
 
@@ -67,6 +67,7 @@ def test_the_members_of_an_item_are_worded_as_the_templates_say(tmp_path):
     assert len({pair.item for pair in members.values()}) == 1
 
 
+NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=False)
 FORM = """\
 tests: form
 slots: {{one: {{gloss: a noun}}, article: {{gloss: its article}}, other: {{gloss: another}}}}
@@ -178,7 +179,13 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
 
 def settings(meaning=4, pseudowords="random", format="paper", examples=0, form=1) -> MakePairs:
     pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
-    return MakePairs(pairs_per_condition=pairs_per_condition, pseudowords=pseudowords, format=format, examples=examples)
+    return MakePairs(
+        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),
+        pairs_per_condition=pairs_per_condition,
+        pseudowords=pseudowords,
+        format=format,
+        examples=examples,
+    )
 
 
 def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):

@@ -6,15 +6,22 @@ from toy_pairs import load_all
 
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT
 from cxprobe.tasks.pairs.make import build_pairs
-from cxprobe.tasks.pairs.params import MakePairs, PerCell
+from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell
 from cxprobe.tasks.pairs.wording import wording_of
 
+NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=False)
 FORMATS = ["statement", "continuation"]
 
 
 def settings(format: str = PAPER_FORMAT, examples: int = 0) -> MakePairs:
     pairs_per_condition = PerCell(meaning=2, form=1, control=2)
-    return MakePairs(pairs_per_condition=pairs_per_condition, pseudowords=None, format=format, examples=examples)
+    return MakePairs(
+        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),
+        pairs_per_condition=pairs_per_condition,
+        pseudowords=None,
+        format=format,
+        examples=examples,
+    )
 
 
 @pytest.fixture(scope="module")
