@@ -1,0 +1,50 @@
+"""The worked example of docs/explanation/contrasts.md is what the tool computes."""
+
+import re
+
+import pytest
+
+import cxprobe
+from conftest import ROOT
+from cxprobe.constructions.people import load_people
+from cxprobe.models.texts import token_table
+from cxprobe.tasks.pairs.contrast_rates import contrast_rows
+from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
+from cxprobe.tasks.pairs.make import pair_table
+from cxprobe.tasks.pairs.params import Contrasts
+
+PAGE = (ROOT / "docs" / "explanation" / "contrasts.md").read_text()
+ROW = re.compile(r"^\| (.+) \.\.\. \| (\w+) (-[\d.]+) \| (\w+) (-[\d.]+) \| ([+-][\d.]+) \|$", re.M)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    people = load_people(ROOT / "lexicon" / "people.yaml")
+    content = load_contrasts("ditransitive", people, ROOT / "constructions")
+    wanted = Contrasts(tried=0, held_out=1, shuffled=False)
+    return [
+        pair
+        for pair in contrast_pairs("ditransitive", content, people, wanted, 2022)
+        if pair.groups["sentence"] == "construction"
+    ]
+
+
+def test_the_example_by_hand_is_the_number_of_the_tool(pairs, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    rows = ROW.findall(PAGE)
+    assert [row[0] for row in rows] == [f"{pair.context}{pair.good.rpartition(' ')[0]}" for pair in pairs]
+    by_hand = [float(right) - float(wrong) for _, _, right, _, wrong, _ in rows]
+    assert by_hand == pytest.approx([float(row[5]) for row in rows], abs=2e-3)
+    lm = cxprobe.load("mini-clm")
+    texts = list(dict.fromkeys(pair.context + end for pair in pairs for end in (pair.good, pair.bad)))
+    scores = dict(zip(texts, lm.score(texts)["sum"], strict=True))
+    found = [scores[pair.context + pair.good] - scores[pair.context + pair.bad] for pair in pairs]
+    assert by_hand == pytest.approx(found, abs=5e-3)
+    stated = float(re.search(r"mean margin, \*\*(-[\d.]+)\*\* nats", PAGE)[1])
+    assert stated == pytest.approx(sum(found) / len(found), abs=1e-3)
+    config = EvaluationConfig("own", "pll", "sum", ["sum"])
+    decided = decide_pairs(pair_table(pairs), token_table(lm._token_scores(texts, "pll", None)), config)
+    contrasts = contrast_rows(decided, ["causal"])
+    [contrast] = contrasts.loc[contrasts["measure"] == "contrast", "margin"]
+    assert contrast == pytest.approx(stated, abs=1e-3)
