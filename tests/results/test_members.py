@@ -88,7 +88,9 @@ def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(task):
     spec = importlib.util.spec_from_file_location(f"evaluate_{task}", ROOT / "pipelines" / "evaluate" / f"{task}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    outcome = getattr(script, f"evaluate_{task}")(stage_of(task, **({"probe_models": {}} if task == "pairs" else {})))
+    outcome = getattr(script, f"evaluate_{task}")(
+        stage_of(task, **({"probe_models": {}, "contrasts": []} if task == "pairs" else {}))
+    )
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})

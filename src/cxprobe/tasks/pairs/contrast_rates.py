@@ -43,6 +43,8 @@ def contrast_rows(decided: pd.DataFrame, schemes: Collection[str]) -> pd.DataFra
     """
     kept = decided["scheme"].isin(schemes) & decided["score"].isin(["sum", "preference", "asked"])
     pairs = decided[(decided["tests"] == CONTRAST) & kept]
+    if pairs.empty:
+        return pairs
     of_frame = [name for name in _OF_FRAME if name in pairs]
     means = pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence")
     for other in means.columns.difference(["construction", "control"]):

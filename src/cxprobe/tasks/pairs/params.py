@@ -213,7 +213,9 @@ class PairsStage(TaskParams):
                     f"pairs.llms: '{slug}' is a model in pairs.models too, and tables tell models by their "
                     "names; give the entry of llms another"
                 )
-        yield from named_elsewhere("pairs.contrasts", section.contrasts, "pairs.constructions", section.constructions)
+        if section.constructions:
+            contrasts = section.contrasts
+            yield from named_elsewhere("pairs.contrasts", contrasts, "pairs.constructions", section.constructions)
         yield from named_elsewhere("pairs.probe_models", section.probe_models, "pairs.models", section.models)
         if section.probe and section.probe_models:
             named = section.probe.constructions

@@ -31,7 +31,7 @@ def made_files(params: PairsParams) -> dict[str, list[Path]]:
     """Return the files of pairs of each source that there is."""
     own = [MADE / f"{name}.parquet" for name in params.constructions]
     own += [MADE / CONTRASTS / f"{name}.parquet" for name in params.contrasts]
-    sources = {OWN_PAIRS: own} if own else {}
+    sources = {OWN_PAIRS: own} if params.constructions else {}
     return sources | {name: [MADE / folder_of(name).with_suffix(".parquet")] for name in params.benchmarks}
 
 
