@@ -12,20 +12,15 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.results.words import percent
+from cxprobe.results.verdict import BESIDE_CONTROL
 
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")
 RATES = Path("results/evaluate_pairs/rates.csv")
-FORM = "-form"
-# How the models of a kind are drawn: real language models large, the bundled ones small, in these colours.
-REAL = {"smollm2-135m": ("SmolLM2 135M", "#4053d3", 9.0)}
-BUNDLED = {"mini-clm": ("mini-clm", "#b51d14", 4.0)}
-BASELINES = (
-    *("unigrams", "ngrams", "first-mentioned", "last-mentioned", "shorter", "second-sentence-alone"),
-    *("trained-bag-of-words", "trained-tags"),
-)
-BAND, CHANCE = "#ddb310", 0.5
+MODEL, NAME = "smollm2-135m", "SmolLM2 135M"
+# Colour and mark of a construction by its verdict; others are grey and hollow.
+FOUND = {"knows": ("#00694b", "o"), "without_construction": ("#b05a00", "D")}
+OTHER = ("#6b7280", "o")
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, sharp, and found by a search
     "svg.hashsalt": "cxprobe",  # the same file every time
@@ -37,78 +32,71 @@ STYLE: Any = {
 }
 
 
-def read_rates(root: Path) -> pd.DataFrame:
-    """Return the rates of constructions that were asked about their meaning and their form.
+def read_contrasts(root: Path) -> pd.DataFrame:
+    """Return the contrasts of the real model by construction, as shares of the effect of its control.
 
     Args:
         root: The project's folder.
 
     Returns:
-        model, construction (of meaning), form, meaning: shares of right pairs, in [0, 1].
+        A row a construction, the largest contrast first: value, low and high of the construction, neutral and rival,
+        each divided by the mean of the control; n, the number of frames; and verdict, a key.
     """
     table = pd.read_csv(root / RATES)
-    table = table[(table["source"] == "real") & table["facet"].isna() & (table["measure"] == "accuracy")]
-    columns = ["model", "construction", "value"]
-    meaning = table[columns].rename(columns={"value": "meaning"})
-    form = table[table["construction"].str.endswith(FORM)][columns].rename(columns={"value": "form"})
-    form["construction"] = form["construction"].str.removesuffix(FORM)
-    return meaning.merge(form, on=["model", "construction"])
-
-
-def baseline_bands(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Return for form and meaning the least and the greatest rate of the best baseline of a construction."""
-    return _ranges(rates[rates["model"].isin(BASELINES)].groupby("construction")[["form", "meaning"]].max())
-
-
-def _ranges(rates: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    return {asked: (float(rates[asked].min()), float(rates[asked].max())) for asked in ("form", "meaning")}
+    of_model = table[(table["model"] == MODEL) & (table["facet"] == "condition")]
+    contrasts = of_model[of_model["measure"] == "contrast"].pivot(index="construction", columns="level")
+    control = contrasts["value"]["control"]
+    shown = {name: contrasts[name]["construction"] / control for name in ("value", "low", "high")}
+    shown |= {name: contrasts["value"][name] / control for name in ("neutral", "rival")}
+    shares = of_model[(of_model["measure"] == "above_zero") & (of_model["level"] == "construction")]
+    verdicts = shares.set_index("construction")["verdict"]
+    rows = pd.DataFrame(shown).assign(n=contrasts["n"]["construction"].astype(int), verdict=verdicts)
+    return rows.sort_values("value", ascending=False)
 
 
 def describe(root: Path) -> str:
-    """Return the text alternative of the picture: what it shows, in words with numbers."""
-    rates = read_rates(root)
-    ranges = {name: _ranges(rates[rates["model"] == slug]) for slug, (name, *_) in (REAL | BUNDLED).items()}
-    ranges["the best baseline"] = baseline_bands(rates)
-    said = []
-    for name, of_name in ranges.items():
-        parts = [f"{percent(low)} to {percent(high)} of {asked}" for asked, (low, high) in of_name.items()]
-        said.append(f"{name} {' and '.join(parts)}")
-    text = f"A dot for each construction: the share of right pairs of form and of meaning. {'; '.join(said)}."
-    return text.replace("\u00a0", " ")
+    """Return the text alternative of the picture."""
+    rows = read_contrasts(root)
+    said = [
+        f"{construction} {row['value']:.1f} (neutral {row['neutral']:.1f}, rival {row['rival']:.1f}), "
+        f"{BESIDE_CONTROL[row['verdict']].words}"
+        for construction, row in rows.iterrows()
+    ]
+    return (
+        f"What {NAME} expects of the meaning of nine constructions, as a share of what it expects after plain words, "
+        f"over {rows['n'].max()} frames each: {'; '.join(said)}."
+    )
 
 
 def draw(root: Path) -> Figure:
-    """Return the picture: a dot for each construction, form against meaning, the best baselines as bands."""
-    rates = read_rates(root)
-    bands = baseline_bands(rates)
+    """Return the picture: a row for each construction, beside the neutral condition, the rival and the control."""
+    rows = read_contrasts(root)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        figure = Figure(figsize=(7.6, 4.0), layout="constrained")
         axis = figure.subplots()
-        axis.axvspan(100 * bands["form"][0], 100 * bands["form"][1], color=BAND, alpha=0.25, linewidth=0)
-        axis.axhspan(
-            *(100 * rate for rate in bands["meaning"]), color=BAND, alpha=0.25, linewidth=0, label="best baselines"
-        )
-        for slug, (name, colour, size) in (BUNDLED | REAL).items():
-            rows = rates[rates["model"] == slug]
-            axis.plot(100 * rows["form"], 100 * rows["meaning"], "o", color=colour, markersize=size, label=name)
-            if slug in REAL:
-                for number, (_, row) in enumerate(rows.sort_values("form").iterrows()):
-                    at, height = (100 * row["form"], 100 * row["meaning"]), 58 + 4 * (number % 6)
-                    line = {"arrowstyle": "-", "color": colour, "linewidth": 0.5}
-                    label: dict[str, Any] = {"ha": "center", "fontsize": 8, "arrowprops": line}
-                    axis.annotate(row["construction"], at, (at[0], height), **label)
-        axis.axhline(100 * CHANCE, color="#8a8a8a", linestyle=":")
-        axis.axvline(100 * CHANCE, color="#8a8a8a", linestyle=":")
-        axis.set(xlabel="pairs of form that are right, %", ylabel="pairs of meaning that are right, %")
-        axis.set(xlim=(40, 103), ylim=(40, 100))
-        axis.legend(loc="upper right", frameon=False)
+        axis.axvline(0, color="#8a8a8a", linewidth=0.8)
+        axis.axvline(1, color="#8a8a8a", linestyle=":")
+        for place, (_, row) in enumerate(rows.iterrows()):
+            colour, mark = FOUND.get(row["verdict"], OTHER)
+            axis.plot([row["low"], row["high"]], [place, place], color=colour, linewidth=2)
+            face = colour if row["verdict"] in FOUND else "white"
+            axis.plot(row["value"], place, mark, color=colour, markerfacecolor=face, markersize=8)
+            axis.plot(row["neutral"], place, "|", color="#1b1f24", markersize=12, markeredgewidth=2)
+            axis.plot(row["rival"], place, "x", color="#1b1f24", markersize=6)
+            axis.text(2.62, place, BESIDE_CONTROL[row["verdict"]].words, color=colour, va="center", fontsize=9)
+        axis.set_yticks(range(len(rows)), rows.index)
+        axis.invert_yaxis()
+        axis.set(xlim=(-0.75, 2.5), xlabel=f"contrast of {NAME} as a share of its control (dotted)")
+        for label, mark in (("construction, 95 % interval", "o"), ("neutral verb", "|"), ("rival: same words", "x")):
+            axis.plot([], [], mark, color="#1b1f24", label=label)
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=3, frameon=False)
     return figure
 
 
 def write(root: Path) -> None:
     """Write the picture, and its text alternative into the README."""
     with mpl.rc_context(STYLE):
-        draw(root).savefig(root / PICTURE, metadata={"Date": None, "Creator": None})
+        draw(root).savefig(root / PICTURE, metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     readme = root / "README.md"
     text = re.sub(
         r"!\[[^\]]*\]\(" + re.escape(str(PICTURE)), f"![{_escaped(describe(root))}]({PICTURE}", readme.read_text()

@@ -1,0 +1,69 @@
+"""The golden run: a part of the rates in git, of each task, is what the stages compute with bundled models."""
+
+import runpy
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import ROOT
+from cxprobe.files.tables import read_table
+from cxprobe.project.params import load_params
+from cxprobe.run.stage import Stage
+
+pytestmark = pytest.mark.pipeline
+KEYS = ["model", "construction", "source", "facet", "level", "measure"]
+
+
+class Part(NamedTuple):
+    """The part of a task's section that is run again, and the model whose rates are compared."""
+
+    section: dict
+    entry: str
+    model: str
+
+
+PARTS = {
+    "recognition": Part(
+        {"constructions": {"comparative-correlative": ["generated"]}}, "baselines-recognition", "bag-of-words"
+    ),
+    "scenarios": Part({}, "baselines-scenarios", "copier"),
+    "pairs": Part(
+        {"constructions": ["resultative"], "contrasts": ["resultative"], "probe_models": {}, "llms": {}},
+        "taught-clm",
+        "taught-clm",
+    ),
+    "prompts": Part({"llms": {}}, "baselines-prompts", "word-overlap"),
+    "interventions": Part({"constructions": ["subject-verb-agreement"]}, "taught-clm", "taught-clm"),
+}
+
+
+@pytest.mark.parametrize("task", PARTS)
+def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
+    part = PARTS[task]
+    content = YAML(typ="safe").load(ROOT / "params.yaml")
+    asked = content[task]["models"][part.entry]
+    content[task] |= {"models": {part.entry: asked}, **part.section}
+    content["report"]["tested"]["models"] = []
+    for name in ("constructions", "lexicon", "models", "prompts", "published"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    YAML().dump(content, tmp_path / "params.yaml")
+    monkeypatch.chdir(tmp_path)
+    params = load_params(Path("params.yaml"), Path("constructions")).params_of(task)
+    for step, item in (("make", ""), ("measure", part.entry), ("evaluate", "")):
+        name = f"{step}_{task}"
+        outcome = runpy.run_path(str(ROOT / "pipelines" / step / f"{task}.py"))[name](Stage(name, item, params))
+        assert not outcome.faults
+    computed = outcome.tables["rates"].set_index("model").loc[[part.model]].reset_index()
+    recorded = read_table(ROOT / f"results/evaluate_{task}/rates.csv")
+    both = computed.astype({"level": str}).merge(
+        recorded[recorded["construction"] != "all"].fillna({"facet": "", "level": ""}).astype({"level": str}),
+        on=KEYS,
+        suffixes=("", "_recorded"),
+    )
+    assert len(both) >= 3
+    for column in ("value", "n"):
+        recorded_values = pd.to_numeric(both[f"{column}_recorded"]).to_numpy()
+        assert pd.to_numeric(both[column]).to_numpy() == pytest.approx(recorded_values, abs=0.02, nan_ok=True)
