@@ -98,7 +98,7 @@ def test_models_that_could_not_be_judged_are_named_at_the_end_and_the_others_are
     judge_half.__name__ = "evaluate_pairs"
     monkeypatch.setattr(sys, "argv", ["stage.py"])
     assert ended(judge_half, None) == 2
-    assert "the others were:\nclm: data/measure_pairs/clm is damaged" in capsys.readouterr().err
+    assert "these could not be:\nclm: data/measure_pairs/clm is damaged" in capsys.readouterr().err
     assert len(read_records()[0]) == 3
     assert {run.data.params["model"] for run in runs() if "model" in run.data.params} == {"mlm", "shorter"}
 

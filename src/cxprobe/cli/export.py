@@ -9,7 +9,7 @@ from cxprobe.errors import DataError
 
 
 def export(
-    written: Annotated[
+    format_name: Annotated[
         Literal["hf", "lm-eval", "csv", "latex", "conllu"],
         typer.Argument(
             metavar="FORMAT",
@@ -21,22 +21,22 @@ def export(
         Path,
         typer.Argument(help="The folder (hf, lm-eval), which must be new or empty, or the file, which is replaced."),
     ],
-    construction: Annotated[str, typer.Option(help="Whose mined sentences conllu writes.")] = "",
+    construction: Annotated[str, typer.Option(help="The construction whose mined sentences conllu writes.")] = "",
 ) -> None:
     """Give data, tasks and results to other tools.
 
-    Mined sentences and items of other people stay out of data sets and tasks; what is left out is printed.
+    Data sets and tasks leave out mined sentences and items of other people; the command prints what they leave out.
     """
     from cxprobe.exports.formats import EXPORTS, export_conllu
     from cxprobe.files.writing import write_bytes
     from cxprobe.project.params import load_params
 
-    if (written == "conllu") != bool(construction):
+    if (format_name == "conllu") != bool(construction):
         raise DataError("--construction goes with conllu, and conllu with --construction; give both or neither")
-    if written in ("hf", "lm-eval") and target.exists() and (target.is_file() or any(target.iterdir())):
+    if format_name in ("hf", "lm-eval") and target.exists() and (target.is_file() or any(target.iterdir())):
         raise DataError(f"{target}: is there already; name a folder that does not exist or is empty")
     params = load_params()
-    made = export_conllu(params, construction) if construction else EXPORTS[written](params)
+    made = export_conllu(params, construction) if construction else EXPORTS[format_name](params)
     for name, content in made.files.items():
         write_bytes(content, target / name)
     print(f"{target}:", *made.said, sep="\n")

@@ -1,4 +1,4 @@
-"""A corpus whose files can be read one by one."""
+"""The files of a corpus: their list, and where they can be read."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,21 +14,21 @@ from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, digest
 
-# Which files of a folder are read if params.yaml does not say.
+# The files of a folder that are read if params.yaml has no glob.
 _PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*", "conllu": "**/*.conllu*"}
-_MODIFIED = ("mtime", "LastModified", "last_modified", "updated")  # as local files, S3 and others call the time
+_MODIFIED = ("mtime", "LastModified", "last_modified", "updated")  # names of the time in local folders, S3, ...
 
 
 @dataclass(frozen=True)
 class CorpusFiles:
-    """A corpus that is ready to be read.
+    """A corpus whose files can be read one by one.
 
     Attributes:
-        folder: Where it is: a local folder, or any that fsspec knows (s3://, hf://datasets/...).
+        folder: Its folder: a local one, or an address that fsspec can open (s3://, hf://datasets/...).
         shards: Its files, sorted; paths relative to ``folder``.
         format: "jsonl", "parquet", "text" or "conllu".
         text: The key (column) of a record's text.
-        url: The key (column) of the name of its source.
+        url: The key (column) of the name of a record's source.
         digest: SHA-256 of the names and sizes of its files.
     """
 
@@ -41,14 +41,14 @@ class CorpusFiles:
 
 
 def list_corpus(corpus: Corpus) -> pd.DataFrame:
-    """List the files of a corpus, without reading them: if the list has changed, it must be mined again.
+    """List the files of a corpus without reading them. If the list changes, the corpus must be mined again.
 
     Returns:
-        Columns name, size (in bytes) and modified: the time, or the SHA-256 of a file that a stage has written, which
-        has another time after every `dvc pull`.
+        Columns name, size (in bytes) and modified: the time of the last change. Files that a stage has written have
+        their SHA-256 there, since every `dvc pull` changes their time.
 
     Raises:
-        DataError: There are no files, one of them is no file, or the storage is out of reach.
+        DataError: There are no files, one is a pipe, a device or a broken link, or the storage is out of reach.
     """
     is_output = Path(corpus.folder).parts[:1] == DATA.parts
     rows = []
@@ -59,10 +59,10 @@ def list_corpus(corpus: Corpus) -> pd.DataFrame:
 
 
 def open_corpus(corpus: Corpus) -> CorpusFiles:
-    """Return a corpus ready to be read.
+    """Return the files of a corpus, ready to be read.
 
     Raises:
-        DataError: As of `list_corpus`.
+        DataError: See `list_corpus`.
     """
     files = _files(corpus)
     sizes = [(shard, info["size"]) for shard, info in files.items()]
@@ -71,7 +71,7 @@ def open_corpus(corpus: Corpus) -> CorpusFiles:
 
 
 def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
-    """Return name -> its description by the storage, for each file of a corpus, sorted."""
+    """Return the storage's description of each file of a corpus, by the name of the file, sorted."""
     if not corpus.folder.strip():
         raise DataError("corpora: a folder is empty, which would be the project itself; name the corpus's folder")
     pattern = corpus.glob or _PATTERNS[corpus.format]
@@ -92,7 +92,7 @@ def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
 
 
 def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
-    """Return the storage's description of a file, and refuse a pipe or a device: reading it would never end."""
+    """Return the storage's description of a file, and refuse a pipe or a device, whose reading would never end."""
     path = Path(folder.path, shard)
     if not shard.isprintable():
         name = f"{folder.path}/{shard}"

@@ -1,4 +1,4 @@
-"""Vectors of sentences: those of a model as memory-mapped arrays, counts as sparse matrices."""
+"""Vectors of sentences: a model's vectors are memory-mapped arrays, counts are sparse matrices."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # scipy is slow to import, and `cxprobe check` does without i
 
 DenseVectors = NDArray[np.float32]
 Vectors = Union[DenseVectors, Sequence["csr_array"]]  # noqa: UP007
-"""A matrix a layer, each of shape (sentences, dimensions): `vectors[layer][rows]` has the same rows of either kind."""
+"""One matrix per layer, of shape (sentences, dimensions); `vectors[layer][rows]` selects rows of either kind."""
 
 _FILE = "features.npy"
 
@@ -30,8 +30,8 @@ class Features:
 
     Attributes:
         ids: The sentence that each row belongs to.
-        vectors: Of a model, shape (layers, sentences, dimensions), float32, memory-mapped; layer 0 is the embeddings.
-            Of counts, one layer: a sparse matrix of shape (sentences, columns), float32.
+        vectors: A model has an array of shape (layers, sentences, dimensions), float32, memory-mapped; layer 0 has the
+            embeddings. Counts have one layer: a sparse matrix of shape (sentences, columns), float32.
     """
 
     ids: Sequence[str]
@@ -39,31 +39,32 @@ class Features:
 
 
 def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], folder: Path) -> None:
-    """Write vectors into one layer-major file; they never have to fit into memory at once.
+    """Write vectors into one file, layer after layer; they need not fit into memory together.
 
-    Writes ``features.npy``, shape (layers, sentences, dimensions), and ``ids.parquet``, its rows' sentences.
+    Writes ``features.npy``, shape (layers, sentences, dimensions), and ``ids.parquet``, the sentence of each row.
 
     Args:
-        blocks: The vectors of some sentences after the other, each of shape (layers, sentences, dimensions).
+        blocks: Blocks of sentences in the order of ``ids``, each of shape (layers, sentences, dimensions).
         ids: The sentence of each row.
-        folder: Where the two files go.
+        folder: The folder of the two files.
 
     Raises:
-        DataError: There is no sentence, one has two rows, or the blocks do not have as many rows as there are ids.
+        DataError: There is no sentence, a sentence has two rows, or the numbers of rows and ids differ.
     """
     if not ids or len(set(ids)) != len(ids):
         raise DataError(f"{folder}: {len(ids)} rows for {len(set(ids))} sentences; each must have exactly one row")
     blocks = iter(blocks)
     first = next(blocks)
     layers, _, dimensions = first.shape
-    described = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": (layers, len(ids), dimensions)}
-    # Not by a map into memory: where the disk is full, writing to one kills the process.
+    header = {"descr": np.dtype(np.float32).str, "fortran_order": False, "shape": (layers, len(ids), dimensions)}
+    # Without a memory map: on a full disk, a write to a memory map kills the process.
     with replacing(folder / _FILE) as partial, partial.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, described)
+        np.lib.format.write_array_header_1_0(file, header)
         begin, start = file.tell(), 0
         for block in chain([first], blocks):
             for layer, rows in enumerate(block):
-                file.seek(begin + 4 * dimensions * (layer * len(ids) + start))
+                row = layer * len(ids) + start
+                file.seek(begin + 4 * dimensions * row)  # 4 bytes a number
                 file.write(np.ascontiguousarray(rows, np.float32).data)
             start += block.shape[1]
         if start != len(ids):
@@ -72,7 +73,7 @@ def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], fo
 
 
 def read_features(folder: Path) -> Features:
-    """Map the vectors of a folder into memory; nothing that holds pickled objects is opened.
+    """Map the vectors of a folder into memory; refuse files with pickled objects.
 
     Raises:
         DataError: The ids and the rows do not match.

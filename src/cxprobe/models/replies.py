@@ -1,16 +1,17 @@
-"""Read the answer in a reply in words. An answer must be stated in a form that prompts ask for; nothing is guessed.
+"""Read the answer from a reply in words. The reply must state it in a form that prompts ask for; nothing is guessed.
 
-A label is a symbol ("2", "B"), its words ("contradiction", the text of the option) or both. It is stated where it
+A label is a symbol ("2", "B"), its words ("contradiction", the text of the option) or both. A reply states a label that
 
 - follows a noun and "is", a colon or an equals sign: "Answer: 2", "The relation is 1", "{"answer": "B"}";
 - is a whole line: "**2**", "0 (entailment)", "B. Marek";
-- begins a reply that was asked for at once, and an explanation follows: "0, since ...". After a chain of thought such
-  lines are steps or options.
+- begins a reply without a chain of thought, before an explanation: "0, since ...". In a chain of thought such lines are
+  steps or options.
 
-The last one decides after a chain of thought; in a reply that was asked for at once all must agree. There is no answer
-if nothing is stated, or if what decides is open: several labels ("0 or 1", "A. Marek" where Marek is B), none ("The
-answer is not 2"), a condition ("If it is older, the answer is A") or a question. Thoughts between tags and the markers
-of chats are no part of the reply; what follows another "Premise:" or "Text:" belongs to an item that the model made up.
+With a chain of thought the last statement decides; without one all statements must agree. A reply has no answer if it
+states nothing, or if a statement that decides is open: it has several labels ("0 or 1", "A. Marek" where Marek is B),
+none ("The answer is not 2"), a condition ("If it is older, the answer is A") or a question. Thoughts between tags
+and markers of chats are ignored. What follows another "Premise:" or "Text:" belongs to an item that the model made up,
+and is read only if nothing is stated before it.
 """
 
 import re
@@ -20,7 +21,7 @@ from functools import lru_cache
 from typing import Literal
 
 HEAD, TAIL = 2_000, 20_000
-"""The characters at the beginning and at the end of a longer reply that are read."""
+"""The numbers of characters that are read at the beginning and at the end of a longer reply."""
 _THOUGHT = re.compile(r"[<\[](/?)(?:think|thinking|thought|thoughts|reasoning|scratchpad)[>\]]", re.IGNORECASE)
 _CHAT = re.compile(r"<\|[^<>|]{0,40}\|>|\[/?INST\]|</?s>|<(?:start|end)_of_turn>")
 _MARKED = re.compile(r"<(answer|final_answer)>(.{0,200}?)</\1>|\\boxed *\{(?:\\\w+ *\{)?([^{}]*)\}+", re.DOTALL | re.I)
@@ -41,7 +42,7 @@ _ENDS = r"(?=\s*(?:\Z|[.,;:!?)\]}\n—–-]|\b(?:because|since|as|for)\b))"
 def _patterns(answers: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a label, of a stated answer, and of a line that begins with a symbol."""
     sign = rf"(?<![\w.\-])[{''.join(symbol for symbol, _ in answers)}](?![\w-]|\.\d|[%°])"
-    word = "|".join(rf"\b{re.escape(words)}(?!\w)" for _, words in answers if words) or "(?!)"
+    word = "|".join(rf"\b{re.escape(words)}(?!\w)" for _, words in answers if words) or "(?!)"  # matches nothing
     label = rf"[(\[{{]*(?:{sign}[)\]]*(?:{_JOIN}(?:{word}))?|(?:{word})(?:{_JOIN}{sign})?)[)\]}}]*"
     labels = rf"{label}(?:(?:\s*(?:[,/&]|\b(?:or|and)\b)\s*|\s*\n\s*)(?:{label}(?![^\S\n]+(?!or\b|and\b)\w)|\d+))*"
     stated = (
@@ -58,28 +59,28 @@ def _patterns(answers: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], re
 
 
 def read_answer(reply: str, answers: Mapping[str, str], *, chain_of_thought: bool) -> str:
-    """Return the answer that a reply gives, by the rules of this module, or "" if it gives none or leaves it open.
+    """Return the answer of a reply by the rules of this module; "" if it has none or an open one.
 
     Args:
         reply: The whole reply.
-        answers: Symbol, a digit or capital letter -> the words that may stand for it or with it ("entailment", the
-            text of the option); "" where these are not known.
-        chain_of_thought: Whether the model was asked to reason first, so that lines may begin with "1." or "A)" and be
-            no answer.
+        answers: Symbol (a digit or a capital letter) -> its words, which may stand in its place or beside it
+            ("entailment", the text of the option); "" where they are not known.
+        chain_of_thought: Whether the model was asked to reason first. Lines that begin with "1." or "A)" may then be
+            steps.
     """
-    said, tag = reply, None
-    for tag in _THOUGHT.finditer(reply):  # noqa: B007
+    said, last_tag = reply, None
+    for last_tag in _THOUGHT.finditer(reply):  # noqa: B007 (a list of all tags would be slow)
         pass
-    if tag is not None:  # the last tag decides: after an opening one there is no answer
-        said = reply[tag.end() :] if tag[1] else ""
+    if last_tag is not None:  # after a last tag that opens a thought there is no answer
+        said = reply[last_tag.end() :] if last_tag[1] else ""
     if len(said) > HEAD + TAIL:
         said = f"{said[:HEAD]}\n...{said[-TAIL:].lstrip('0123456789ABC')}"
     said = _MARKED.sub(lambda match: f"\nAnswer: {match[2] or match[3] or ''}\n", _CHAT.sub("\n", said))
     text = _plain(said)
     words_of = {symbol: _plain(words).strip().rstrip(".").lower() for symbol, words in answers.items()}
     symbol_of = {words: symbol for symbol, words in words_of.items()}
-    label, stated, begins = _patterns(tuple(words_of.items()))
-    is_list = len({match[1].upper() for match in begins.finditer(text)}) > 1
+    label, stated, line_start = _patterns(tuple(words_of.items()))
+    is_list = len({match[1].upper() for match in line_start.finditer(text)}) > 1  # a list of options
     next_item = _NEXT_ITEM.search(text)
     for end in [*([next_item.start()] if next_item else []), len(text)]:
         found = []
@@ -88,24 +89,26 @@ def read_answer(reply: str, answers: Mapping[str, str], *, chain_of_thought: boo
                 continue
             named = match["named"] or match["line"] or match["first"] or ""
             symbols = {
-                one["sign"].upper() if one["sign"] else symbol_of.get((one["word"] or "").lower(), "")
-                for one in label.finditer(named)
+                part["sign"].upper() if part["sign"] else symbol_of.get((part["word"] or "").lower(), "")
+                for part in label.finditer(named)
             }
             before = text[max(0, match.start() - 120) : match.start()]
-            is_open = (match["named"] and match["ends"] is None) or text[match.end() :].lstrip().startswith("?")
-            found.append(symbols.pop() if len(symbols) == 1 and not is_open and not _OPEN.search(before) else "")
+            goes_on = match["named"] and match["ends"] is None
+            is_question = text[match.end() :].lstrip().startswith("?")
+            is_open = goes_on or is_question or _OPEN.search(before)
+            found.append(symbols.pop() if len(symbols) == 1 and not is_open else "")
         if found:
             return found[-1] if chain_of_thought or len(set(found)) == 1 else ""
     return ""
 
 
 def _plain(text: str) -> str:
-    """Return a text without mark-up, with full-width signs as usual ones."""
+    """Remove mark-up from a text, and replace full-width characters by the usual ones."""
     return _MARKUP.sub("", unicodedata.normalize("NFKC", text).replace("’", "'"))
 
 
 ReplyOutcome = Literal["right", "wrong", "unparsed", "failed"]
-REPLY = "reply"  # how a model was asked that answers in words; for other models it is the name of a score
+REPLY = "reply"  # the way of models that are asked in words; other models have the name of a score instead
 
 
 def evaluate_reply(
@@ -116,12 +119,12 @@ def evaluate_reply(
     Args:
         reply: The whole reply, or None if there is none because the request failed.
         gold: The symbol of the right answer.
-        answers: Symbol -> the words that may stand for it or with it; see `read_answer`.
+        answers: Symbol -> its words; see `read_answer`.
         chain_of_thought: Whether the model was asked to reason first.
 
     Returns:
-        The digit or letter of the answer, "" if there is none; and the outcome: "right", "wrong", "unparsed" where
-        there is no answer or an open one, or "failed" where there is no reply.
+        The symbol of the answer, "" if there is none; and the outcome: "right", "wrong", "unparsed" for a reply without
+        an answer or with an open one, or "failed" for no reply.
     """
     if reply is None:
         return "", "failed"

@@ -12,7 +12,7 @@ Experiments = Mapping[str, str]
 
 @cache
 def load_experiments(path: Path) -> Experiments:
-    """Return the experiments of a file; shared_experiments.yaml has the paragraphs that several share."""
+    """Read the experiments of a file, whose anchors may be those of shared_experiments.yaml."""
     shared = Path(__file__).with_name("shared_experiments.yaml")
     content = YAML(typ="safe").load(shared.read_text(encoding="utf-8") + path.read_text(encoding="utf-8"))
     content.pop("shared")

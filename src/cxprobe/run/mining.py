@@ -8,7 +8,7 @@ from cxprobe.run.params import StageParams
 
 
 class CorporaParams(StageParams):
-    """The sections of corpora, in which the work of one stage is one corpus."""
+    """The sections that stages of corpora read; each run of such a stage is about one corpus."""
 
     mining: Mining
     """Sentences of corpora that may have a construction."""

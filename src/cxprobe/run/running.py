@@ -38,15 +38,15 @@ def run_stage(
 ) -> None:
     """Run a stage's work as the main program: ``python pipelines/<step>/<task>.py [ITEM]``.
 
-    DVC passes the item in the environment variable ``DVC_STAGE``, so that no name from params.yaml is in a command line
-    of a shell.
+    DVC passes the item in the environment variable ``DVC_STAGE``, so that no shell reads a name from params.yaml as
+    part of a command.
 
     Exit codes: 0 for success; 2 for a fault that the user can mend, such as a full disk (printed without a traceback);
     128 + n after signal n; 1 for anything else, with a traceback. Secret keys from the environment are never printed.
 
     Args:
-        work: A function with the name of its stage in dvc.yaml. It returns None in processes that only help to compute,
-            which Lightning starts for several devices by running the script again.
+        work: A function with the name of its stage in dvc.yaml. It returns None in helper processes: for several
+            devices, Lightning runs the script again for each further device.
         sections: The class of the sections of params.yaml that the stage reads.
         items: The section whose keys are the items of the stage; None for a stage that runs once.
     """
@@ -56,7 +56,7 @@ def run_stage(
     try:
         params = read_params(sections)
         stage = Stage(name, _item(name, items, params), params)
-        helper_keys = ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")  # of a process that only helps another
+        helper_keys = ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")  # above 0 in helper processes
         if any(int(os.environ.get(key, 0)) > 0 for key in helper_keys):
             work(stage)
         else:
@@ -64,7 +64,7 @@ def run_stage(
                 for folder in (DATA / name, RESULTS / name, project_folder() / SCRATCH):
                     remove_left_behind(folder)  # partial files of processes that were killed
                 _work_and_record(work, stage)
-        gc.freeze()  # so that Python ends at once, without a garbage collection over everything imported
+        gc.freeze()  # so that Python ends without a slow garbage collection over all imported modules
     except Exception as fault:
         message = user_message(fault)
         if message is None:
@@ -90,7 +90,7 @@ def _item(name: str, items: str | None, params: StageParams) -> str:
 
 def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[Any]) -> None:
     """Do the work of a stage, write its results, and write the runs of an evaluating stage into MLflow."""
-    context = begin()  # before the work, so that it names the code that runs even if something is committed meanwhile
+    context = begin()  # before the work: it names the commit of the running code, and others may follow
     reason = "" if stage.item else stage.params.nothing_to_do
     outcome = _leave_out(stage, reason) if reason else work(stage)
     if outcome is None:
@@ -99,15 +99,14 @@ def _work_and_record(work: Callable[[Stage[Any]], Outcome | None], stage: Stage[
         stage.data.mkdir(parents=True, exist_ok=True)  # DVC expects this output even if it is empty
     records = write_results(stage, outcome)
     if records:
-        from cxprobe.run import (
-            tracking,
-        )  # here, since MLflow takes seconds to import and only evaluating stages need it
+        # Imported here, since MLflow takes seconds to import and only evaluating stages need it.
+        from cxprobe.run import tracking
 
         context = replace(context, finished=milliseconds())
         tracking.add_runs(records, context, load_experiments(stage.params.experiments_file))
     if outcome.faults:
         lines = [f"{model}: {fault}" for model, fault in outcome.faults.items()]
-        raise DataError("\n".join([f"{len(lines)} models could not be evaluated; the others were:", *lines]))
+        raise DataError("\n".join([f"all models but {len(lines)} were evaluated; these could not be:", *lines]))
 
 
 def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
@@ -116,17 +115,17 @@ def _leave_out(stage: Stage[Any], reason: str) -> Outcome:
     print(reason, flush=True)
     write_bytes(f"{reason}\n".encode(), stage.data / "empty.txt")
     if stage.evaluates:
-        nothing = pd.DataFrame(columns=["model"])
-        return Outcome(tables={"rates": nothing, "comparisons": nothing, "tables/empty": nothing})
+        empty = pd.DataFrame(columns=["model"])
+        return Outcome(tables={"rates": empty, "comparisons": empty, "tables/empty": empty})
     return Outcome(pages={"empty.txt": f"{reason}\n"})
 
 
 @contextmanager
 def _locked(stage: Stage[Any]) -> Iterator[None]:
-    """Lock a stage's item for this process while the block runs.
+    """Lock the item of a stage for this process while the block runs.
 
-    The operating system releases the lock when the process ends, also when it is killed, and even if processes that it
-    started still run. A file beside the lock says which process holds it. On a shared disk that does not support locks,
+    The operating system releases the lock when the process ends, even if it is killed or if its child processes still
+    run. A file beside the lock says which process holds it. On a shared disk that does not support locks,
     a warning is printed and the block runs without a lock.
 
     Raises:
@@ -150,7 +149,7 @@ def _locked(stage: Stage[Any]) -> Iterator[None]:
     except OSError as fault:
         if fault.errno not in _NO_LOCKS:
             raise
-        print(f"{path} cannot be locked ({fault.strerror}): let no other process run this stage", file=sys.stderr)
+        print(f"{path} cannot be locked ({fault.strerror}): do not run this stage in another process", file=sys.stderr)
     try:
         since = datetime.now().astimezone().isoformat(" ", "seconds")
         write_bytes(f"process {os.getpid()} on {platform.node()}, since {since}".encode(), holder)

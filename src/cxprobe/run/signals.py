@@ -1,7 +1,7 @@
-"""Signals that tell a process to stop: they end it by an exception, at a moment at which that does no harm.
+"""End a process by an exception after a signal that tells it to stop, at a moment when this does no harm.
 
-The exception can be lost: Python drops those that are raised while it removes an object, and some libraries catch all.
-So the signal is noted too, and `end_if_signalled` ends the work where it goes on.
+The exception can be lost: Python drops exceptions that are raised while it deletes an object, and some libraries catch
+all exceptions. So the signal is noted too, and the next call of `end_if_signalled` ends the process.
 """
 
 import signal
@@ -20,17 +20,17 @@ class Killed(SystemExit):
 
 
 class _Noted:
-    """The signal that has come, and how many blocks are open that it must not interrupt."""
+    """The last signal that came, and the number of open blocks that it must not interrupt."""
 
     signum: int | None = None
     uninterrupted = 0
 
 
 def end_on_signals(*signums: signal.Signals) -> None:
-    """Let signals end this process by `Killed`, so that runs are marked, nothing is left half-written, and no process.
+    """Let signals end this process by `Killed`, so that it marks its runs and leaves no partial file and no process.
 
     Args:
-        signums: Which; by default SIGTERM, SIGINT and SIGHUP.
+        signums: The signals; by default SIGTERM, SIGINT and SIGHUP.
     """
     _Noted.signum = None
     for signum in signums or _ENDING:
@@ -38,10 +38,10 @@ def end_on_signals(*signums: signal.Signals) -> None:
 
 
 def end_if_signalled() -> None:
-    """End the process if a signal has told it to stop, outside of blocks that are `uninterrupted`.
+    """End the process if a signal has told it to stop; do nothing in blocks that are `uninterrupted`.
 
     Raises:
-        Killed: It has.
+        Killed: A signal has told the process to stop.
     """
     if _Noted.signum is not None and not _Noted.uninterrupted:
         raise Killed(_Noted.signum)
@@ -49,7 +49,7 @@ def end_if_signalled() -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let a signal wait until the block has ended; if a second one comes, that one does not wait."""
+    """Let a first signal wait until the block has ended; a second one does not wait."""
     end_if_signalled()
     _Noted.uninterrupted += 1
     try:
@@ -61,9 +61,9 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def ending_as_killed() -> Iterator[None]:
-    """Let the block end by `Killed` if a signal has come, also where that has led to another error, or to none.
+    """End the block by `Killed` if a signal has come, even if the block ends by another error or by none.
 
-    After the block signals end the process by themselves, since nothing would look for a lost exception any more.
+    After the block signals end the process at once, since nothing looks for a lost exception any more.
     """
     try:
         yield

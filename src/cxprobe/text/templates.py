@@ -1,14 +1,14 @@
-"""The language of templates, which all items are written in: text with slots.
+"""The template language, in which all items are written: text with slots.
 
 ``{NAME}`` stands for the words that fill a slot, and ``{NAME:form}`` for a form of them:
 
-- ``a`` puts "a" or "an" before them;
-- ``they``, ``them``, ``their`` and ``was`` are what the pronoun of a noun phrase is in that place;
+- ``a`` puts "a" or "an" before the words;
+- ``they``, ``them`` and ``their`` give this form of a noun phrase's pronoun, ``was`` gives "was" or "were" for it;
 - ``VB``, ``VBD``, ``VBG`` and ``VBN`` (tags of the Penn Treebank) inflect the first word of a verb phrase.
 
-A slot is filled with words, or with ``{note: words}``: the note is the pronoun that refers to a noun phrase, as in
-``{she: the judge}``, or the lemma of a verb whose form has several, as in ``{see: saw}``. What begins a sentence gets
-its capital, so fillers are written as in mid-sentence.
+A filler is words, or ``{note: words}``. The note is the pronoun that refers to a noun phrase, as in
+``{she: the judge}``, or the lemma of a verb whose form belongs to several lemmas, as in ``{see: saw}``. `render` puts a
+capital at the start of each sentence, so fillers are written as in mid-sentence.
 """
 
 import re
@@ -64,7 +64,7 @@ Values = Mapping[str, Filled]
 
 
 def slots_of(template: str) -> list[str]:
-    """Return the slots of a template in their order, each as often as it is there."""
+    """Return the slots of a template in their order, repeated ones included."""
     return [name for name, _ in _SLOT.findall(template)]
 
 
@@ -79,14 +79,14 @@ def filler_note(filler: Filled) -> str | None:
 
 
 def fill(template: str, values: Values) -> str:
-    """Return a template with its slots filled, and no capital added.
+    """Fill the slots of a template; add no capitals.
 
     Args:
         template: The template.
-        values: What fills its slots; others are ignored.
+        values: Slot -> its filler; slots that the template lacks are ignored.
 
     Raises:
-        TemplateError: Nothing fills a slot, or its filler has no such form.
+        TemplateError: A slot has no filler, or its filler does not have the form.
     """
 
     def filled(slot: re.Match[str]) -> str:
@@ -100,7 +100,7 @@ def fill(template: str, values: Values) -> str:
 
 
 def render(template: str, values: Values) -> str:
-    """Return a template with its slots filled, as `fill` does, and a capital at the start of every sentence."""
+    """Fill the slots of a template, and put a capital at the start of every sentence."""
     return capitalise_sentences(fill(template, values))
 
 
@@ -114,7 +114,7 @@ def _in_form(words: str, note: str | None, form: str) -> str:
                 f"{', '.join(_PARADIGM)}"
             )
         return _PARADIGM[note][_PRONOUN_FORMS.index(form)]
-    # Imported here, since it imports spaCy and PyTorch, and what reads constructions seldom inflects.
+    # Imported here, since it imports spaCy and PyTorch, and few templates inflect verbs.
     from lemminflect import getInflection, getLemma
 
     verb, *rest = words.split(" ")

@@ -1,4 +1,4 @@
-"""Labelled sentences in a training and a test part: drawn from a construction's grammars, or mined and labelled."""
+"""Labelled sentences, divided into a training and a test part: generated from grammars, or mined."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +15,13 @@ from scipy.sparse.csgraph import connected_components
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
 from cxprobe.errors import ConstructionError, DataError
-from cxprobe.labels import labels as people
+from cxprobe.labels.labels import PersonLabel, in_force, judgements_on
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
 from cxprobe.tasks.recognition.make import NOT_FILLED
 
-# A cell may have fewer distinct sentences than are wanted; after so many draws per sentence no more are drawn.
+# The most draws for each sentence that a cell needs: a cell may have fewer distinct sentences than it needs.
 DRAWS_PER_SENTENCE = 50
 
 # The host of a web page, or the package of the embedded corpus with its version.
@@ -33,10 +33,10 @@ class Generated(NamedTuple):
 
     Attributes:
         sentences: Every sentence once: id (from its split and text, so the same in every run), text, label, split, the
-            features (in words; positions count from 0), and what it shares with other sentences: cluster_template, the
-            sentence with its content words replaced by their categories, and cluster_<category>, its first such word.
-        draws: feature, id: the sentences that were drawn to fill a feature's values; one may serve several features.
-        not_filled: The columns `NOT_FILLED`: what the grammars could not fill.
+            features (in words; positions count from 0), and the clusters: cluster_template, the sentence with the
+            category of each content word in its place, and cluster_<category>, its first word of the category.
+        draws: feature, id: the sentences that were drawn for a feature's values; a sentence may have several features.
+        not_filled: The columns `NOT_FILLED`: the values that lack sentences of a label.
     """
 
     sentences: pd.DataFrame
@@ -47,11 +47,11 @@ class Generated(NamedTuple):
 def load_grammars(
     name: str, construction: Construction, folder: Path = CONSTRUCTIONS_FOLDER, *, source: GrammarSource = "generated"
 ) -> Mapping[Split, CFG]:
-    """Read the two grammars of a construction's first or second pair, and check that they can be drawn from.
+    """Read a construction's first or second pair of grammars, and check that sentences can be drawn from them.
 
     Args:
         name: The construction's folder.
-        construction: What its construction.yaml says of the source: what `Construction.for_source` returns.
+        construction: Its construction.yaml, as `Construction.for_source` returns it for the source.
         folder: The folder of all constructions.
         source: "generated" for the first pair, "balanced" for the second.
 
@@ -75,16 +75,15 @@ def load_grammars(
 def generate_sentences(
     name: str, construction: Construction, grammars: Mapping[Split, CFG], per_label: int, seed: int
 ) -> Generated:
-    """Draw ``per_label`` distinct sentences for every value of every feature, per label and lexical half.
+    """Draw ``per_label`` distinct sentences for each cell: a value of a feature, a label and a lexical half.
 
-    Within a cell, one value of one feature for one label, sentences follow the grammar's own distribution, given the
-    value. What was drawn for one feature is never used for another's values unless it was drawn for that one too:
-    where rare values are filled by force, the sentences of all cells together follow no distribution at all. A
-    construction without features has one cell per label and lexical half.
+    Within a cell, sentences follow the distribution of the grammar, given the value. Over all cells they do not, since
+    rare values get as many sentences as others. So a sentence is used for a feature only if it was drawn for that
+    feature. A construction without features has one cell per label and lexical half.
 
     Args:
         name: The construction's folder, from which the seeds follow.
-        construction: What is measured, and the symbols to start from; of a second pair, what `for_source` returns.
+        construction: The features and the start symbols; for a second pair, as `for_source` returns them.
         grammars: One for each lexical half.
         per_label: Sentences per cell.
         seed: The project's seed.
@@ -150,7 +149,7 @@ def _shapes(construction: Construction, sampler: ShapeSampler, split: Split) -> 
 def _cells(
     features: Mapping[str, Feature], shapes: Mapping[LabelName, Mapping[Shape, float]]
 ) -> Iterator[tuple[str, int, LabelName, Mapping[Shape, float]]]:
-    """Yield feature, value, label and the shapes that fit; a label without a shape of the value gives an empty cell."""
+    """Yield each cell: feature, value, label and the shapes with the value; a cell may have no shapes."""
     if not features:
         yield from ((ALL_SENTENCES, 0, label, shapes[label]) for label in LABELS)
     for name, feature in features.items():
@@ -164,7 +163,7 @@ def _sentence(
 ) -> dict[str, Any]:
     rules = construction.rules()
     text, words, marks = spelling.spell(leaf.terminal for leaf in leaves)
-    # Reversed, so that of several words of a category the first is kept.
+    # Reversed, so that the first word of a category replaces later ones.
     first_words = {leaf.category: leaf.terminal for leaf in reversed(leaves) if leaf.category}
     return {
         "id": text_id(split, text),
@@ -182,8 +181,8 @@ class Labelled(NamedTuple):
 
     Attributes:
         sentences: The mined sentences that have one label, with the column label.
-        left_out: Why a sentence has none -> how many: "not labelled", "unclear", "conflict".
-        unused: How many labels are of sequences or sentences that this corpus does not have.
+        left_out: Reason ("not labelled", "unclear", "conflict") -> the number of sentences without a label.
+        unused: The number of labels of sequences or sentences that the corpus does not have.
     """
 
     sentences: pd.DataFrame
@@ -191,19 +190,19 @@ class Labelled(NamedTuple):
     unused: int
 
 
-def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.PersonLabel]) -> Labelled:
-    """Give each sentence its label; a person's judgement of the sentence replaces that person's of its sequence.
+def apply_labels(sentences: pd.DataFrame, labels: Sequence[PersonLabel]) -> Labelled:
+    """Give each sentence its label. A person's label of a sentence replaces the same person's label of its sequence.
 
     A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
-    A decision (`in_force`) replaces what the others say.
+    A decision (see `in_force`) replaces the labels of all people.
 
     Args:
         sentences: Columns id and tags, and any others.
         labels: The labels of all people.
     """
-    judged, outcomes = people.in_force(labels), list[str]()
+    judged, outcomes = in_force(labels), list[str]()
     for id_, tags in sentences[["id", "tags"]].to_numpy():
-        judgements = set(people.judgements_on(id_, tags, judged).values())
+        judgements = set(judgements_on(id_, tags, judged).values())
         outcomes.append("conflict" if len(judgements) > 1 else next(iter(judgements), "not labelled"))
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
@@ -216,25 +215,25 @@ def apply_labels(sentences: pd.DataFrame, labels: Sequence[people.PersonLabel]) 
 
 
 def mark_spans(sentences: pd.DataFrame, mined: pd.DataFrame, place: str) -> pd.DataFrame:
-    """Mark the span of each sentence: from the first to the last word that fills a slot of the construction's pattern.
+    """Mark the span of each sentence: from the first to the last word in a slot of the construction's pattern.
 
     Args:
         sentences: Columns id and text, and any others.
-        mined: The mined sentences, of which these are some: columns id and slots.
-        place: What they are, for messages.
+        mined: All mined sentences, these among them: columns id and slots.
+        place: The construction and source, for messages.
 
     Returns:
-        The sentences with the columns start and end, the span's first character and the one after its last.
+        The sentences with the columns start and end: the first character of the span, and the first one after it.
 
     Raises:
-        DataError: No word of a sentence fills a slot, or two sentences have one text, by which vectors are found.
+        DataError: A sentence has no word in a slot, or two sentences have the same text: vectors are found by text.
     """
     slots = mined.set_index("id")["slots"][sentences["id"]].tolist()
     unsound = sentences["text"].duplicated() | np.array([not len(words) for words in slots], dtype=bool)
     if unsound.any():
         raise DataError(
-            f"{place}: no word of {sentences.loc[unsound, 'id'].iloc[0]} fills a slot, or another one has its text; "
-            "mine again with the present pattern.yaml, or take marked out of recognition.constructions"
+            f"{place}: no word of {sentences.loc[unsound, 'id'].iloc[0]} fills a slot, or another sentence has its "
+            "text; mine again with the present pattern.yaml, or take marked out of recognition.constructions"
         )
     return sentences.assign(
         start=[min(word["start"] for word in words) for words in slots],
@@ -258,8 +257,8 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
         host or package). A record without a url is a document and a source of its own.
 
     Raises:
-        DataError: A label has fewer sequences, or groups of sequences that share documents, than there are folds, so
-            one part would have no sentence of this label.
+        DataError: A label has fewer sequences, or groups of sequences that share documents, than there are folds, or a
+            part would have no sentence of a label.
 
     Source:
         Weissweiler et al. 2022, §3 (mined data): train and test hold disjoint sequences.
@@ -268,11 +267,11 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
 
     ordered = labelled.sort_values("id", ignore_index=True)
     urls, tags = ordered["url"], ordered["tags"]
-    sources = urls.str.extract(_SOURCE, expand=False).str.lower()  # of an url, and none of another name
+    sources = urls.str.extract(_SOURCE, expand=False).str.lower()  # NaN for names that are no url
     documents = urls.where(sources.isna(), urls.str.split("#").str[0])
     together = tags
     if documents_apart and len(ordered):
-        # Every sequence and every document is a node, every sentence an edge: what hangs together is a group.
+        # Sequences and documents are nodes, sentences are edges, and each connected component is a group.
         nodes, _ = pd.factorize(pd.concat(["t" + tags, "d" + documents.where(documents != "", "#" + ordered["id"])]))
         sequence, document = np.split(nodes, 2)
         links = coo_array((np.ones(len(ordered)), (sequence, document)), shape=(nodes.max() + 1,) * 2)

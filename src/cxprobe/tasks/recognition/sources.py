@@ -1,4 +1,4 @@
-"""The sentences and subsets of each source: drawn from grammars, or those of a corpus with the labels of people."""
+"""The sentences and subsets of each source: generated from grammars, or mined and labelled by people."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -32,11 +32,11 @@ class MadeSource(NamedTuple):
     """The sentences of a source and their subsets.
 
     Attributes:
-        sentences: One row a sentence that some subset has.
+        sentences: One row per sentence of the subsets.
         rows: The rows of `DrawnSubsets`.
         left_out: The features without a subset.
-        counts: The numbers of sentences, rows, and what was left out.
-        reports: Name -> a table: the sizes of parts, and the values and labels that lack sentences.
+        counts: The numbers of sentences and rows, and of cells and features that were left out.
+        reports: Name -> a table: the sizes of parts, the values that lack sentences, and why sentences were left out.
     """
 
     sentences: pd.DataFrame
@@ -47,12 +47,12 @@ class MadeSource(NamedTuple):
 
 
 def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSource) -> MadeSource:
-    """Draw the sentences of a source from grammars, or label and divide mined ones; then draw their subsets.
+    """Generate the sentences of a source, or label and divide mined ones; then draw their subsets.
 
     Args:
         stage: The stage.
         name: The construction's folder.
-        source: The source; the sentences of "marked" have spans.
+        source: The source; "marked" means mined sentences with spans.
     """
     seed, make, folder = stage.params.seed, stage.params.recognition.make, CONSTRUCTIONS_FOLDER / name
     stage.use(folder / "construction.yaml")
@@ -86,7 +86,7 @@ def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSourc
 def subsets_of_labels(
     name: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
 ) -> pd.DataFrame:
-    """Return the test part of the subsets that mined sentences would have with these labels: feature, value, label, id.
+    """Return the test part of the subsets that mined sentences have with these labels: feature, value, label, id.
 
     Raises:
         DataError: The labels do not suffice for a probe; see `split_sequences` and `draw_subsets`.
