@@ -40,14 +40,14 @@ MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
 # Facet -> the title of its table on pages.
 _TABLES: Mapping[str, str] = {
-    names.USED: "Where and along which direction an exchange changes most, with random ones, the whole vector: the "
-    "share of answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond "
+    names.USED: "The place and direction whose exchange changes most, beside random directions and the whole vector: "
+    "the share of answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond "
     "control words in nats (selectivity)",
-    "": "How often the right answer to a base sentence is the likelier one",
+    "": "How often the right answer to a base sentence is the more probable one",
     "intervention": "Effects of exchanged vectors in nats, with the share of answers that change (changed), the effect "
     "beyond control words (selectivity) and the loss of a neutral word (broken)",
-    "order": "How far interventions are ahead of one another on the same items, in nats",
-    "learnt": "Learnt on one construction, asked on another, in nats",
+    "order": "How much larger the effect of one intervention is than that of the next on the same items, in nats",
+    "learnt": "Effects of what is learnt on one construction and tried on another, in nats",
 }
 
 
@@ -70,7 +70,7 @@ class InterventionsTask(Task):
         return load_labelled(entries[0], load_people(use(PEOPLE_FILE)))
 
     def examples(self, items: LabelledSentences) -> Iterator[Example]:
-        """Yield each sentence with each label and the first words."""
+        """Yield each sentence with each label, its slots filled with their first words."""
         for name, sentence in items.content.sentences.items():
             filled = [fill_labelled(items.content, sentence, label, items.first) for label in items.content.labels]
             for (label, one), other in zip(zip(items.content.labels, filled, strict=True), filled[::-1], strict=True):
@@ -100,29 +100,30 @@ class InterventionsTask(Task):
             )
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield what each model reads, each sentence and each exchange; all layers count as `USUAL_LAYERS`."""
+        """Yield the texts that each model reads; it reads a base again for each exchange in each layer.
+
+        If params.yaml asks for all layers, they count as `USUAL_LAYERS`.
+        """
         section, texts = params.section(InterventionsParams), list[str]()
-        layers, learnt = section.measure.layers or USUAL_LAYERS, len(section.make.learn or section.constructions)
+        layers, draws = section.measure.layers or USUAL_LAYERS, section.measure.draws
+        learnt = len(section.make.learn or section.constructions)
         of_das = 8 * section.measure.steps // max(section.make.train, 1)  # 4 items a step, with two kinds of labels
-        every = len(names.INTERVENTIONS) + section.measure.draws
+        every = len(names.INTERVENTIONS) + draws  # random ones count once a draw, and DAS for control words too
         for name, part, regions, *sides in read_made_table(MADE_ITEMS)[_READ].itertuples(index=False):
-            moved = (
-                2
-                * learnt
-                * (len(names.INTERVENTIONS if name == names.NEUTRAL else names.TRANSFERRED) + section.measure.draws - 1)
-            )
-            exchanges = (
-                len(regions) * of_das if part == names.TRAIN else moved + len(regions) * every * (name != names.NEUTRAL)
-            )
+            is_neutral = name == names.NEUTRAL
+            tried = names.INTERVENTIONS if is_neutral else names.TRANSFERRED
+            moved = 2 * learnt * (len(tried) + draws - 1)  # at the first and the last region
+            own = 0 if is_neutral else len(regions) * every
+            exchanges = len(regions) * of_das if part == names.TRAIN else moved + own
             texts += [*sides, *(sides[:1] * (layers * exchanges))]
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return a label for rates where the best direction changes most; other rates are in tables alone."""
+        """Return the label of rates of the facet `USED`; other rates are in tables only."""
         return "answers that an exchange along one direction changes" if row["facet"] == names.USED else ""
 
     def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return the effect beyond control words, and what the whole vector changes at the same place."""
+        """Return the effect beyond control words, and the rate of the whole vector at the same place."""
         beside = self._at_place_of(row, inputs)
         whole = estimate_of(beside["changed", names.WHOLE])
         return (
@@ -131,26 +132,25 @@ class InterventionsTask(Task):
         )
 
     def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any]:
-        """Return the rate of random directions, which take the place of a baseline."""
+        """Return the rate of random directions, which serve as the baseline."""
         return self._at_place_of(row, inputs)["changed", names.RANDOM]
 
     def _at_place_of(self, row: Mapping[Any, Any], inputs: ReportInputs) -> dict[tuple[str, str], Mapping[Any, Any]]:
-        """Return measure, and whose number it is -> the rate at the same place."""
+        """Return the rates at the place of a row, by their measure and `role_of` their level."""
         rates = inputs.rates(self.name)
-        same = (rates[["model", "construction", "facet"]] == [row["model"], row["construction"], names.USED]).all(
-            axis=1
-        )
+        place = [row["model"], row["construction"], names.USED]
+        same = (rates[["model", "construction", "facet"]] == place).all(axis=1)
         return {(one["measure"], role_of(one["level"])): one for one in rates[same].to_dict("records")}
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
-        """Return the effects in each model by layer and region, and of what was learnt on other constructions."""
+        """Return heat maps of the effects: by layer and region, and of directions learnt on other constructions."""
         from cxprobe.tasks.interventions.figures import heat_maps
 
         labels = {member.slug: member.label for member in task_members(inputs.sections[self.name])}
         return heat_maps(inputs.rates(self.name), labels)
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
-        """Yield what interventions do on a construction, and in words how far they are ahead of one another."""
+        """Yield a section with the effects of interventions on a construction, and their order in words."""
         leads = of_facet(inputs.rates(self.name), "order")
         of_it = leads[leads["construction"] == construction]
         said = [order_in_words(models.label(model), rows) for (model,), rows in grouped_rows(of_it, "model")]
@@ -159,7 +159,7 @@ class InterventionsTask(Task):
             yield PageSection("What interventions change", " ".join(said), (), tables)
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield what interventions do in a model; the page of a construction has a section of its own."""
+        """Yield tables of the effects in a model; the page of a construction has them in its section."""
         if column == "model":
             yield from self._tables(column, value, inputs, models)
 
@@ -172,15 +172,18 @@ class InterventionsTask(Task):
             rows = of_facet(rates, facet.name)
             keys = [*dict.fromkeys((other, "construction", *facet.columns))]
             cells: dict[tuple[str, ...], dict[str, str]] = {}
-            for row in rows[(rows[column] == value) | (rows.get("learnt") == value)].to_dict("records"):
+            is_shown = (rows[column] == value) | (rows.get("learnt") == value)
+            for row in rows[is_shown].to_dict("records"):
                 of_key = cells.setdefault(tuple(row[key] for key in keys), {"n": f"{row['n']:,}"})
                 of_key[row["measure"]] = _with_interval(row)
             numbers = [*facet.measures, "n"]
-            shown = [[*map(models.label, key), *(of.get(name, "–") for name in numbers)] for key, of in cells.items()]
-            yield PageTable(_TABLES[facet.name], self.accuracy, [*keys, *numbers], shown)
+            lines = [
+                [*map(models.label, key), *(of_key.get(name, "–") for name in numbers)] for key, of_key in cells.items()
+            ]
+            yield PageTable(_TABLES[facet.name], self.accuracy, [*keys, *numbers], lines)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield effects on the constructions beside those of CausalGym, which are about other items."""
+        """Yield a table of the effects beside published ones of CausalGym, which are about other items."""
         table = inputs.table(_BESIDE)
         if construction is None and len(table):
             title = "Effects of interventions beside published ones, which are about other items, in nats"
@@ -199,21 +202,22 @@ def _faults_of_sentences(labelled: LabelledSentences) -> Iterator[Fault]:
 
 
 def order_in_words(model: str, leads: pd.DataFrame) -> str:
-    """Return in words whether interventions follow one another as expected, and what is left of the lead of DAS.
+    """Describe the order of interventions in words, and the lead of DAS beyond control words.
 
     Args:
-        model: Its name for people.
-        leads: Its rates of the facet order about one construction, see `cxprobe.tasks.interventions.evaluate.of_facet`.
+        model: The label of the model.
+        leads: Its rates of the facet order on one construction, see `cxprobe.tasks.interventions.evaluate.of_facet`.
     """
     rows = leads.to_dict("records")
     order = [row for row in rows if row["labels"] == names.TRUE]
     das, means = names.DAS, names.MEANS
     of_das = {row["labels"]: _with_interval(row) for row in rows if row["intervention"] == f"{das} over {means}"}
     said = "; ".join(f"{row['intervention']} {_with_interval(row)}" for row in order)
-    holds = "each is ahead" if all(row["low"] > 0 for row in order) else "not each is shown to be ahead"
+    is_ordered = all(row["low"] > 0 for row in order)
+    holds = "each is ahead of the next" if is_ordered else "not each is shown to be ahead of the next"
     return (
-        f"{model}, in nats: {said}; {holds}. On control words {das} is over {means} by {of_das[names.CONTROL]}, so "
-        f"that beyond these its lead is {of_das[names.SELECTIVE]}."
+        f"{model}, in nats: {said}; {holds}. On control words, {das} is ahead of {means} by {of_das[names.CONTROL]}; "
+        f"beyond control words, by {of_das[names.SELECTIVE]}."
     )
 
 

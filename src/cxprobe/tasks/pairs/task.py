@@ -67,7 +67,7 @@ class ConstructionPairs:
     Attributes:
         files: Entry of ``constructions`` -> the content of its file.
         people: The nouns that fill the slots of people.
-        contrasts: Its contrasts; None for none.
+        contrasts: Its contrasts; None if it has no file of them.
     """
 
     files: Mapping[str, PairsFile]
@@ -75,7 +75,7 @@ class ConstructionPairs:
     contrasts: ContrastsFile | None = None
 
     def first_words(self, name: str) -> dict[str, str]:
-        """Return slot -> its words in the first rows of a file, with the first two people; for examples."""
+        """Return the words of each slot for examples: those of the first rows of a file, and the first two people."""
         pairs, noun_type = self.files[name], next(iter(self.people.types.values()))
         pronouns = self.people.pronouns[noun_type.pronouns[0]] if pairs.people else {}
         return {**pairs.first_words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
@@ -92,7 +92,7 @@ class PairsTask(Task):
     # ---- constructions
 
     def items_in(self, construction: str) -> list[str]:
-        """Return the entries for the pairs of meaning and of form, as far as the folder has their files."""
+        """Return the entries for the pairs of meaning and of form whose files the folder has."""
         return [name for name in (construction, construction + FORM) if pairs_file(name).is_file()]
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionPairs:
@@ -107,7 +107,7 @@ class PairsTask(Task):
         return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people, contrasts)
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
-        """Yield an example of each variant and sentence; of the first variant also with its people exchanged."""
+        """Yield an example of each variant, sentence and format; the first variant also with its people exchanged."""
         for name, pairs in items.files.items():
             values, pair = items.first_words(name), called_pairs(name).replace("pairs", "pair")
             nouns = next(iter(items.people.types.values())).nouns
@@ -139,13 +139,11 @@ class PairsTask(Task):
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
-        """Check the pairs of meaning and of form; only their format if the file of people has faults."""
+        """Check the pairs of meaning and of form; if the file of people has faults, check their format only."""
         from cxprobe.tasks.pairs.checks import lint_pairs
 
         if folder.name.endswith(FORM):
-            faults.lines.append(
-                f"{folder}: what ends in {FORM} are the pairs of form of a construction; rename the folder"
-            )
+            faults.lines.append(f"{folder}: names that end in {FORM} are those of pairs of form; rename the folder")
         people = _people_if_sound()
         for name in (folder.name, folder.name + FORM):
             path = folder / pairs_file(name).name
@@ -193,7 +191,7 @@ class PairsTask(Task):
     # ---- people
 
     def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield pairs for people to judge, as many as there are frames, so that each frame has every noun type."""
+        """Yield pairs for people to judge: one per frame and condition, so that each frame has every noun type."""
         if not pairs_file(construction).is_file():
             return
         people = load_people()
@@ -203,7 +201,7 @@ class PairsTask(Task):
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield how much each model reads, and how much each is asked in words."""
+        """Yield the texts that each model reads, and the questions that each is asked in words."""
         from cxprobe.tasks.pairs.asking import draw_from_sources, load_preference_prompts, preference_questions
 
         section = params.section(PairsParams)
@@ -225,7 +223,7 @@ class PairsTask(Task):
     # ---- reports
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the kind of pairs of a row about all pairs of a construction with real words, or its contrasts."""
+        """Return the kind of pairs of a row about contrasts, or about all pairs of a construction with real words."""
         if row["facet"] == CONDITION and row["measure"] == "above_zero":
             return CONTRASTS
         if row["facet"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
@@ -233,13 +231,13 @@ class PairsTask(Task):
         return called_pairs(row["construction"]) + (", right in both orders" if row["measure"] == "both_orders" else "")
 
     def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
-        """Return the rate of the neutral condition or the rival, which is the baseline of contrasts."""
+        """Return the baseline of a contrast: the rate of the neutral condition or of the rival, as its row says."""
         if row["facet"] != CONDITION:
             return None
         return _condition_of(inputs.rates(self.name), row, row["baseline"])
 
     def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return in which wordings a model is mostly wrong and mostly right, or that it is right in one order alone."""
+        """Return the wordings in which a model is mostly wrong and mostly right, or its rate in one order."""
         rates = inputs.rates(self.name)
         if row["measure"] == "both_orders":
             return _in_one_order(_rates_at(rates)[row["model"], row["construction"], "accuracy"])
@@ -289,9 +287,12 @@ class PairsTask(Task):
             for row in rows.to_dict("records"):
                 right, wrong, _ = cells.get((str(name), row["level"]), ("", "", ""))
                 notes.append(f"{right} not {wrong}: {in_full(estimate_of(row))}")
-            finding = partial(Finding, self.name, construction_of_pairs(str(name)), str(model))
-            asked = finding(models.question(str(model), "form"), called_pairs(str(name)), None, None, self.accuracy)
-            yield replace(asked, source="real", run=str(name), note="; ".join(notes), verdict=NO_RATE)
+            construction, way = construction_of_pairs(str(name)), called_pairs(str(name))
+            question = models.question(str(model), "form")
+            finding = Finding(
+                self.name, construction, str(model), question, way, rate=None, baseline=None, table=self.accuracy
+            )
+            yield replace(finding, source="real", run=str(name), note="; ".join(notes), verdict=NO_RATE)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each kind of pairs by construction, and along series of models."""
@@ -301,7 +302,7 @@ class PairsTask(Task):
         return figures_of_pairs(inputs, cast(PairsStage, inputs.sections[self.name]), tests)
 
     def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
-        """Yield a section on the same pairs asked in three ways, and one on the rates by wording."""
+        """Yield a section on the same pairs asked in three ways, and one on each wording."""
         items = inputs.constructions[construction].items.get(self.name)
         if items is None:
             return
@@ -312,8 +313,8 @@ class PairsTask(Task):
         if ways:
             yield PageSection(
                 "The same minimal pairs, asked in three ways",
-                "A probe that was trained on other frames takes one of the two texts, the model finds one more "
-                "probable, and, asked in words, names one. The baseline is a probe on counts of words.",
+                "A probe that was trained on other frames selects one of the two texts, the model finds one more "
+                "probable, and it names one when asked in words. The baseline is a probe on counts of words.",
                 ways,
                 list(_agreement(items, inputs, models)),
             )
@@ -347,7 +348,7 @@ class PairsTask(Task):
             yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield caveats for variants that no rate has or that words answer, and for kinds of pairs with few frames."""
+        """Yield caveats for variants that the rate leaves out or that single words answer, and for few frames."""
         cells, clusters = _unbalanced(inputs), _clusters(inputs)
         names = [name for name in _contents(inputs) if construction_of_pairs(name) == construction]
         for name in names:
@@ -397,19 +398,19 @@ def _examples_of_contrasts(content: ContrastsFile, people: People) -> Iterator[E
 
 
 def _is_headline(tests: str, name: str, with_contrasts: Collection[str]) -> bool:
-    """Return True for pairs whose rate stands in the overview: contrasts stand there in the place of meaning."""
+    """Return True for pairs whose rate the overview has; contrasts replace the pairs of meaning there."""
     return tests == "form" or (tests == "meaning" and name not in with_contrasts)
 
 
 def _condition_of(rates: pd.DataFrame, row: Mapping[Any, Any], condition: str) -> Mapping[Any, Any] | None:
-    """Return the rate of another condition of a model and construction, by the measure of a row."""
+    """Return the rate of another condition with the model, construction and measure of a row."""
     keys = ["model", "construction", "facet", "measure"]
     is_of_row = (rates[keys] == [row[key] for key in keys]).all(axis=1) & (rates["level"] == condition)
     return next(iter(rates[is_of_row].to_dict("records")), None)
 
 
 def _contrast_in_words(rates: pd.DataFrame, finding: Finding) -> str:
-    """Return the contrast of a construction and its control in nats, and how far it is above the other conditions."""
+    """Describe a contrast in nats: the contrast, its control, and its difference from each other condition."""
     of_it = rates[(rates["model"] == finding.model) & (rates["construction"] == finding.construction)]
     contrasts = of_it[(of_it["facet"] == CONDITION) & (of_it["measure"] == "contrast")]
     called = {"construction": "contrast", "control": "control", "less_neutral": "above neutral"}
@@ -427,16 +428,16 @@ def read_pair_tables(section: PairsParams) -> pd.DataFrame:
 
 
 def _notes_on_variants(name: str, content: PairsFile, people: People, params: ReportParams) -> Iterator[str]:
-    """Yield a note on variants of a construction that no rate will have, since one answer is always right there."""
+    """Yield a note on variants that rates leave out, since one answer is always right in them."""
     pairs_per_condition: int = getattr(params.section(PairsParams).make.pairs_per_condition, content.tests)
     cells = unbalanced_cells(pair_table(render_pairs(name, content, people, pairs_per_condition, params.seed)))
     if len(cells) and not content.one_answer:
         listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
         yield (
             f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
-            f"variants, where one answer is always right ({listed}); the report shows them one by one. To have them "
-            "counted, let the right word vary, or add variants in which the other one is right; if it is meant, say "
-            "one_answer: true there"
+            f"variants, where one answer is always right ({listed}); the report shows them one by one. To count them, "
+            "let the right word vary, or add variants in which the other one is right; if this is intended, write "
+            "one_answer: true in the file"
         )
 
 
@@ -448,13 +449,13 @@ def _people_if_sound() -> People | None:
 
 
 def _contents(inputs: ReportInputs) -> dict[str, PairsFile]:
-    """Return entry of ``constructions`` -> the content of its file."""
+    """Return the content of the file of each entry of ``constructions``."""
     items = (files.items.get("pairs") for files in inputs.constructions.values())
     return {name: content for pairs in items if pairs for name, content in pairs.files.items()}
 
 
 def _rates_at(rates: pd.DataFrame) -> dict[tuple[str, str, str], dict[Any, Any]]:
-    """Return (model, construction, measure) -> the rate of all pairs with real words."""
+    """Return the rates of all pairs with real words, by model, construction and measure."""
     whole = rates[(rates["facet"] == "") & (rates["source"] == "real")].to_dict("records")
     return {(row["model"], row["construction"], row["measure"]): row for row in whole}
 
@@ -464,7 +465,7 @@ def _in_one_order(accuracy: Mapping[Any, Any]) -> str:
 
 
 def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, str], str]:
-    """Return (model, pairs) -> the parts of the mean margin that a reader must know, see `effects_on_margins`."""
+    """Return the main parts of the mean margin in words, by model and pairs; see `effects_on_margins`."""
     rates, parts = inputs.rates("pairs"), defaultdict[tuple[str, str], list[str]](list)
     margins = rates[(rates["measure"] == "margin") & (rates["source"] == "real") & rates["level"].isin(_MARGINS)]
     for row in margins.to_dict("records"):
@@ -474,13 +475,13 @@ def _margins_in_words(inputs: ReportInputs) -> dict[tuple[str, str], str]:
 
 
 def _clusters(inputs: ReportInputs) -> dict[tuple[str, str], int]:
-    """Return (model, pairs) -> how many clusters the interval of the pairs with real words rests on."""
+    """Return the number of clusters behind the interval of the pairs with real words, by model and pairs."""
     rows = inputs.table("evaluate_pairs/tables/clusters").to_dict("records")
     return {(row["model"], row["construction"]): int(row["clusters"]) for row in rows if row["source"] == "real"}
 
 
 def _unbalanced(inputs: ReportInputs) -> dict[tuple[str, str], tuple[str, str, str]]:
-    """Return (pairs, variant) in which one answer is always right -> the right word, the wrong one, and the reason."""
+    """Return the right word, the wrong word and the reason of variants with one answer, by pairs and variant."""
     rows = inputs.table("make_pairs/unbalanced").astype(str).to_dict("records")
     return {(row["construction"], row["variant"]): (row["right"], row["wrong"], row["reason"]) for row in rows}
 
@@ -500,7 +501,7 @@ def _findings_of_ways(construction: str, rates: pd.DataFrame) -> Iterator[Findin
 def _agreement(items: ConstructionPairs, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
     """Yield tables of the agreement between every two ways on the same pairs."""
     head = ["model", "first", "second", "kappa", "pairs", "both right", "first alone", "second alone", "both wrong"]
-    title = "Agreement of the ways, pair by pair: Cohen's kappa, 0 for none beyond what the rates give and 1 for all"
+    title = "Agreement of two ways, pair by pair: Cohen's kappa, 0 for agreement by chance and 1 for full agreement"
     path = "evaluate_pairs/tables/agreement"
     table = inputs.table(path)
     for name in items.files if len(table) else ():
