@@ -83,10 +83,10 @@ def draw(root: Path) -> Figure:
             axis.plot(row["value"], place, mark, color=colour, markerfacecolor=face, markersize=8)
             axis.plot(row["neutral"], place, "|", color="#1b1f24", markersize=12, markeredgewidth=2)
             axis.plot(row["rival"], place, "x", color="#1b1f24", markersize=6)
-            axis.text(2.62, place, BESIDE_CONTROL[row["verdict"]].words, color=colour, va="center", fontsize=9)
+            axis.text(3.6, place, BESIDE_CONTROL[row["verdict"]].words, color=colour, va="center", fontsize=9)
         axis.set_yticks(range(len(rows)), rows.index)
         axis.invert_yaxis()
-        axis.set(xlim=(-0.75, 2.5), xlabel=f"contrast of {NAME} as a share of its control (dotted)")
+        axis.set(xlim=(-0.75, 3.5), xlabel=f"contrast of {NAME} as a share of its control (dotted)")
         for label, mark in (("construction, 95 % interval", "o"), ("neutral verb", "|"), ("rival: same words", "x")):
             axis.plot([], [], mark, color="#1b1f24", label=label)
         axis.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=3, frameon=False)
