@@ -14,7 +14,7 @@ from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Wanted, load_wanted
 from cxprobe.corpora.search import check_examples, load_matchers, pipeline_of
-from cxprobe.corpora.sources import list_corpus, open_corpus
+from cxprobe.corpora.sources import files_left_out, list_corpus, open_corpus
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import SCRATCH, read_json, scratch_folder, write_json
@@ -40,6 +40,9 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
         shutil.rmtree(path)
     if not wanted:
         return Outcome(counts={"constructions": 0})
+    if others := files_left_out(corpus):
+        what = f"{len(others)} files of other formats in its folder are not read; the first: {others[0]}"
+        print(f"corpora.{stage.item}: {what}; name a corpus of its format for them", file=sys.stderr)
     if new := {name: one for name, one in wanted.items() if name not in kept}:
         known = _mine(stage, new)
     found = {name: (kept | known["found"])[name] for name in wanted}

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pandas as pd
@@ -89,6 +89,16 @@ def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
     if not files:
         raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
     return files
+
+
+def files_left_out(corpus: Corpus) -> list[str]:
+    """Return the files of a corpus's folder that have another known format, sorted; none where it has a glob."""
+    if corpus.glob:
+        return []
+    others = [glob.removeprefix("**/") for known, glob in _PATTERNS.items() if known != corpus.format]
+    own = _PATTERNS[corpus.format].removeprefix("**/")
+    names = map(PurePosixPath, get_datafolder(_absolute(corpus.folder)).list_files())
+    return sorted(str(name) for name in names if any(map(name.match, others)) and not name.match(own))
 
 
 def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
