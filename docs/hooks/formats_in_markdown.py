@@ -13,6 +13,7 @@ from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
 from cxprobe.tasks.interventions.sentences import InterventionsFile, NeutralSentences
+from cxprobe.tasks.pairs.contrasts import ContrastsFile
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.prompts.items import ConstructionItems
 from cxprobe.tasks.scenarios.rules import Scenarios
@@ -37,6 +38,7 @@ you want; a file that is not there is a task that does not apply.
 | [scenarios.yaml](#scenariosyaml) | scenarios |
 | [pairs.yaml](#pairsyaml) | minimal pairs |
 | `form_pairs.yaml` | minimal pairs of form, in the format of pairs.yaml; called `<name>-form` in params.yaml |
+| [contrasts.yaml](#contrastsyaml) | contrasts, by which verdicts of meaning are given |
 | [items.yaml](#itemsyaml) | prompts |
 | [interventions.yaml](#interventionsyaml) | interventions |
 | [ratings.tsv](#ratingstsv) | what people said about the items |
@@ -46,6 +48,7 @@ MODELS: dict[str, type[Closed]] = {
     "construction.yaml": Construction,
     "pattern.yaml": Pattern,
     "pairs.yaml": PairsFile,
+    "contrasts.yaml": ContrastsFile,
     "scenarios.yaml": Scenarios,
     "items.yaml": ConstructionItems,
     "interventions.yaml": InterventionsFile,
