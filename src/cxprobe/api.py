@@ -57,9 +57,11 @@ from cxprobe.stats import (
     credit,
     credits_of_margins,
     estimate_rate,
+    mean_by,
     rate_by,
 )
 from cxprobe.tasks.pairs import benchmarks
+from cxprobe.tasks.pairs.contrast_rates import with_differences
 from cxprobe.tasks.pairs.evaluate import both_orders, in_two_orders
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
@@ -124,6 +126,37 @@ class Comparison:
             f"the interval rests on {_counted(count)}; with fewer than {FEWEST_WORDINGS} it is wide and unreliable: "
             "add pairs that share nothing with these"
         )
+
+    def contrasts(self) -> pd.DataFrame:
+        """Return the contrasts of a table whose pairs belong to a frame and a condition.
+
+        The contrast of a frame in a condition is the mean margin over its pairs: over both people in both places and
+        over all questions, so that likings cancel. Conditions are "construction", "control", "neutral" and any others.
+
+        Returns:
+            One row a condition, and one for "less_" and a condition, the construction's contrast less that: condition,
+            contrast in nats with low and high (95 % interval over frames), above_zero (the share of frames), and n.
+
+        Raises:
+            DataError: The table has no column frame, condition, or no condition "construction".
+
+        Example:
+            >>> import cxprobe, pandas as pd
+            >>> texts = {"good": ["A dog sleeps.", "Dogs sleep."], "bad": ["A dog sleep.", "Dogs sleeps."]}
+            >>> pairs = pd.DataFrame({**texts, "frame": ["sleep", "sleep"], "condition": "construction"})
+            >>> cxprobe.load("mini-clm").compare(pairs, score="sum").contrasts()["n"].tolist()
+            [1]
+        """
+        for column in ("frame", "condition"):
+            if column not in self.table:
+                raise DataError(f"contrasts need the column {column}; the table has {', '.join(self.table)}")
+        means = self.table.groupby(["frame", "condition"])["margin"].mean().unstack("condition")
+        if "construction" not in means:
+            raise DataError(f"contrasts need the condition construction; the table has {', '.join(map(str, means))}")
+        long = with_differences(means).melt(value_name="contrast", ignore_index=False).dropna().reset_index()
+        rates = mean_by(long, "contrast", "frame", ["condition"]).drop(columns="standardised")
+        above = (long["contrast"] > 0).groupby(long["condition"]).mean()
+        return rates.assign(above_zero=rates["condition"].map(above))
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.

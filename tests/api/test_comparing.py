@@ -103,3 +103,21 @@ def test_items_in_two_orders_are_compared_by_being_right_in_both_and_by_the_mean
     assert knows.margin.standardised == pytest.approx(margins.mean() / margins.std())
     assert knows.margin.n == n
     assert lm.compare(pairs).both is None
+
+
+def test_contrasts_are_the_means_of_frames_by_condition_and_their_differences(lm):
+    rows = [
+        (frame, condition, good, bad)
+        for frame, (good, bad) in {"a": (GOOD[0], BAD[0]), "b": (GOOD[1], BAD[1])}.items()
+        for condition, (good, bad) in {"construction": (good, bad), "neutral": (bad, good)}.items()
+    ]
+    table = pd.DataFrame(rows, columns=["frame", "condition", "good", "bad"])
+    comparison = lm.compare(table, score="sum")
+    margins = comparison.table.set_index(["condition", "frame"])["margin"]
+    found = comparison.contrasts().set_index("condition")
+    assert found.loc["construction", "contrast"] == pytest.approx(margins["construction"].mean())
+    assert found.loc["less_neutral", "contrast"] == pytest.approx(2 * margins["construction"].mean())
+    assert found.loc["construction", "above_zero"] == (margins["construction"] > 0).mean()
+    assert found["n"].tolist() == [2, 2, 2]
+    with pytest.raises(DataError, match="contrasts need the column condition"):
+        lm.compare(table.drop(columns="condition"), score="sum").contrasts()

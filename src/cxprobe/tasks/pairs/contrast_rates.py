@@ -46,10 +46,8 @@ def contrast_rows(decided: pd.DataFrame, schemes: Collection[str]) -> pd.DataFra
     if pairs.empty:
         return pairs
     of_frame = [name for name in _OF_FRAME if name in pairs]
-    means = pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence")
-    for other in means.columns.difference(["construction", "control"]):
-        means[f"less_{other}"] = means["construction"] - means[other]
-    long = means.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
+    long = with_differences(pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence"))
+    long = long.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
     long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", order="", place="")
     long = long.assign(origin="own", deciding=False, balanced=False)
     signs = credits_of_margins(long["margin"].to_numpy(np.float64))
@@ -57,6 +55,17 @@ def contrast_rows(decided: pd.DataFrame, schemes: Collection[str]) -> pd.DataFra
     sums_up = (long["sentence"] == "construction") & (long["part"] == "held_out")
     above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, balanced=sums_up)
     return pd.concat([contrasts, above], ignore_index=True)
+
+
+def with_differences(contrasts: pd.DataFrame) -> pd.DataFrame:
+    """Return contrasts with the construction's less that of each other condition but the control, frame by frame.
+
+    Args:
+        contrasts: One row a frame; a column for each condition, in nats.
+    """
+    others = contrasts.columns.difference(["construction", "control"])
+    less = {f"less_{other}": contrasts["construction"] - contrasts[other] for other in others}
+    return contrasts.assign(**less)
 
 
 def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
