@@ -149,7 +149,7 @@ class Comparison:
         """
         for column in ("frame", "condition"):
             if column not in self.table:
-                raise DataError(f"contrasts need the column {column}; the table has {', '.join(self.table)}")
+                raise DataError(f"contrasts need the column {column}; the table has {', '.join(map(str, self.table))}")
         means = self.table.groupby(["frame", "condition"])["margin"].mean().unstack("condition")
         if "construction" not in means:
             raise DataError(f"contrasts need the condition construction; the table has {', '.join(map(str, means))}")
