@@ -30,7 +30,7 @@ from cxprobe.tasks.pairs.evaluate import (
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.replies import responses_of_replies
 from cxprobe.tasks.pairs.report import PUBLISHED, tables_of_pairs
-from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, folder_of, made_files, read_made
+from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
 from cxprobe.tasks.pairs.ways import with_ways
 
 
@@ -73,7 +73,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     def dataset(construction: str, source: str) -> Path:
         if source in section.benchmarks:
             return MADE / folder_of(source).with_suffix(".parquet")
-        return stage.use(MADE if construction == ALL else MADE / f"{construction}.parquet")
+        return stage.use(MADE if construction == ALL else made_file(construction, source))
 
     def settings(source: str) -> list[str]:
         of_source = f"pairs.benchmarks.{source}" if source in section.benchmarks else "pairs.make"

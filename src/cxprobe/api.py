@@ -138,7 +138,7 @@ class Comparison:
             contrast in nats with low and high (95 % interval over frames), above_zero (the share of frames), and n.
 
         Raises:
-            DataError: The table has no column frame, condition, or no condition "construction".
+            DataError: The table lacks the column frame or condition, or has no condition called "construction".
 
         Example:
             >>> import cxprobe, pandas as pd
@@ -155,8 +155,8 @@ class Comparison:
             raise DataError(f"contrasts need the condition construction; the table has {', '.join(map(str, means))}")
         long = with_differences(means).melt(value_name="contrast", ignore_index=False).dropna().reset_index()
         rates = mean_by(long, "contrast", "frame", ["condition"]).drop(columns="standardised")
-        above = (long["contrast"] > 0).groupby(long["condition"]).mean()
-        return rates.assign(above_zero=rates["condition"].map(above))
+        signs = long.assign(sign=credits_of_margins(long["contrast"].to_numpy(np.float64)))
+        return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.
@@ -569,7 +569,7 @@ def minimal_pairs(
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
     settings = MakePairs(
         pairs_per_condition=cells,
-        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),  # these are no pairs of a contrast
+        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),  # required by the class; contrasts are not made here
         pseudowords=pseudowords,
         format=format,
         examples=examples,

@@ -45,6 +45,6 @@ def test_the_example_by_hand_is_the_number_of_the_tool(pairs, monkeypatch):
     assert stated == pytest.approx(sum(found) / len(found), abs=1e-3)
     config = EvaluationConfig("own", "pll", "sum", ["sum"])
     decided = decide_pairs(pair_table(pairs), token_table(lm._token_scores(texts, "pll", None)), config)
-    contrasts = contrast_rows(decided, ["causal"])
+    contrasts = contrast_rows(decided)
     [contrast] = contrasts.loc[contrasts["measure"] == "contrast", "margin"]
     assert contrast == pytest.approx(stated, abs=1e-3)

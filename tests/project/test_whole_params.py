@@ -141,6 +141,7 @@ def put(values: dict[str, object]):
         ({"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]}, "score: 'pmi' is not in pairs.evaluate"),
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
         ({"compute/precision/items": 0}, "compute.precision.items: 0 is not allowed"),
+        ({"pairs/evaluate/scores": ["per_token"]}, "pairs.evaluate.scores: contrasts are of the score sum"),
         ({"pairs/judge": {}}, "pairs.judge: is called evaluate now; rename it"),
         ({"report/tested/twins": True}, "report.tested.twins: is called random_weights now; rename it"),
         (

@@ -17,7 +17,7 @@ class FoundFaults:
 
     Attributes:
         lines: One line a fault; each begins with its file.
-        notes: Remarks on what may surprise and is no fault; likewise.
+        notes: Remarks on unusual content that is not a fault; one line each.
     """
 
     def __init__(self) -> None:

@@ -61,7 +61,7 @@ def pairs(tmp_path) -> pd.DataFrame:
 
 
 def contrasts(pairs: pd.DataFrame, margins) -> pd.DataFrame:
-    rows = contrast_rows(pairs.assign(margin=margins, scheme="causal", score="sum"), ["causal"])
+    rows = contrast_rows(pairs.assign(margin=margins, scheme="causal", score="sum"))
     return rows[rows["measure"] == "contrast"]
 
 
@@ -99,7 +99,7 @@ def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
             good, bad = (score(one.context, text, question, one.groups["order"]) for text in (one.good, one.bad))
             rows.append({**one.groups, "id": one.id, "item": one.item, "cluster_frame": one.item, "margin": good - bad})
     table = pd.DataFrame(rows).assign(scheme="causal", score="sum")
-    found = contrast_rows(table, ["causal"])
+    found = contrast_rows(table)
     assert np.allclose(found.loc[found["measure"] == "contrast", "margin"], 0)
 
 
@@ -135,6 +135,7 @@ def test_frames_that_are_held_out_stay_the_same_when_others_are_added(tmp_path):
         ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
          "this row is there twice"),
         ("theme: scarf", "theme: apple", "construction: 'a apple'"),
+        ("  rival: [", "  shuffled: [", "shuffled: is made of the construction's contexts"),
         ("{N1} gave a {theme}", "{N1} gave a {thing}", "nothing fills the slot 'thing'"),
         ("is {answer}.\", right: \"{N1}\"", "is here.\", right: \"{N1}\"", "has no slot {answer}"),
         ("slots: {", "slots: {idle: a word, ", "the slot 'idle' is declared, and no template uses it"),

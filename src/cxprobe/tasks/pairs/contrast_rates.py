@@ -1,7 +1,5 @@
 """Contrasts from the margins of their pairs, and the verdict on each construction."""
 
-from collections.abc import Collection
-
 import numpy as np
 import pandas as pd
 
@@ -10,7 +8,7 @@ from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
 from cxprobe.stats import UNIT, credits_of_margins
-from cxprobe.tasks.pairs.sources import CONTRAST, FRAME
+from cxprobe.tasks.pairs.sources import FRAME
 
 CONDITION, TRIED = "condition", "tried"
 """Facets: the conditions of the frames that are held out, and of those that the design was tried on."""
@@ -25,24 +23,23 @@ CONTRAST_FACETS = (
     ),
     Facet(TRIED, ["sentence"], ("contrast", "above_zero"), "part == 'tried'", is_compared=False),
 )
+SUM = "sum"
+"""The score of a contrast: the log probability of the whole text."""
 _OF_FRAME = ["construction", "tests", "words", "part", "item", FRAME, "noun_type", "scheme", "score"]
 
 
-def contrast_rows(decided: pd.DataFrame, schemes: Collection[str]) -> pd.DataFrame:
+def contrast_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the contrast of each frame and condition, and how far the construction's is above that of the others.
 
     Args:
-        decided: Decided pairs of one model: what `cxprobe.tasks.pairs.evaluate.credit_pairs` returns.
-        schemes: The schemes that decide. Of scores, the log probability of the whole text ("sum") counts, or the
-            preference of a rule.
+        pairs: The pairs of contrasts that `cxprobe.tasks.pairs.evaluate.credit_pairs` has decided for one model, by one
+            scheme and one score: `SUM`, or the preference of a rule.
 
     Returns:
         Two rows a frame and condition, with the columns of the pairs that a frame has: the measure contrast, the mean
         margin over all cells in nats (value in the column accuracy), and above_zero, whether it is above 0 (a half
         where it is 0). sentence is the condition, or "less_" and one: the construction's contrast less that.
     """
-    kept = decided["scheme"].isin(schemes) & decided["score"].isin(["sum", "preference", "asked"])
-    pairs = decided[(decided["tests"] == CONTRAST) & kept]
     if pairs.empty:
         return pairs
     of_frame = [name for name in _OF_FRAME if name in pairs]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
@@ -36,7 +35,6 @@ SHUFFLED: Condition = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
 Part: TypeAlias = Literal["tried", "held_out"]
 Order: TypeAlias = Literal["original", "switched"]
-_MOST_WORDS = 100  # of a context
 NAMES = ("female-name", "male-name")
 """The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
 
@@ -91,7 +89,8 @@ class ContrastsFile(Closed):
         else:
             contexts, questions = declared, self.questions
         for number, context in enumerate(contexts, start=1):
-            for letter, question in zip("abcdefgh", questions, strict=False):
+            for position, question in enumerate(questions):
+                letter = chr(ord("a") + position)
                 if isinstance(context, str):
                     yield f"{number}{letter}", Cell(context, question.text, question.right, question.wrong)
                 else:
@@ -182,6 +181,12 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
     for needed in ("construction", "control", "neutral"):
         if needed not in content.conditions:
             yield Fault(("conditions",), f"conditions: '{needed}' is missing; a verdict needs it")
+    if SHUFFLED in content.conditions:
+        yield Fault(("conditions", SHUFFLED), "shuffled: is made of the construction's contexts; take it out")
+    for kind in sorted({*NAMES} - people.types.keys()):
+        yield Fault(
+            (), f"the people of contrasts are of the type {kind}, and lexicon/people.yaml has none; add it there"
+        )
     used = set[str]()
     for condition in content.conditions:
         first = Counter[str]()
@@ -247,10 +252,9 @@ def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Co
             kind = NAMES[number % 2]
             drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
             pronouns = people.pronouns[people.types[kind].pronouns[0]]
-            numbers = rng.random(_MOST_WORDS)
-            order_of_words = numbers if wanted.shuffled else None
+            seed_of_words = int(rng.integers(2**32)) if wanted.shuffled else None
             frame = f"{name} {CONTRASTS} {part} {number}"
-            for cell in filled_cells(content, row, drawn, pronouns, order_of_words):
+            for cell in filled_cells(content, row, drawn, pronouns, seed_of_words):
                 groups = {"construction": name, "tests": CONTRAST, "words": CONTRASTS, "variant": cell.cell}
                 groups |= {"sentence": cell.condition, "noun_type": "", "order": cell.order, "part": part}
                 id_ = f"{frame.replace(' ', '-')}-{cell.condition}-{cell.cell}-{cell.order}"
@@ -264,7 +268,7 @@ def filled_cells(
     row: Mapping[str, str],
     people: Sequence[str],
     pronouns: Mapping[str, str],
-    order_of_words: NDArray[np.float64] | None = None,
+    seed_of_words: int | None = None,
 ) -> Iterator[Filled]:
     """Yield all cells of a row with two people; a cell that names both comes once more with them exchanged.
 
@@ -273,14 +277,14 @@ def filled_cells(
         row: Slot -> words.
         people: The two people.
         pronouns: Slot -> the form of their pronoun.
-        order_of_words: Shape (words,): the numbers by which the words of shuffled contexts are sorted, the same for all
-            contexts; None leaves the shuffled condition out.
+        seed_of_words: The seed by which the words of shuffled contexts are ordered, the same for both orders of the
+            people; None leaves the shuffled condition out.
     """
-    for condition in content.conditions if order_of_words is None else content.all_conditions:
+    for condition in content.conditions if seed_of_words is None else content.all_conditions:
         for name, cell in content.cells(condition):
             context = cell.context
-            if condition == SHUFFLED and order_of_words is not None:
-                context = shuffled(context, order_of_words)
+            if condition == SHUFFLED and seed_of_words is not None:
+                context = shuffled(context, seed_of_words)
             orders: Mapping[Order, Sequence[str]] = {"original": people}
             if {*PEOPLE} <= cell.slots:
                 orders = {"original": people, "switched": people[::-1]}
@@ -294,8 +298,7 @@ def filled_cells(
                 yield Filled(condition, name, order, first, *texts)
 
 
-def shuffled(context: str, order_of_words: NDArray[np.float64]) -> str:
-    """Return the words of a template sorted by numbers; the full stop at its end stays there."""
-    words = context.removesuffix(".").split(" ")
-    positions = np.argsort(order_of_words[: len(words)])
-    return " ".join(words[position] for position in positions) + "." * context.endswith(".")
+def shuffled(context: str, seed: int) -> str:
+    """Return the words of a template in an order that a seed decides; the full stop at its end stays there."""
+    words = np.random.default_rng(seed).permutation(context.removesuffix(".").split(" "))
+    return " ".join(words) + "." * context.endswith(".")

@@ -19,7 +19,7 @@ from cxprobe.results.rates import ALL, Facet, rates_of
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, RESPONSES
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, rate_by
 from cxprobe.tasks.pairs.balance import CELL, with_balance
-from cxprobe.tasks.pairs.contrast_rates import CONTRAST_FACETS, contrast_rows, with_contrast_verdicts
+from cxprobe.tasks.pairs.contrast_rates import CONTRAST_FACETS, SUM, contrast_rows, with_contrast_verdicts
 from cxprobe.tasks.pairs.margins import MEANING, effects_on_margins
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
 from cxprobe.tasks.pairs.sources import CONTRAST, FRAME, OWN_PAIRS, first_items, with_units
@@ -176,9 +176,13 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConf
         # A model that replies in words may have an answer to one of the two rows alone.
         both = scores.groupby(["scheme", "score", "item"])["row"].transform("nunique") == 2
         scores = paired_focus_shifts(scores[both] if (scores["scheme"] == REPLY).all() else scores)
-    deciding = scores["scheme"].isin(["causal", how.scheme, RULE, REPLY])
-    deciding &= scores["score"].isin([how.score, RULE_SCORE, ASKED])
+    deciding = _is_by(scores, how.scheme, how.score)
     return scores.assign(accuracy=credits_of_margins(scores["margin"].to_numpy(np.float64)), deciding=deciding)
+
+
+def _is_by(scores: pd.DataFrame, scheme: str, score: str) -> "pd.Series[bool]":
+    """Return which rows are by a scheme and score; a causal model, a rule and replies have one of their own each."""
+    return scores["scheme"].isin(["causal", scheme, RULE, REPLY]) & scores["score"].isin([score, RULE_SCORE, ASKED])
 
 
 def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
@@ -276,8 +280,9 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
     """
     parts = [pd.DataFrame()]
     if how.source == OWN_PAIRS:
-        schemes = ["causal", how.scheme, RULE, REPLY]
-        parts, decided = [contrast_rows(decided, schemes)], decided[decided["tests"] != CONTRAST]
+        is_contrast = decided["tests"] == CONTRAST
+        parts = [contrast_rows(decided[is_contrast & _is_by(decided, how.scheme, SUM)])]
+        decided = decided[~is_contrast]
     credits = decided["accuracy"]
     accuracy = decided.assign(
         measure="accuracy",

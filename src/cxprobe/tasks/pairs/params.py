@@ -213,6 +213,8 @@ class PairsStage(TaskParams):
                     f"pairs.llms: '{slug}' is a model in pairs.models too, and tables tell models by their "
                     "names; give the entry of llms another"
                 )
+        if section.contrasts and "sum" not in how.scores:
+            yield "pairs.evaluate.scores: contrasts are of the score sum; add it there, or empty pairs.contrasts"
         if section.constructions:
             contrasts = section.contrasts
             yield from named_elsewhere("pairs.contrasts", contrasts, "pairs.constructions", section.constructions)

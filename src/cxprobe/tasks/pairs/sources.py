@@ -27,10 +27,15 @@ def folder_of(source: str) -> Path:
     return Path() if source == OWN_PAIRS else Path("benchmarks", source)
 
 
+def made_file(construction: str, source: str = OWN_PAIRS) -> Path:
+    """Return the file of the pairs, or of the contrasts, of a construction."""
+    return (MADE / CONTRASTS if source == CONTRASTS else MADE) / f"{construction}.parquet"
+
+
 def made_files(params: PairsParams) -> dict[str, list[Path]]:
     """Return the files of pairs of each source that there is."""
-    own = [MADE / f"{name}.parquet" for name in params.constructions]
-    own += [MADE / CONTRASTS / f"{name}.parquet" for name in params.contrasts]
+    own = [made_file(name) for name in params.constructions]
+    own += [made_file(name, CONTRASTS) for name in params.contrasts]
     sources = {OWN_PAIRS: own} if params.constructions else {}
     return sources | {name: [MADE / folder_of(name).with_suffix(".parquet")] for name in params.benchmarks}
 
