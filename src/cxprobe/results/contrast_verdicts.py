@@ -37,8 +37,10 @@ def verdicts_on(effects: Sequence[Effects]) -> list[str]:
 
     A model *knows* a construction if its contrast is above 0, above the neutral condition and above the rival; the
     largest of the three p values counts (an intersection-union test), corrected over the constructions by Holm. It
-    *does not* if the construction differs from the neutral condition by less than `EQUIVALENCE` of the control's
-    effect: the 90 % interval lies within (two one-sided tests at 5 %). Neither is said unless the control is above 0.
+    answers *without the construction* if its contrast is above 0, and the neutral condition or the rival is above it by
+    less than half of that: most of the effect is there without the construction. It *does not* if the construction
+    differs from the neutral condition by less than `EQUIVALENCE` of the control's effect: the 90 % interval lies within
+    (two one-sided tests at 5 %). None is said unless the control is above 0.
 
     Args:
         effects: Those of all constructions of one model.
@@ -55,7 +57,7 @@ def _verdict(effects: Effects, p: float) -> str:
         return "cannot_be_told"
     if p < 1 - LEVEL:
         return "knows"
-    if effects.construction.low > 0:
+    if effects.construction.low > 0 and is_mostly_without(effects):
         return "without_construction"
     return "does_not" if is_equivalent(effects) else "too_wide"
 
@@ -66,6 +68,12 @@ def p_above_zero(effect: Estimate) -> float:
     if not effect.value > 0 or error == 0:
         return float(not effect.value > 0)
     return float(2 * stdtr(effect.n - 1, -effect.value / error))
+
+
+def is_mostly_without(effects: Effects) -> bool:
+    """Return whether more than half of the effect is there in the neutral condition or the rival: 95 % intervals."""
+    differences = [one for one in (effects.less_neutral, effects.less_rival) if one is not None]
+    return min(difference.high for difference in differences) < effects.construction.value / 2
 
 
 def is_equivalent(effects: Effects) -> bool:

@@ -95,15 +95,16 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "preference",
         "?",
         "cannot be told, the interval is too wide",
-        "of contrasts: the control is above 0, the construction is not, and its interval does not show either that it "
-        "is like the neutral condition",
+        "of contrasts: the control is above 0, and the intervals show neither that the construction is above the other "
+        "conditions nor that it is like them",
     ),
     "without_construction": Verdict(
         "above-chance",
         "◆",
         "answered without the construction",
         "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction. "
-        "Of contrasts: the construction is above 0, and not shown to be above both the neutral condition and the rival",
+        "Of contrasts: the construction is above 0, and more than half of that is there in the neutral condition or the "
+        "rival (95 % interval)",
     ),
 }
 """Key -> what it says, of rates that have a control."""
