@@ -1,7 +1,7 @@
 # Everything a newcomer needs: `make repro` and `make test`. Both make the environment first, if it is missing.
 PYTHON ?= python3
 VENV := .venv
-PRESET ?= embedded
+PRESET ?= quick
 JOBS ?= 2
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # If this is set, every stage compiles the packages that it imports again, which takes ten seconds and more.

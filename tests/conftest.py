@@ -147,7 +147,7 @@ def init_dvc(folder: Path) -> None:
 
 
 def shrink(params: dict) -> None:
-    """Let the parameters of the embedded preset ask for the toy construction and the tiny models."""
+    """Let the parameters of the quick preset ask for the toy construction and the tiny models."""
     params["compute"]["jobs"] = 1
     mining = {
         "constructions": {"toy": "toys"},
@@ -194,8 +194,8 @@ def shrink(params: dict) -> None:
     params["corpora"] = {"toys": corpus}
 
 
-def change_params(folder: Path, source: Path, change) -> None:
-    """Write params.yaml as ``change`` leaves the content of ``source``."""
+def change_params(folder: Path, source: Path | str, change) -> None:
+    """Write params.yaml as ``change`` leaves the content of ``source``, a file or its text."""
     yaml = YAML(typ="safe")
     content = yaml.load(source)
     change(content)

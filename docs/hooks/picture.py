@@ -16,7 +16,7 @@ from cxprobe.results.verdict import BESIDE_CONTROL
 
 ROOT = Path(__file__).parents[2]
 PICTURE = Path("docs/images/overview.svg")
-RATES = Path("results/evaluate_pairs/rates.csv")
+RATES = Path("recorded/rates.csv")
 MODEL, NAME = "smollm2-135m", "SmolLM2 135M"
 # Colour and mark of a construction by its verdict; others are grey and hollow.
 FOUND = {"knows": ("#00694b", "o"), "without_construction": ("#b05a00", "D")}

@@ -1,25 +1,23 @@
-"""Numbers of the recorded run in the text of a page, read from the results that git keeps.
+"""Numbers of the recorded run in the text of a page, read from the table that git keeps.
 
-Between ``<!-- results/judge_prompts/metrics.json: mini-clm/inference -->`` and ``<!-- -->`` stands "44 % [37, 52],
-n = 336", as in the report. What stands after the colon is the path of a rate in the JSON file, usually a model and a
-name. For a table it says which row is meant: ``results/evaluate_scenarios/rates.csv: model=mini-mlm,
-construction=let-alone, facet=scenario, level=S1`` on one line.
+Between ``<!-- recorded: model=mini-mlm, construction=let-alone, facet=scenario, level=S1, measure=accuracy -->`` and
+``<!-- -->`` stands "44 % [37, 52], n = 336", as in the report. The comment describes a row of recorded/rates.csv.
 
 `python docs/hooks/rates.py` writes the numbers, and the verdicts of the report, into the pages anew.
 """
 
 import csv
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from cxprobe.results.verdict import VERDICTS
-from cxprobe.results.words import in_full, percent
+from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
+from cxprobe.results.words import in_full
 from cxprobe.stats import Estimate
 
-PLACE = re.compile(r"(<!-- (results/[\w/.-]+): (.+?) -->).*?(<!-- -->)")
+RATES = Path("recorded/rates.csv")
+PLACE = re.compile(r"(<!-- recorded: (.+?) -->).*?(<!-- -->)")
+CONTRASTS_PLACE = re.compile(r"(<!-- contrasts: (\S+) -->\n).*?(?=\n\n)", re.S)
 VERDICTS_PLACE = re.compile(r"(<!-- verdicts -->\n).*?(?=\n\n)", re.S)
 
 
@@ -31,10 +29,15 @@ def fill_rates(text: str, folder: Path) -> str:
         folder: The project's folder.
 
     Raises:
-        ValueError: A file lacks what the text names, or a table has several rows of the description.
+        ValueError: The table has no row, or several, of the description.
     """
     text = VERDICTS_PLACE.sub(lambda found: found[1] + describe_verdicts(), text)
-    return PLACE.sub(lambda found: found[1] + _shown(read_rate(folder / found[2], found[3])) + found[4], text)
+    if not PLACE.search(text) and not CONTRASTS_PLACE.search(text):
+        return text
+    with (folder / RATES).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    text = CONTRASTS_PLACE.sub(lambda found: found[1] + describe_contrasts(rows, found[2]), text)
+    return PLACE.sub(lambda found: found[1] + in_full(read_rate(rows, found[2])) + found[3], text)
 
 
 def describe_verdicts() -> str:
@@ -43,35 +46,39 @@ def describe_verdicts() -> str:
     return "\n".join(["| verdict | when it is given |", "|---|---|", *rows])
 
 
-def read_rate(path: Path, key: str) -> Mapping[str, Any]:
-    """Return a rate: accuracy, and low, high and n as far as the file has them."""
-    if not path.is_file():
-        raise ValueError(f"{path} is not there; the numbers of a page are those of results in git")
-    if path.suffix == ".csv":
-        wanted = dict(part.split("=", 1) for part in key.split(", "))
-        with path.open(newline="") as file:
-            rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
-        if len(rows) != 1:
-            raise ValueError(f"{path} has {len(rows)} rows with {wanted}; describe one")
-        return rows[0] if "accuracy" in rows[0] else {**rows[0], "accuracy": rows[0]["value"]}
-    rate = json.loads(path.read_text())
-    for step in key.split("/"):
-        if not isinstance(rate, dict) or step not in rate:
-            raise ValueError(f"{path} has no '{key}'")
-        rate = rate[step]
-    rate = rate if isinstance(rate, dict) else {"accuracy": rate}
-    if "accuracy" not in rate:
-        raise ValueError(f"{path}: '{key}' has no accuracy")
-    return rate
+def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> str:
+    """Return the form, the meaning and the verdict of each construction that has contrasts, as a table."""
+    of_model = [row for row in rows if row["model"] == model]
+    forms = {
+        row["construction"]: row
+        for row in of_model
+        if (row["facet"], row["measure"]) == ("", "accuracy") and row["source"] == "real"
+    }
+    by_place = {
+        (row["construction"], row["level"], row["measure"]): row for row in of_model if row["facet"] == "condition"
+    }
+    lines = ["| construction | form | meaning | control | above neutral | above rival | verdict |", "|" + "---|" * 7]
+    for name in dict.fromkeys(row["construction"] for row in of_model if row["facet"] == "condition"):
+        shares = [by_place[name, level, "above_zero"] for level in ("construction", "control")]
+        nats = [by_place[name, level, "contrast"] for level in ("less_neutral", "less_rival")]
+        cells = [in_full(estimate(row)) for row in (forms[f"{name}-form"], *shares)]
+        cells += [f"{float(row['value']):+.3f} [{float(row['low']):+.3f}, {float(row['high']):+.3f}]" for row in nats]
+        lines.append(f"| {' | '.join([name, *cells, BESIDE_CONTROL[shares[0]['verdict']].words])} |")
+    return "\n".join(lines)
 
 
-def estimate(rate: Mapping[str, Any]) -> Estimate:
-    """Return a rate that has an interval and a number of items."""
-    return Estimate(float(rate["accuracy"]), float(rate["low"]), float(rate["high"]), int(float(rate["n"])))
+def read_rate(rows: Sequence[Mapping[str, str]], key: str) -> Estimate:
+    """Return the rate of the row that a description names: columns and their values, such as "model=mini-mlm, n=24"."""
+    wanted = dict(part.split("=", 1) for part in key.split(", "))
+    found = [row for row in rows if wanted.items() <= row.items()]
+    if len(found) != 1:
+        raise ValueError(f"{RATES} has {len(found)} rows with {wanted}; describe one")
+    return estimate(found[0])
 
 
-def _shown(rate: Mapping[str, Any]) -> str:
-    return in_full(estimate(rate)) if "low" in rate else percent(float(rate["accuracy"]))
+def estimate(row: Mapping[str, str]) -> Estimate:
+    """Return the value of a row with its interval and number of items."""
+    return Estimate(float(row["value"]), float(row["low"]), float(row["high"]), int(float(row["n"])))
 
 
 if __name__ == "__main__":

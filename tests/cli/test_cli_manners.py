@@ -86,7 +86,7 @@ def test_the_version_is_the_installed_one():
         (["chek"], "Did you mean 'check'"),
         (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
-        (["init", "study", "--preset", "embeded"], "there is no preset 'embeded'; did you mean 'embedded'?"),
+        (["init", "study", "--preset", "recoded"], "there is no preset 'recoded'; did you mean 'recorded'?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -12,7 +12,7 @@ from cxprobe.models.params import ModelSpec
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """A copy of the embedded preset, in the working directory."""
+    """A copy of the quick preset, in the working directory."""
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     monkeypatch.chdir(tmp_path)
     return tmp_path / "params.yaml"

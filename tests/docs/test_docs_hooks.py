@@ -1,6 +1,5 @@
 """What makes pages: models, numbers of the recorded run, links, the picture."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,7 @@ pytest.importorskip("mkdocs", reason="needs the extra docs")
 from formats_in_markdown import describe_formats
 from pages import describe_results
 from picture import PICTURE, describe, write
-from rates import fill_rates
-
-
-@pytest.fixture
-def results(tmp_path):
-    """A project's folder with two files of results."""
-    (tmp_path / "results").mkdir()
-    content = {"a": {"all, own": {"accuracy": 0.681, "low": 0.625, "high": 0.731, "n": 1720}, "flips": 0.958}}
-    (tmp_path / "results" / "metrics.json").write_text(json.dumps(content))
-    (tmp_path / "results" / "accuracy.csv").write_text("model,accuracy,low,high,n\na,0.5,0.4,0.6,10\nb,0.25,0,1,2\n")
-    return tmp_path
+from rates import RATES, fill_rates
 
 
 def test_the_numbers_and_verdicts_of_pages_are_those_of_the_recorded_run():
@@ -32,6 +21,16 @@ def test_the_numbers_and_verdicts_of_pages_are_those_of_the_recorded_run():
         assert "{{" not in page.read_text(), page
 
 
+def test_a_number_is_that_of_the_row_that_its_comment_describes(tmp_path):
+    (tmp_path / "recorded").mkdir()
+    table = "model,measure,value,low,high,n\na,accuracy,0.5,0.4,0.6,10\nb,accuracy,0.25,0.1,0.4,20\n"
+    (tmp_path / RATES).write_text(table)
+    page = "It gets <!-- recorded: model=b -->?<!-- -->."
+    assert "-->25 % [10, 40], n = 20<!-- -->." in fill_rates(page, tmp_path).replace("\u00a0", " ")
+    with pytest.raises(ValueError, match=r"rates.csv has 2 rows with .*accuracy.*; describe one"):
+        fill_rates(page.replace("model=b", "measure=accuracy"), tmp_path)
+
+
 def test_the_page_of_file_formats_in_git_is_what_the_code_says():
     kept = (ROOT / "docs" / "reference" / "formats.md").read_text()
     how = "`python docs/hooks/formats_in_markdown.py` writes it anew"
@@ -39,7 +38,7 @@ def test_the_page_of_file_formats_in_git_is_what_the_code_says():
 
 
 def test_the_picture_and_its_text_are_what_the_results_say(tmp_path):
-    for name in ("results", "README.md"):
+    for name in ("recorded", "README.md"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "README.md").unlink()
     (tmp_path / "README.md").write_text((ROOT / "README.md").read_text())

@@ -91,8 +91,8 @@ def test_what_a_model_is_asked_can_be_taken_out_without_breaking_what_others_are
     assert YAML(typ="safe").load(without)["prompts"]["llms"] == {key: expected[key] for key in expected if key != model}
 
 
-def test_the_committed_params_are_the_embedded_preset():
-    assert (ROOT / "params.yaml").read_text() == preset_text("embedded", PRESETS)
+def test_the_committed_params_are_the_quick_preset():
+    assert (ROOT / "params.yaml").read_text() == preset_text("quick", PRESETS)
 
 
 def test_a_model_of_a_package_is_the_same_by_its_short_name_and_in_the_preset():

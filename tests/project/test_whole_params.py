@@ -9,12 +9,14 @@ from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
 from cxprobe.models.params import empty_names
 from cxprobe.project.params import Params, load_params, schema_text
+from cxprobe.project.presets import preset_text
 
 CC = "comparative-correlative"
+RECORDED = preset_text("recorded", ROOT / "presets")
 
 
 def load_changed(folder, change) -> Params:
-    change_params(folder, ROOT / "params.yaml", change)
+    change_params(folder, RECORDED, change)
     return load_params(folder / "params.yaml", ROOT / "constructions")
 
 
@@ -83,7 +85,7 @@ def test_all_faults_are_told_at_once_each_with_its_place(tmp_path):
     ]
 
 
-PARAMS = YAML(typ="safe").load(ROOT / "params.yaml")
+PARAMS = YAML(typ="safe").load(RECORDED)
 MINILM, MOCK = PARAMS["models"]["minilm"], PARAMS["llms"]["mock"]
 
 

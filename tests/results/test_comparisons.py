@@ -8,6 +8,7 @@ from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.models.params import Member, ModelSpec, Rule
 from cxprobe.project.params import load_params
+from cxprobe.project.presets import preset_text
 from cxprobe.results.comparisons import best_baseline, compare_models
 from cxprobe.results.params import Families
 from cxprobe.stats import clusters_of, compare_paired, holm, rate_by
@@ -193,9 +194,12 @@ def test_a_baseline_model_that_was_asked_about_fewer_items_is_not_the_best_of_th
 
 
 @pytest.mark.parametrize("prefers_names", [True, False])
-def test_a_model_20_points_above_the_best_baseline_one_in_a_construction_is_found_in_the_default_run(prefers_names):
-    """With the frames of the default preset, and as many tests as its constructions of meaning and all of them make."""
-    pairs = load_params(ROOT / "params.yaml").pairs
+def test_a_model_20_points_above_the_best_baseline_one_in_a_construction_is_found_in_the_recorded_run(
+    prefers_names, tmp_path
+):
+    """With the frames of the preset, and as many tests as its constructions of meaning and all of them make."""
+    (tmp_path / "params.yaml").write_text(preset_text("recorded", ROOT / "presets"))
+    pairs = load_params(tmp_path / "params.yaml").pairs
     tests = [read_pairs_file(name, ROOT / "constructions").tests for name in pairs.constructions].count("meaning") + 1
     frames, found = 4 * pairs.make.pairs_per_condition.meaning, []
     names = np.array([[f"frame:{frame}"] for frame in range(frames)], dtype=object)

@@ -82,12 +82,9 @@ def judged_run(stage: Stage, construction: str = "toy", model: str = "mlm", **mo
 
 
 def evaluate_pairs(stage: Stage) -> Outcome:
-    """A stage that judges a trained model and a baseline on two constructions, and fails on a third model."""
-    runs = [
-        judged_run(stage, construction, model, facts=facts)
-        for model, facts in (("mlm", FACTS), ("shorter", BASELINES))
-        for construction in ("toy", "all")
-    ]
+    """A stage that evaluates a trained model on a construction and on all, and a baseline on all."""
+    runs = [judged_run(stage, construction) for construction in ("toy", "all")]
+    runs.append(judged_run(stage, "all", "shorter", facts=BASELINES))
     return Outcome(headline={"mlm": {"accuracy": 2 / 3, "n": 4}}, runs=runs)
 
 

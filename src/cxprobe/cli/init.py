@@ -11,7 +11,7 @@ def init(
     preset: Annotated[
         str,
         typer.Option(help="What params.yaml is to be, as `pairs`; the models that it names are copied."),
-    ] = "embedded",
+    ] = "quick",
     upgrade: Annotated[
         bool, typer.Option("--upgrade", help="Let a project that is there take over the installed version of cxprobe.")
     ] = False,

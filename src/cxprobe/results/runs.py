@@ -86,7 +86,7 @@ def runs_of(
     """Yield a run for each model, construction and source that has a rate which decides.
 
     Where all constructions together have rates, the runs of single ones have no figures of their own: the report draws
-    them with all models.
+    them with all models. Baselines have no runs of single ones then, since the best one's rate is in those of models.
 
     Args:
         rates: The rates of a task.
@@ -95,19 +95,21 @@ def runs_of(
         evaluated: The models.
     """
     has_all = (rates["construction"] == ALL).any()
+    written = with_blanks(rates)
     curved = {facet.name: number for number, facet in enumerate(task.facets) if facet.steps}
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         of_run = rows.reset_index(drop=True)
-        deciding = of_run[of_run["decides"]]
-        if deciding.empty:
+        deciding, member = of_run[of_run["decides"]], evaluated.members[str(model)]
+        is_own = construction == ALL or not has_all
+        if deciding.empty or (member.is_baseline and not is_own):
             continue
-        first, extras, member = deciding.iloc[0], task.extras(of_run), evaluated.members[str(model)]
+        first, extras = deciding.iloc[0], task.extras(of_run)
         is_curve = of_run["facet"].isin(curved)
         points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
         series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         figures = dict(extras.figures)
-        if construction == ALL or not has_all:
+        if is_own and not member.is_baseline:
             figures |= dict(_figures(of_run[~is_curve], f"{member.label}: {construction}"))
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
         about = getattr(member.spec, "about", "") if member.state == "trained" else ""
@@ -122,7 +124,7 @@ def runs_of(
             series=series,
             settings=stage.settings(*task.settings(str(source))) | {"model_about": about or "unknown"},
             tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
-            tables={"rates": with_blanks(of_run), **extras.tables},
+            tables={"rates": written.loc[rows.index], **extras.tables},
             figures=figures,
             trials=extras.trials,
         )

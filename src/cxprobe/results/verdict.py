@@ -103,8 +103,8 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "◆",
         "answered without the construction",
         "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction. "
-        "Of contrasts: the construction is above 0, and more than half of that is there in the neutral condition or the "
-        "rival (95 % interval)",
+        "Of contrasts: the construction is above 0, and more than half of that is there in the neutral condition or "
+        "the rival (95 % interval)",
     ),
 }
 """Key -> what it says, of rates that have a control."""

@@ -92,11 +92,7 @@ def read_records() -> tuple[list[RunRecord], list[str]]:
 
 def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunRecord]:
     records: dict[Path, RunRecord] = {}
-    of_all = {(run.experiment, run.model, run.source) for run in outcome.runs if run.construction == "all"}
     for run in sorted(outcome.runs, key=lambda run: (run.facts.kind != "series", _STATES.index(run.facts.state))):
-        key = (run.experiment, run.model, run.source)
-        if run.facts.kind == "baseline" and run.construction != "all" and key in of_all:
-            continue  # half of all runs; models' runs have the best one's rate, and the report has all of them
         folder = stage.results / "runs" / (run.experiment or "") / run.model / run.construction / run.source
         if folder in records:
             raise ValueError(f"{stage.name} has two runs for {folder}; each needs a source or a model of its own")
