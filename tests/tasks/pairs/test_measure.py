@@ -4,6 +4,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from tiny_lms import save_lm
 
@@ -11,7 +12,7 @@ from cxprobe.errors import DataError
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import Pair, ScoringConfig
-from cxprobe.tasks.pairs.measure import check_scored, texts_of_pairs
+from cxprobe.tasks.pairs.measure import check_scored, contrasts_in_words, texts_of_pairs
 
 PAIRS = [
     Pair("a", "a", "the old cat runs.", " the cat sings.", " the dog sings.", {}, {}),
@@ -22,6 +23,7 @@ MEMBERS += ["the old cats runs."]
 ALONE = ["the cat sings.", "the dog sings."]
 
 
+CONDITIONS = ("construction", "control")
 HOW = ScoringConfig(["pll", "pll_word_l2r"], 64)
 
 
@@ -80,3 +82,19 @@ def test_a_token_alone_with_nothing_before_it_is_left_out_since_it_can_have_no_s
     assert list(texts_of_pairs(gpt2, [one])) == ["the cats", "the cat runs", "s", "runs"]
     found = score_texts(bare, [texts_of_pairs(bare, [one, pair])], HOW)
     assert all(np.isfinite(scores.log_probs[1:]).all() for scores in found)
+
+
+def test_a_finding_is_the_share_of_frames_above_0_with_the_item_that_is_asked():
+    def pair(frame, condition, good, bad):
+        groups = {"tests": "contrast", "construction": "toy", "sentence": condition}
+        return Pair(f"{frame} {condition}", frame, f"{condition}.", good, bad, groups, {})
+
+    pairs = [pair(frame, condition, f" {frame}r", f" {frame}w") for frame in "ab" for condition in CONDITIONS]
+    sums = {"construction. ar": -1.0, "construction. br": -3.0, "control. ar": -1.0, "control. br": -1.0}
+    sums |= {f"{condition}. {frame}w": -2.0 for frame in "ab" for condition in CONDITIONS}
+    rows = [{"text": text, "log_probs": np.array([np.nan, number])} for text, number in sums.items()]
+    [said] = contrasts_in_words(pairs, pd.DataFrame(rows))
+    assert said.replace("\u00a0", " ") == (
+        "toy: the contrast is above 0 in 50 % [9, 91] of 2 frames, and that of the control in 100 % [34, 100] of "
+        '2 frames; an item: "construction.", then "ar" or "aw"'
+    )

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import pandas as pd
+
 from cxprobe.errors import DataError
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.masked import MaskedLM
@@ -10,8 +13,11 @@ from cxprobe.models.ngrams import without_contexts
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.models.scoring import load_language_model
 from cxprobe.models.texts import Pair
+from cxprobe.results.words import interval, percent
 from cxprobe.run.stage import Stage
+from cxprobe.stats import credits_of_margins, estimate_rate
 from cxprobe.tasks.pairs.params import PairsStage
+from cxprobe.tasks.pairs.sources import CONTRAST
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:
@@ -65,6 +71,37 @@ def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequ
     if first and "pmi" in scores and any(pair.context for pair in pairs):
         what = "pmi needs the score of each continuation alone, whose first token has none"
         raise DataError(f"{what}, {because}, or take pmi out of the scores")
+
+
+def contrasts_in_words(pairs: Sequence[Pair], tokens: pd.DataFrame) -> list[str]:
+    """Return a sentence for each construction that has contrasts: how many frames are above 0, and one item.
+
+    This is what a stage prints as soon as it knows it; the rates are computed by the stage that evaluates.
+
+    Args:
+        pairs: Pairs, those of contrasts among them.
+        tokens: See `cxprobe.models.texts.token_table`; of several schemes the first counts.
+    """
+    sums = {row["text"]: float(np.nansum(row["log_probs"])) for row in reversed(tokens.to_dict("records"))}
+    margins: dict[tuple[str, str], dict[str, list[float]]] = {}
+    first: dict[str, Pair] = {}
+    for pair in pairs:
+        if pair.groups.get("tests") == CONTRAST and pair.context + pair.good in sums:
+            construction, condition = pair.groups["construction"], pair.groups["sentence"]
+            margin = sums[pair.context + pair.good] - sums[pair.context + pair.bad]
+            margins.setdefault((construction, condition), {}).setdefault(pair.item, []).append(margin)
+            if condition == "construction":
+                first.setdefault(construction, pair)
+    shares = {}
+    for place, frames in margins.items():
+        credits = credits_of_margins(np.array([np.mean(of_frame) for of_frame in frames.values()]))
+        rate = estimate_rate(credits, np.array([[name] for name in frames], dtype=object))
+        shares[place] = f"{percent(rate.value)} {interval(rate)} of {rate.n} frames"
+    return [
+        f"{name}: the contrast is above 0 in {shares[name, 'construction']}, and that of the control in "
+        f'{shares[name, "control"]}; an item: "{item.context}", then "{item.good.strip()}" or "{item.bad.strip()}"'
+        for name, item in first.items()
+    ]
 
 
 Sources = Mapping[str, Sequence[Sequence[Pair]]]

@@ -33,9 +33,9 @@ def made_file(construction: str, source: str = OWN_PAIRS) -> Path:
 
 
 def made_files(params: PairsParams) -> dict[str, list[Path]]:
-    """Return the files of pairs of each source that there is."""
-    own = [made_file(name) for name in params.constructions]
-    own += [made_file(name, CONTRASTS) for name in params.contrasts]
+    """Return the files of pairs of each source that there is; contrasts come first, since the first page shows them."""
+    own = [made_file(name, CONTRASTS) for name in params.contrasts]
+    own += [made_file(name) for name in params.constructions]
     sources = {OWN_PAIRS: own} if params.constructions else {}
     return sources | {name: [MADE / folder_of(name).with_suffix(".parquet")] for name in params.benchmarks}
 
