@@ -95,6 +95,6 @@ def test_a_finding_is_the_share_of_frames_above_0_with_the_item_that_is_asked():
     rows = [{"text": text, "log_probs": np.array([np.nan, number])} for text, number in sums.items()]
     [said] = contrasts_in_words(pairs, pd.DataFrame(rows))
     assert said.replace("\u00a0", " ") == (
-        "toy: the contrast is above 0 in 50 % [9, 91] of 2 frames, and that of the control in 100 % [34, 100] of "
+        "toy: the contrast is above 0 in 50 % [6, 94] of 2 frames, and that of the control in 100 % [34, 100] of "
         '2 frames; an item: "construction.", then "ar" or "aw"'
     )
