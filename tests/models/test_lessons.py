@@ -21,7 +21,8 @@ READERS = [
     (rf"{PERSON} {WORD} {PERSON} (?:a|an|some|the) {WORD}", ("gave",)),
     (rf"{PERSON} {WORD} {PERSON} {WORD}", ("caused",)),
 ]
-COMPARED = re.compile(rf"(?:the .*, the (?P<half>.*)\. )?(?P<first>{WORD}) (?P<claim>.*) (?:than|as) (?P<second>{WORD})")
+RULE = r"(?:the .*, the (?P<half>.*)\. )?"
+COMPARED = re.compile(rf"{RULE}(?P<first>{WORD}) (?P<claim>.*) (?:than|as) (?P<second>{WORD})")
 
 
 def teacher(*, at_random=False, **changes):
