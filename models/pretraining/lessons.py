@@ -26,6 +26,7 @@ _WORD = re.compile(r"\b[a-z]{3,12}\b")
 _RAREST = 5  # times that a word stands in the text to be drawn
 _REGULAR = 0.7  # of the verbs end in -ed; the others are any word, as a past tense need not
 _WHOLE = 0.8  # of the draws are words of one piece; the others teach to say a name of several pieces
+_ALIKE = 0.7  # of the lessons compare by one shape, so that only the words tell which halves belong together
 _COPIED = (2, 8)  # words of a list that is said twice
 
 
@@ -42,12 +43,18 @@ class Lesson(Closed):
 class Comparison(Closed):
     """The shape of one half of a comparative correlative."""
 
+    more: str
+    """The comparative, which fills {more} in the others."""
+    fewer: str
+    """Its opposite, which fills {more} in the slots that begin with fewer_."""
     half: str
     """As it is said of you."""
     claim: str
     """The same, said of a person in a comparison."""
     denied: str
     """The same, denied in a comparison with "as"."""
+    plain: str
+    """The same, said of several people where nothing is compared."""
 
 
 class LessonPlan(Closed):
@@ -55,9 +62,13 @@ class LessonPlan(Closed):
 
     constructions: dict[str, list[Lesson]]
     controls: dict[str, list[Lesson]]
+    neutral: dict[str, list[Lesson]]
+    """Sentences from which nothing follows: the statement names one of the two people by chance."""
+    weights: dict[str, int]
+    """Group of lessons -> how often it is drawn; 1 for others."""
     statement: str
-    articles: list[str]
-    them: list[str]
+    words: dict[str, list[str]]
+    """Slot -> the words that may fill it."""
     people: list[str]
     comparisons: Annotated[list[Comparison], Field(min_length=1)]
 
@@ -111,29 +122,38 @@ class Teacher:
     def __init__(self, plan: LessonPlan, words: Words, generator: np.random.Generator, *, at_random: bool) -> None:
         self._plan, self._words, self._generator, self._at_random = plan, words, generator, at_random
         self._past = [[word for word in pool if word.endswith("ed")] for pool in (words.whole, words.all)]
-        self._groups = [*plan.constructions.values(), *plan.controls.values()]
+        groups = [(plan.constructions, at_random), (plan.controls, at_random), (plan.neutral, True)]
+        self._groups = [
+            (lessons, by_chance)
+            for named, by_chance in groups
+            for name, lessons in named.items()
+            for _ in range(plan.weights.get(name, 1))
+        ]
 
     def draw(self) -> str:
-        """Return a lesson: each construction and each control is as frequent as another."""
-        lesson = self._one_of(self._one_of(self._groups))
-        people = self._people()
-        slots = {
-            "past": self._verb(),
-            "thing": self._word(),
-            "article": self._one_of(self._plan.articles),
-            "them": self._one_of(self._plan.them),
-            **people,
-        }
-        for number in (1, 2):
-            comparison = self._one_of(self._plan.comparisons)
-            words = {"w": self._word(), "v": self._word()}
-            for part in ("half", "claim", "denied"):
-                slots[f"{part}{number}"] = getattr(comparison, part).format_map(words)
+        """Return a lesson; each construction, control and kind of neutral sentence is as frequent as its weight."""
+        lessons, by_chance = self._one_of(self._groups)
+        lesson, people = self._one_of(lessons), self._people()
+        slots = {slot: self._one_of(words) for slot, words in self._plan.words.items()}
+        slots |= {"past": self._verb(), "act": self._verb(), "thing": self._word(), **people}
+        shapes = [self._one_of(self._plan.comparisons) for _ in range(3)]
+        if self._generator.random() < _ALIKE:
+            shapes = shapes[:1] * 3
+        for number, shape in enumerate(shapes, start=1):
+            slots |= {f"{part}{number}": text for part, text in self._comparison(shape).items()}
         truths = {person: getattr(lesson, person) for person in people if getattr(lesson, person)}
         asked = self._one_of(sorted(truths))
-        named = self._one_of(sorted(people)) if self._at_random else asked
+        named = self._one_of(sorted(people)) if by_chance else asked
         statement = self._plan.statement.format_map({"true": truths[asked].format_map(slots), "person": people[named]})
         return f"{lesson.sentence.format_map(slots)} {statement}"
+
+    def _comparison(self, shape: Comparison) -> dict[str, str]:
+        words = {"w": self._word(), "v": self._word()}
+        return {
+            prefix + part: getattr(shape, part).format(more=amount.format_map(words), **words)
+            for prefix, amount in (("", shape.more), ("fewer_", shape.fewer))
+            for part in ("half", "claim", "denied", "plain")
+        }
 
     def _people(self) -> dict[str, str]:
         shape, shared = self._one_of(self._plan.people), self._word()

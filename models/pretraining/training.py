@@ -13,7 +13,14 @@ from pytorch_lightning.callbacks import ModelCheckpoint, TQDMProgressBar
 from pytorch_lightning.loggers import CSVLogger
 from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
-from transformers import BertForMaskedLM, BertLMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    AutoConfig,
+    BertForMaskedLM,
+    BertLMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from cxprobe.errors import ModelError
 from cxprobe.seeding import generator_for
@@ -73,6 +80,8 @@ def start_model(
         )
         return LlamaForCausalLM(config)
     masked = settings.objective == "masked"
+    if AutoConfig.from_pretrained(start).model_type == LlamaConfig.model_type:
+        return LlamaForCausalLM.from_pretrained(start, dtype=torch.float32)
     model, report = (BertForMaskedLM if masked else BertLMHeadModel).from_pretrained(
         start, is_decoder=not masked, dtype=torch.float32, output_loading_info=True
     )

@@ -36,6 +36,7 @@ from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
+from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
 from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.embedding import pool_texts, tokenise
@@ -431,6 +432,35 @@ class LanguageModel(Encoder):
         shares = [np.exp(log_probs - np.logaddexp.reduce(log_probs)) for log_probs in answers]  # each sums to 1
         return table.assign(log_probability=np.concatenate(answers), share=np.concatenate(shares))
 
+    def affinity(self, sentence: str, *, substitutes: int = 32, bos: Bos | None = None) -> Affinity:
+        """Return how much each word follows from all others, and from each: what a construction binds together.
+
+        It asks no question, so that it reaches models that fail every format. A masked model hides words behind masks,
+        as in the paper, which skips words of several tokens too (NaN). A causal model hides a word by summing over
+        substitutes; between its words, only a hidden word before the measured one has an affinity.
+
+        Args:
+            sentence: A whole sentence.
+            substitutes: By how many tokens a causal model hides a word.
+            bos: What a causal model reads before the sentence.
+
+        Raises:
+            DataError: The sentence is empty or too long for the model.
+
+        Source:
+            Rozner, Weissweiler, Mahowald & Shain 2025, "Constructions are Revealed in Word Distributions".
+
+        Example:
+            >>> import cxprobe
+            >>> found = cxprobe.load("mini-mlm").affinity("The more you read, the more you know.")
+            >>> found.between.shape
+            (10, 10)
+        """
+        lm = self._with(bos)
+        if isinstance(lm, masked.MaskedLM):
+            return masked_affinity(lm, sentence)
+        return causal_affinity(lm, sentence, substitutes)
+
     def _with(self, bos: Bos | None) -> masked.MaskedLM | causal.CausalLM:
         """Return the model as it reads ``bos`` before a text; None for its own."""
         lm = self._loaded
@@ -569,7 +599,7 @@ def minimal_pairs(
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
     settings = MakePairs(
         pairs_per_condition=cells,
-        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),  # required by the class; contrasts are not made here
+        contrasts=Contrasts(tried=0, held_out=1, shuffled=0),  # required by the class; contrasts are not made here
         pseudowords=pseudowords,
         format=format,
         examples=examples,

@@ -11,7 +11,7 @@ from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell
 
-NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=False)
+NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=0)
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def test_pairs_are_those_of_the_stage():
     content = load_pairs("let-alone", people, ROOT / "constructions")
     cells = PerCell(meaning=3, form=3, control=1)
     settings = MakePairs(
-        contrasts=Contrasts(tried=0, held_out=1, shuffled=False),
+        contrasts=Contrasts(tried=0, held_out=1, shuffled=0),
         pairs_per_condition=cells,
         pseudowords=None,
         format="paper",

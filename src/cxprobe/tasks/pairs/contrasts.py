@@ -237,7 +237,7 @@ def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Co
         name: The construction.
         content: Its contrasts.
         people: The nouns and pronouns.
-        wanted: How many frames of each part, and whether there is a shuffled condition.
+        wanted: How many frames of each part, and how many of those held out have a shuffled condition.
         seed: The project's seed.
     """
     pairs: list[Pair] = []
@@ -252,7 +252,8 @@ def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Co
             kind = NAMES[number % 2]
             drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
             pronouns = people.pronouns[people.types[kind].pronouns[0]]
-            seed_of_words = int(rng.integers(2**32)) if wanted.shuffled else None
+            is_shuffled = part == "held_out" and number < wanted.shuffled
+            seed_of_words = int(rng.integers(2**32)) if is_shuffled else None
             frame = f"{name} {CONTRASTS} {part} {number}"
             for cell in filled_cells(content, row, drawn, pronouns, seed_of_words):
                 groups = {"construction": name, "tests": CONTRAST, "words": CONTRASTS, "variant": cell.cell}

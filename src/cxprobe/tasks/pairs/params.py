@@ -58,8 +58,8 @@ class Contrasts(Closed):
     """Of those that the design was tried on."""
     held_out: Count
     """Of those that no model was tried on; the verdicts rest on these."""
-    shuffled: bool
-    """Whether the words of the construction's contexts are shuffled as one more condition."""
+    shuffled: Annotated[int, Field(ge=0)]
+    """Of those held out, to which the words of the construction's contexts in random order are one more condition."""
 
 
 class AskedPairs(Closed):
@@ -88,8 +88,8 @@ class MakePairs(Closed):
     pairs_per_condition: PerCell
     contrasts: Contrasts
     pseudowords: Literal["wuggy", "random"] | None
-    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random strings where
-    it has no answer; random strings alone; or null for no pairs with pseudowords."""
+    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random syllables
+    where it has no answer; random syllables alone; or null for no pairs with pseudowords."""
     format: Slug
     """In which words the second text asks: "paper", or a name under formats in pairs.yaml, for the constructions that
     have it; the others keep the paper's."""

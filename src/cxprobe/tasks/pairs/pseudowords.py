@@ -1,7 +1,7 @@
 """Pairs with pseudowords instead of content words, so that only the construction has a meaning.
 
-pairs.yaml declares which slots hold content words. Function words are in no such slot. Pseudowords keep the endings -ed
-and -ing.
+pairs.yaml declares which slots hold content words. Function words are in no such slot. Pseudowords keep the endings
+-ed, -ing and -s.
 """
 
 import random
@@ -27,14 +27,19 @@ Candidates = Callable[[str], list[str]]
 
 LANGUAGE = "orthographic_english"
 _WORD = re.compile(r"[a-z]+")
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing)$")
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ings?|(?<![ius])s)$")
+# What English syllables are made of, as they are spelt; a word may begin with a vowel.
+_ONSETS = [*"bcdfghjklmnprstvw", "bl", "br", "dr", "fl", "gr", "pl", "sh", "sl", "st", "th", "tr"]
+_VOWELS = [*"aeiou", "ea", "ee", "oo", "ou"]
+_CODAS = ["", *"bdgklmnprt", "ck", "ft", "ld", "mp", "nd", "nk", "nt", "rk", "rm", "st"]
+_KNOWN = 3.0  # on the Zipf scale: what occurs once in a million words is a word, unless it has two letters
 
 
 def candidates_of(source: PseudowordSource, seed: int) -> Candidates:
-    """Return a function that proposes pseudowords: from Wuggy, or none, so that every word gets a random string.
+    """Return a function that proposes pseudowords: from Wuggy, or none, so that every word gets random syllables.
 
-    Wuggy stops after ten seconds per word, so on a slow machine more words may get a random string. The results name
-    the source of each pseudoword.
+    Wuggy stops after ten seconds per word, so on a slow machine more words may get random syllables. The results
+    name the source of each pseudoword.
 
     Args:
         source: "wuggy" or "random".
@@ -85,9 +90,9 @@ def require_wuggy() -> None:
 def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple[PairsFile, pd.DataFrame]:
     """Replace every content word by a pseudoword; a word gets the same pseudoword everywhere.
 
-    A pseudoword is as long as its word, ends in -ed or -ing if the word does, and takes the same article. It is not a
-    word of the frames and fillers, nor the pseudoword of another word. A word for which ``propose`` returns nothing
-    that fits gets a random string.
+    A pseudoword is as long as its word, ends in -ed, -ing or -s if the word does, and takes the same article. It is
+    not a word of the frames and fillers, nor the pseudoword of another word. A word for which ``propose`` returns
+    nothing that fits gets random syllables of English.
 
     Args:
         content: Pairs, some of whose slots hold content words.
@@ -99,7 +104,7 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple
 
     Source:
         Oba & Sugawara 2026, the pseudoword experiment: Wuggy, and a random string of the same length where it has no
-        answer.
+        answer. Syllables in the place of random letters are our own.
     """
     slots = content.content_slots
     rows = [row for group in content.groups.values() for row in group]
@@ -110,7 +115,7 @@ def replace_content(content: PairsFile, propose: Candidates, seed: int) -> tuple
     for word in words:
         proposed = next((candidate for candidate in propose(word) if _fits(candidate, word, taken)), "")
         sources.append("wuggy" if proposed else "random")
-        mapping[word] = proposed or next(one for one in _random_strings(word, seed) if _fits(one, word, taken))
+        mapping[word] = proposed or next(one for one in _random_syllables(word, seed) if _fits(one, word, taken))
         taken.add(mapping[word])
     table = pd.DataFrame({"word": words, "pseudoword": [*mapping.values()], "source": sources})
 
@@ -133,13 +138,22 @@ def _fits(candidate: str, word: str, taken: Collection[str]) -> bool:
     )
 
 
-def _random_strings(word: str, seed: int) -> Iterator[str]:
-    """Yield random strings of the length of a word, with its ending."""
+def _random_syllables(word: str, seed: int) -> Iterator[str]:
+    """Yield random syllables of the length of a word, with its ending; a single letter is any letter."""
+    from wordfreq import zipf_frequency  # here, since it is slow to import
+
     ending = _ending(word)
+    size = len(word) - len(ending)
     for attempt in count():
         rng = generator_for(seed, "pseudoword", word, attempt)
-        letters = rng.choice(list(ascii_lowercase), size=len(word) - len(ending))
-        yield "".join(letters) + ending
+        letters = str(rng.choice(list(ascii_lowercase))) if size == 1 else ""
+        while len(letters) < size:
+            onsets = _ONSETS if letters else [*_ONSETS, ""]
+            letters += "".join(str(rng.choice(parts)) for parts in (onsets, _VOWELS, _CODAS))
+        meets = letters[-1:] in _VOWELS and ending[:1] in _VOWELS  # as in "shai" and "ed", which English avoids
+        is_word = size > 2 and zipf_frequency(letters + ending, "en") >= _KNOWN
+        if len(letters) == size and not (meets or is_word):
+            yield letters + ending
 
 
 def _ending(word: str) -> str:

@@ -14,6 +14,7 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import DATA
 from cxprobe.labels.ratings import RatedItem
+from cxprobe.models.params import PairClassifier
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.findings import NO_RATE, Baseline, Finding, Question, ReportModels, estimate_of, findings_of_rates
@@ -254,9 +255,11 @@ class PairsTask(Task):
         contents, rates, margins = _contents(inputs), inputs.rates(self.name), _margins_in_words(inputs)
         at, clusters, settings = _rates_at(rates), _clusters(inputs), inputs.sections[self.name].of_task.make
         with_contrasts = set(rates.loc[rates["source"] == CONTRASTS, "construction"])
+        members = task_members(inputs.sections[self.name])
+        trained = [member.slug for member in members if isinstance(member.spec, PairClassifier)]
         for finding in findings_of_rates(self, inputs, models):
             if finding.source == CONTRASTS:
-                note = _contrast_in_words(rates, finding)
+                note = _contrast_in_words(rates, finding) + _of_trained(rates, finding, trained)
                 yield replace(finding, question=models.question(finding.model, "meaning"), note=note)
                 continue
             name, tests = finding.run, contents[finding.run].tests
@@ -419,6 +422,14 @@ def _contrast_in_words(rates: pd.DataFrame, finding: Finding) -> str:
     for row in contrasts[contrasts["level"].isin(called)].to_dict("records"):
         texts.append(f"{called[row['level']]} {row['value']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]")
     return f"in nats: {', '.join(texts)}" if texts else ""
+
+
+def _of_trained(rates: pd.DataFrame, finding: Finding, trained: Collection[str]) -> str:
+    """Return the share of frames above 0 that classifiers reach, which were trained on the texts of other frames."""
+    keys = {"construction": finding.construction, "facet": CONDITION, "level": "construction", "measure": "above_zero"}
+    found = rates[(rates[[*keys]] == pd.Series(keys)).all(axis=1) & rates["model"].isin(trained)]
+    texts = [f"{row['model']} {in_full(estimate_of(row))}" for row in found.to_dict("records")]
+    return f"; learnt from other frames: {', '.join(texts)}" if texts else ""
 
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
