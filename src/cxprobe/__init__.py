@@ -32,6 +32,7 @@ __all__ = [
     "CxprobeError",
     "Encoder",
     "LanguageModel",
+    "compare_constructions",
     "list_constructions",
     "load",
     "load_encoder",

@@ -1,0 +1,204 @@
+"""The command ``cxprobe compare``: pairs of a file, or constructions beside each other."""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+
+import typer
+
+from cxprobe.cli.files import BosOption, Device, ModelNames, Precision, Revision, SchemeOption
+from cxprobe.cli.tables import print_table
+from cxprobe.errors import DataError
+from cxprobe.files.schema import SLUG_PATTERN, suggest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cxprobe import Comparison
+    from cxprobe.stats import Estimate
+
+
+def compare(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE or NAME",
+            help="A .tsv, .csv, .jsonl or .parquet with the columns good and bad (or BLiMP's sentence_good and "
+            "sentence_bad) and, if there are any, context, frame and condition; or the name of a construction.",
+        ),
+    ] = "",
+    model: ModelNames = [],  # noqa: B006  # typer reads it
+    every: Annotated[bool, typer.Option("--all", help="All constructions that have contrasts.")] = False,
+    frames: Annotated[
+        int,
+        typer.Option(min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 20."),
+    ] = 4,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Where a row a pair, or the rates, are written; - prints them."),
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="A column by whose values accuracies are given too; may be repeated.")
+    ] = None,
+    score: Annotated[
+        Literal["sum", "per_token", "per_character", "given_context", "pmi"] | None,
+        typer.Option(
+            help="What is compared, of pairs of a file.", show_default="per_token; sum where there are conditions"
+        ),
+    ] = None,
+    scheme: SchemeOption = "pll_word_l2r",
+    bos: BosOption = None,
+    revision: Revision = None,
+    dtype: Precision = "float32",
+    device: Device = "auto",
+) -> None:
+    """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
+
+    `--all` takes a minute with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
+    contrasts too, see docs/explanation/contrasts.md.
+    """
+    from cxprobe.files.texts import refuse_unwritable, write_table_as
+
+    if not model:
+        raise DataError("--model: name the model to ask, such as --model smollm2-135m")
+    if output is not None:
+        refuse_unwritable(output)
+    stream = sys.stderr if output == "-" else sys.stdout
+    if every == bool(what):
+        raise DataError("name a file or a construction, or give --all")
+    if every or re.fullmatch(SLUG_PATTERN, what):
+        if given := [f"--{name}" for name, value in {"by": by, "score": score}.items() if value]:
+            raise DataError(f"{', '.join(given)}: goes with a file of pairs; leave it out")
+        folder = _constructions_folder()
+        names = None if every else [_known_construction(what, folder)]
+        from cxprobe import compare_constructions, load
+
+        lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
+        written = compare_constructions(lms, names, frames=frames, scheme=scheme, bos=bos, folder=folder)
+        _print_constructions(written, model, frames, stream)
+    else:
+        pairs = _read_pairs(what, by or [])
+        from cxprobe import load
+
+        tables = []
+        for name in model:
+            lm = load(name, revision=revision, dtype=dtype, device=device)
+            result = lm.compare(pairs, score=score, scheme=scheme, bos=bos)
+            if len(model) > 1:
+                print(f"{name}:", file=stream)
+            _print_comparison(result, by or [], stream)
+            tables.append(result.table.assign(model=name) if len(model) > 1 else result.table)
+        import pandas as pd
+
+        written = pd.concat(tables, ignore_index=True)
+    if output is not None:
+        write_table_as(written, output)
+
+
+def _read_pairs(file: str, by: Sequence[str]) -> "pd.DataFrame":
+    """Read pairs of a file, whose columns may have the names of BLiMP, and refuse it before a model is loaded."""
+    from cxprobe.files.texts import read_texts, require_texts
+
+    pairs = read_texts(file)
+    if "good" not in pairs:
+        pairs = pairs.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
+    require_texts(pairs, ["good", "bad"], file)
+    for name in by:
+        if name not in pairs:
+            raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
+    return pairs
+
+
+def _constructions_folder() -> Path | None:
+    """Return the constructions of the project in the working directory; None for those that cxprobe carries."""
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+
+    return CONSTRUCTIONS_FOLDER if CONSTRUCTIONS_FOLDER.is_dir() else None
+
+
+def _known_construction(name: str, folder: Path | None) -> str:
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.project.bundled import bundled_files
+
+    every = folder or bundled_files() / CONSTRUCTIONS_FOLDER
+    names = [path.parent.name for path in every.glob("*/construction.yaml")]
+    if name not in names:
+        raise DataError(f"'{name}' is no file of pairs and no construction{suggest(name, names)}")
+    return name
+
+
+def _print_comparison(result: "Comparison", by: Sequence[str], stream: TextIO) -> None:
+    """Print the accuracy of pairs, and what follows from their orders, their conditions and the columns of ``by``."""
+    print(f"accuracy {_with_interval(result.accuracy)}, {result.clustering}", file=stream)
+    if result.both is not None:
+        print(f"right in both orders {_with_interval(result.both)}", file=stream)
+    if (mean := result.margin) is not None:
+        ends, size = f"[{mean.low:+.3f}, {mean.high:+.3f}]", f"{mean.standardised:+.2f} standard deviations"
+        print(f"mean margin over both orders {mean.value:+.3f} nats {ends}, {size}, {mean.n} frames", file=stream)
+    if result.reservation:
+        print(result.reservation, file=stream)
+    if {"frame", "condition"} <= {*result.table}:
+        print(result.contrasts().to_string(index=False, float_format="{:.3f}".format), file=stream)
+        print(f"verdict on the contrasts: {result.verdict}", file=stream)
+    if by:
+        print(result.by(*by).to_string(index=False, float_format="{:.3f}".format), file=stream)
+
+
+def _with_interval(rate: "Estimate") -> str:
+    return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}], n = {rate.n}"
+
+
+_HEAD = ("construction", "form", "best baseline", "meaning", "less the nearest", "control")
+
+
+def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
+    """Print the rates of constructions, a table a model, and how to read them."""
+    from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
+    from cxprobe.tasks.pairs.survey import FRAMES_OF_A_VERDICT, ITEMS_OF_FORM
+
+    at = {
+        (row["model"], row["construction"], row["level"], row["measure"]): row
+        for row in rates[rates["facet"].isin(["", "condition"])].to_dict("records")
+    }
+    names = dict.fromkeys(rates["construction"].str.removesuffix("-form"))
+    signs = set[str]()
+    for model in models:
+        lines: list[Sequence[str]] = [_HEAD]
+        for name in names:
+            cells = ["", "", "", "", ""]
+            if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
+                best = at.get((form["baseline"], form["construction"], "", "accuracy"))
+                cells[0] = f"{_percent(form)} {VERDICTS[form['verdict']].sign}"
+                cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
+                signs.add(form["verdict"])
+            if (meaning := at.get((model, name, "construction", "contrast"))) is not None:
+                nearest = f"less_{meaning['baseline']}"
+                cells[2] = _nats(meaning)
+                cells[3] = f"{_nats(at[model, name, nearest, 'contrast'])} {meaning['baseline']}"
+                cells[4] = _nats(at[model, name, "control", "contrast"])
+                if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
+                    cells.append(BESIDE_CONTROL[verdict].words)
+            lines.append((name, *cells))
+        print(f"{model}:", file=stream)
+        print_table(lines, texts=len(_HEAD), stream=stream)
+    known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
+    print(f"\nform: % of minimal pairs of {ITEMS_OF_FORM * frames} items right, chance 50; {known}", file=stream)
+    print(
+        f"meaning: nats toward what the construction means, {frames} frames, likings for names, places, answers "
+        "cancelled;\n  less the nearest: less the same after a neutral sentence or the same words without the "
+        "construction; control: said in plain words\n[95 % intervals]",
+        file=stream,
+    )
+    if frames < FRAMES_OF_A_VERDICT:
+        print(f"a verdict takes {FRAMES_OF_A_VERDICT} frames: --frames {FRAMES_OF_A_VERDICT}", file=stream)
+
+
+def _percent(row: Mapping[Any, Any]) -> str:
+    return f"{100 * row['value']:.0f} [{100 * row['low']:.0f}, {100 * row['high']:.0f}]"
+
+
+def _nats(row: Mapping[Any, Any]) -> str:
+    value, low, high = (f"{row[name]:.2f}".replace("0.", ".", 1) for name in ("value", "low", "high"))
+    return f"{value} [{low}, {high}]"
