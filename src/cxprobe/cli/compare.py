@@ -155,8 +155,9 @@ _HEAD = ("construction", "form", "best baseline", "meaning", "less the nearest",
 
 def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
     """Print the rates of constructions, a table a model, and how to read them."""
+    from cxprobe.results.contrast_verdicts import FEWEST_FRAMES
     from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
-    from cxprobe.tasks.pairs.survey import FRAMES_OF_A_VERDICT, ITEMS_OF_FORM
+    from cxprobe.tasks.pairs.survey import ITEMS_OF_FORM
 
     at = {
         (row["model"], row["construction"], row["level"], row["measure"]): row
@@ -191,8 +192,8 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
         "construction; control: said in plain words\n[95 % intervals]",
         file=stream,
     )
-    if frames < FRAMES_OF_A_VERDICT:
-        print(f"a verdict takes {FRAMES_OF_A_VERDICT} frames: --frames {FRAMES_OF_A_VERDICT}", file=stream)
+    if frames < FEWEST_FRAMES:
+        print(f"a verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
 
 
 def _percent(row: Mapping[Any, Any]) -> str:

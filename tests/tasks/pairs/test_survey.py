@@ -38,7 +38,7 @@ def test_contrasts_are_those_of_the_recorded_frames_and_have_no_verdict_of_few(l
     whole, other = of_it.loc["construction", "value"], of_it.loc["neutral", "value"]
     assert of_it.loc["less_neutral", "value"] == pytest.approx(whole - other)
     assert set(rates.loc[rates["facet"] == "condition", "verdict"]) == {""}
-    monkeypatch.setattr(survey, "FRAMES_OF_A_VERDICT", 2)
+    monkeypatch.setattr(survey, "FEWEST_FRAMES", 2)
     many = cxprobe.compare_constructions([lm], ["conative"], frames=2)
     judged = many[(many["facet"] == "condition") & (many["level"] == "construction")]
     assert (judged["verdict"] != "").any()

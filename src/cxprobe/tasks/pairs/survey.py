@@ -11,6 +11,7 @@ from cxprobe.files.schema import suggest
 from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.models.terms import SchemeName
 from cxprobe.results.comparisons import compare, with_baselines
+from cxprobe.results.contrast_verdicts import FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.schema import RATES
@@ -28,8 +29,6 @@ SCORES_OF_SURVEY = ("per_token", SUM)
 """What decides pairs of form, as in the presets, and contrasts."""
 ITEMS_OF_FORM = 3
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
-FRAMES_OF_A_VERDICT = 20
-"""The fewest frames with which contrasts have a verdict: with fewer, "not shown" is said of almost everything."""
 _FACETS = [facet for facet in FACETS if facet.name in ("", "variant", "sentence", CONDITION)]
 _SEED = 2022  # that of the presets, so that frames have the same people
 _TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
@@ -103,7 +102,7 @@ def survey_rates(
         scheme: How masked models were asked.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FRAMES_OF_A_VERDICT` frames have no verdict.
+        Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FEWEST_FRAMES` frames have no verdict.
     """
     how = EvaluationConfig(OWN_PAIRS, scheme, SCORES_OF_SURVEY[0], SCORES_OF_SURVEY)
     decided = {model: decide_pairs(pairs, of_model, how) for model, of_model in answers.items()}
@@ -114,5 +113,5 @@ def survey_rates(
     judged = override(rates, dict.fromkeys(rates["construction"], ""), members)
     judged["has_verdict"] &= judged["facet"].isin(["", CONDITION]) & judged["model"].isin(list(answers))
     judged["has_verdict"] &= judged["chance"].notna()
-    few = (judged["facet"] == CONDITION) & (judged["n"] < FRAMES_OF_A_VERDICT)
+    few = (judged["facet"] == CONDITION) & (judged["n"] < FEWEST_FRAMES)
     return with_verdicts(judged.assign(has_verdict=judged["has_verdict"] & ~few)).reindex(columns=list(RATES))
