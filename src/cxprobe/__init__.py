@@ -32,6 +32,7 @@ __all__ = [
     "CxprobeError",
     "Encoder",
     "LanguageModel",
+    "baselines_on",
     "compare_constructions",
     "list_constructions",
     "load",

@@ -63,14 +63,15 @@ from cxprobe.stats import (
     rate_by,
 )
 from cxprobe.tasks.pairs import benchmarks
+from cxprobe.tasks.pairs.baselines import decided_by_baselines
 from cxprobe.tasks.pairs.contrast_rates import with_differences
-from cxprobe.tasks.pairs.evaluate import both_orders, in_two_orders
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders, in_two_orders
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell, ScoreName, construction_of_pairs
-from cxprobe.tasks.pairs.sources import with_units
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, with_units
 from cxprobe.tasks.pairs.survey import (
     SCORES_OF_SURVEY,
     simple_baselines,
@@ -79,6 +80,7 @@ from cxprobe.tasks.pairs.survey import (
     surveyed_constructions,
 )
 
+_NGRAMS = bundled_files() / "models" / "mini-ngrams"
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 
 
@@ -591,8 +593,38 @@ def compare_constructions(
         check_scored(lm._with(bos), listed, SCORES_OF_SURVEY)
         answers[lm.name] = token_table(lm._token_scores(texts, scheme, bos))
     asked = [Member(name, ModelSpec(name=name, revision=None, sha256=None, dtype="float32"), name) for name in answers]
-    baselines = simple_baselines(bundled_files() / "models" / "mini-ngrams")
-    return survey_rates(pairs, answers, [*asked, *baselines], scheme)
+    return survey_rates(pairs, answers, [*asked, *simple_baselines(_NGRAMS)], scheme)
+
+
+def baselines_on(
+    good: Sequence[str] | pd.DataFrame, bad: Sequence[str] | None = None, context: Sequence[str] | str | None = None
+) -> pd.DataFrame:
+    """Return how often baselines that know no grammar decide pairs right: what the pairs give away without a model.
+
+    Args:
+        good: As for `LanguageModel.compare`, as are ``bad`` and ``context``.
+        bad: See above.
+        context: See above.
+
+    Returns:
+        One row a baseline, the best first: baseline ("shorter", "unigrams", "ngrams", "bag-of-words" trained on other
+        pairs, and what the context names first or last), accuracy, low and high (95 % interval), n, and ties.
+
+    Raises:
+        DataError: See `LanguageModel.compare`; or a text has no word.
+
+    Example:
+        >>> import cxprobe
+        >>> table = cxprobe.baselines_on(["She sleeps well.", "He runs."], ["She sleep well now.", "He run now."])
+        >>> float(table.set_index("baseline")["accuracy"]["shorter"])
+        1.0
+    """
+    table = _pairs_to_compare(good, bad, context)
+    how = EvaluationConfig(OWN_PAIRS, "pll", SCORES_OF_SURVEY[0], SCORES_OF_SURVEY[:1])
+    decided = decided_by_baselines(table, simple_baselines(_NGRAMS), how, seed=0)
+    rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
+    rates = rate_by(rows, "accuracy", ["baseline"])
+    return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 
 
 def minimal_pairs(

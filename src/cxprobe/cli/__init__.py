@@ -54,8 +54,8 @@ _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "People's judgements": (labels.label, labels.rate),
     "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }
-# All others are about the project in whose folder they are called.
-_ANYWHERE = (files.score, compare.compare, init.init)
+# All others are about the project in whose folder they are called; `check` looks whether it needs one.
+_ANYWHERE = (files.score, compare.compare, init.init, check.check)
 
 
 def _user_message(command: Callable[..., None]) -> Callable[..., None]:

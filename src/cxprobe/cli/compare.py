@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
-from cxprobe.cli.files import BosOption, Device, ModelNames, Precision, Revision, SchemeOption
+from cxprobe.cli.files import BosOption, Device, ModelNames, Precision, Revision, SchemeOption, read_pairs
 from cxprobe.cli.tables import print_table
 from cxprobe.errors import DataError
 from cxprobe.files.schema import SLUG_PATTERN, suggest
@@ -79,7 +79,7 @@ def compare(
         written = compare_constructions(lms, names, frames=frames, scheme=scheme, bos=bos, folder=folder)
         _print_constructions(written, model, frames, stream)
     else:
-        pairs = _read_pairs(what, by or [])
+        pairs = read_pairs(what, by or [])
         from cxprobe import load
 
         tables = []
@@ -95,20 +95,6 @@ def compare(
         written = pd.concat(tables, ignore_index=True)
     if output is not None:
         write_table_as(written, output)
-
-
-def _read_pairs(file: str, by: Sequence[str]) -> "pd.DataFrame":
-    """Read pairs of a file, whose columns may have the names of BLiMP, and refuse it before a model is loaded."""
-    from cxprobe.files.texts import read_texts, require_texts
-
-    pairs = read_texts(file)
-    if "good" not in pairs:
-        pairs = pairs.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
-    require_texts(pairs, ["good", "bad"], file)
-    for name in by:
-        if name not in pairs:
-            raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
-    return pairs
 
 
 def _constructions_folder() -> Path | None:

@@ -1,11 +1,16 @@
-"""The command for a file of sentences, ``cxprobe score``, and the options that all commands with a model share."""
+"""The command for a file of sentences, ``cxprobe score``, and what commands for files and models share."""
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cxprobe.errors import DataError
+from cxprobe.files.schema import suggest
 from cxprobe.models.terms import Dtype, SchemeName
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 File = Annotated[
     str, typer.Argument(help="A .txt, or - for standard input (one sentence a line); a .tsv, .csv, .jsonl or .parquet.")
@@ -66,3 +71,17 @@ def score(
     if taken := [str(name) for name in scores if name in table]:
         raise DataError(f"{file}: has the columns {', '.join(taken)} already, which the scores have; rename them")
     write_table_as(table.join(scores), output)
+
+
+def read_pairs(file: str, by: Sequence[str] = ()) -> "pd.DataFrame":
+    """Read pairs of a file, whose columns may have the names of BLiMP, and refuse it before a model is loaded."""
+    from cxprobe.files.texts import read_texts, require_texts
+
+    pairs = read_texts(file)
+    if "good" not in pairs:
+        pairs = pairs.rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
+    require_texts(pairs, ["good", "bad"], file)
+    for name in by:
+        if name not in pairs:
+            raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
+    return pairs
