@@ -93,7 +93,8 @@ def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, 
 def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
     code, output = call(*("model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16"))
     assert code == 0, output
-    head, entry, _ = output.split("\n\n")
+    head, entry, last = output.split("\n\n")
+    assert last.endswith("`dvc repro make_pairs && cxprobe check` says how many texts that is\n")
     assert head == "Paste this at the end of the section models of params.yaml:"
     assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b3c\n")
     change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))
