@@ -53,7 +53,6 @@ from cxprobe.stats import (
     FEWEST_WORDINGS,
     UNIT,
     Estimate,
-    Mean,
     cluster_columns,
     clusters_by,
     credit,
@@ -65,10 +64,9 @@ from cxprobe.stats import (
 from cxprobe.tasks.pairs import benchmarks
 from cxprobe.tasks.pairs.baselines import decided_by_baselines
 from cxprobe.tasks.pairs.contrast_rates import with_differences
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders, in_two_orders
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
-from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell, ScoreName, construction_of_pairs
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, with_units
@@ -95,13 +93,11 @@ class Comparison:
         accuracy: The mean of accuracy: value, low and high (95 % interval) in [0, 1], and n, the number of pairs.
         both: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are right
             in both, 0.25 for independent guesses and nearly 0 for a preference for one of two people; else None.
-        margin: There too, over two frames and more: the mean over both orders of the margin, in nats; else None.
     """
 
     table: pd.DataFrame
     accuracy: Estimate
     both: Estimate | None = None
-    margin: Mean | None = None
 
     def __repr__(self) -> str:
         """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
@@ -419,9 +415,6 @@ class LanguageModel(Encoder):
             return comparison
         for both in _estimates(rate_by(both_orders(clustered), "accuracy", [_ALL]), "accuracy"):
             comparison = replace(comparison, both=both)
-        for row in of_meaning(effects_on_margins(in_two_orders(clustered), [_ALL])).to_dict("records"):
-            margin = Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
-            comparison = replace(comparison, margin=margin)
         return comparison
 
     def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:

@@ -71,12 +71,13 @@ def compare(
     if every or re.fullmatch(SLUG_PATTERN, what):
         if given := [f"--{name}" for name, value in {"by": by, "score": score}.items() if value]:
             raise DataError(f"{', '.join(given)}: goes with a file of pairs; leave it out")
-        folder = _constructions_folder()
-        names = None if every else [_known_construction(what, folder)]
+        folder = _constructions_of(what)
         from cxprobe import compare_constructions, load
 
         lms = [load(name, revision=revision, dtype=dtype, device=device) for name in model]
-        written = compare_constructions(lms, names, frames=frames, scheme=scheme, bos=bos, folder=folder)
+        written = compare_constructions(
+            lms, [what] if what else None, frames=frames, scheme=scheme, bos=bos, folder=folder
+        )
         _print_constructions(written, model, frames, stream)
     else:
         pairs = read_pairs(what, by or [])
@@ -97,22 +98,20 @@ def compare(
         write_table_as(written, output)
 
 
-def _constructions_folder() -> Path | None:
-    """Return the constructions of the project in the working directory; None for those that cxprobe carries."""
-    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+def _constructions_of(name: str) -> Path:
+    """Return the constructions of the project in the working directory, else those that cxprobe carries.
 
-    return CONSTRUCTIONS_FOLDER if CONSTRUCTIONS_FOLDER.is_dir() else None
-
-
-def _known_construction(name: str, folder: Path | None) -> str:
+    Raises:
+        DataError: There is none of this name; "" for all of them.
+    """
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.project.bundled import bundled_files
 
-    every = folder or bundled_files() / CONSTRUCTIONS_FOLDER
-    names = [path.parent.name for path in every.glob("*/construction.yaml")]
-    if name not in names:
+    folder = CONSTRUCTIONS_FOLDER if CONSTRUCTIONS_FOLDER.is_dir() else bundled_files() / CONSTRUCTIONS_FOLDER
+    names = [path.parent.name for path in folder.glob("*/construction.yaml")]
+    if name and name not in names:
         raise DataError(f"'{name}' is no file of pairs and no construction{suggest(name, names)}")
-    return name
+    return folder
 
 
 def _print_comparison(result: "Comparison", by: Sequence[str], stream: TextIO) -> None:
@@ -120,9 +119,6 @@ def _print_comparison(result: "Comparison", by: Sequence[str], stream: TextIO) -
     print(f"accuracy {_with_interval(result.accuracy)}, {result.clustering}", file=stream)
     if result.both is not None:
         print(f"right in both orders {_with_interval(result.both)}", file=stream)
-    if (mean := result.margin) is not None:
-        ends, size = f"[{mean.low:+.3f}, {mean.high:+.3f}]", f"{mean.standardised:+.2f} standard deviations"
-        print(f"mean margin over both orders {mean.value:+.3f} nats {ends}, {size}, {mean.n} frames", file=stream)
     if result.reservation:
         print(result.reservation, file=stream)
     if {"frame", "condition"} <= {*result.table}:
@@ -136,7 +132,7 @@ def _with_interval(rate: "Estimate") -> str:
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}], n = {rate.n}"
 
 
-_HEAD = ("construction", "form", "best baseline", "meaning", "less the nearest", "control")
+_HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
 
 
 def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
@@ -150,9 +146,10 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
         for row in rates[rates["facet"].isin(["", "condition"])].to_dict("records")
     }
     names = dict.fromkeys(rates["construction"].str.removesuffix("-form"))
-    signs = set[str]()
+    signs, said = set[str](), list[str]()
     for model in models:
         lines: list[Sequence[str]] = [_HEAD]
+        above = []
         for name in names:
             cells = ["", "", "", "", ""]
             if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
@@ -160,26 +157,31 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
                 cells[0] = f"{_percent(form)} {VERDICTS[form['verdict']].sign}"
                 cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
                 signs.add(form["verdict"])
-            if (meaning := at.get((model, name, "construction", "contrast"))) is not None:
-                nearest = f"less_{meaning['baseline']}"
-                cells[2] = _nats(meaning)
-                cells[3] = f"{_nats(at[model, name, nearest, 'contrast'])} {meaning['baseline']}"
-                cells[4] = _nats(at[model, name, "control", "contrast"])
+            if meaning := at.get((model, name, "construction", "contrast")):
+                less = at[model, name, f"less_{meaning['baseline']}", "contrast"]
+                control = at[model, name, "control", "contrast"]
+                cells[2:] = [_nats(meaning), f"{_nats(less)} {meaning['baseline']}", _nats(control)]
+                if min(meaning["low"], less["low"], control["low"]) > 0:
+                    above.append(name)
                 if verdict := at[model, name, "construction", "above_zero"]["verdict"]:
                     cells.append(BESIDE_CONTROL[verdict].words)
             lines.append((name, *cells))
         print(f"{model}:", file=stream)
         print_table(lines, texts=len(_HEAD), stream=stream)
+        said.append(f"{model}: the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}")
     known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
-    print(f"\nform: % of minimal pairs of {ITEMS_OF_FORM * frames} items right, chance 50; {known}", file=stream)
     print(
-        f"meaning: nats toward what the construction means, {frames} frames, likings for names, places, answers "
-        "cancelled;\n  less the nearest: less the same after a neutral sentence or the same words without the "
-        "construction; control: said in plain words\n[95 % intervals]",
+        f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
+        f"  {known}\n"
+        f"meaning: nats toward what the construction means, likings cancelled, {frames} frames\n"
+        "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
+        "control: the same where the meaning is said in plain words",
+        *said,
+        sep="\n",
         file=stream,
     )
     if frames < FEWEST_FRAMES:
-        print(f"a verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
+        print(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
 
 
 def _percent(row: Mapping[Any, Any]) -> str:
