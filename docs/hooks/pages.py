@@ -6,6 +6,7 @@ No page of the reference is written by hand, so none can differ from the code. `
 import csv
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 from posixpath import normpath
 
@@ -31,6 +32,7 @@ def generated_pages(root: Path = ROOT) -> Mapping[str, str]:
     made = {
         "reference/params.md": describe_params(root),
         "reference/commands.md": describe_commands(),
+        "reference/presets.md": describe_presets(root),
     }
     return made | {place: _taken(root, place, source) for place, source in TAKEN.items()}
 
@@ -55,6 +57,20 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     for file, shown in SHOWN.items():
         markdown = markdown.replace(f"](../../{file}", f"](../{shown}")
     return markdown
+
+
+def describe_presets(root: Path) -> str:
+    """Return a page about the presets: what each file says of itself at its beginning."""
+    lines = [
+        "# Presets",
+        "`cxprobe init FOLDER --preset NAME` begins a project with a preset, and `cxprobe preset NAME` writes "
+        "`params.yaml` of one that is there. A preset has what differs from [`base.yaml`](../../presets/base.yaml).",
+    ]
+    for path in sorted((root / "presets").glob("*.yaml")):
+        if path.name != "base.yaml":
+            said = takewhile(lambda line: line.startswith("# "), path.read_text().split("\n"))
+            lines += [f"## {path.stem}", " ".join(line.removeprefix("# ") for line in said)]
+    return "\n\n".join(lines).replace("](../../presets/base.yaml", f"](../{SHOWN['presets/base.yaml']}") + "\n"
 
 
 def describe_results(folder: Path) -> str:

@@ -32,6 +32,8 @@ __all__ = [
     "CxprobeError",
     "Encoder",
     "LanguageModel",
+    "baselines_on",
+    "compare_constructions",
     "list_constructions",
     "load",
     "load_encoder",

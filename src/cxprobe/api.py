@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
@@ -40,19 +40,20 @@ from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
 from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.embedding import pool_texts, tokenise
-from cxprobe.models.params import ModelSpec
+from cxprobe.models.params import Member, ModelSpec
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
 from cxprobe.models.terms import Bos, Dtype, SchemeName
 from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.folder import bundled_models
+from cxprobe.results.contrast_verdicts import effects_of, frames_needed, verdicts_on
+from cxprobe.results.verdict import BESIDE_CONTROL
 from cxprobe.seeding import generator_for
 from cxprobe.stats import (
     CLUSTER,
     FEWEST_WORDINGS,
     UNIT,
     Estimate,
-    Mean,
     cluster_columns,
     clusters_by,
     credit,
@@ -62,15 +63,23 @@ from cxprobe.stats import (
     rate_by,
 )
 from cxprobe.tasks.pairs import benchmarks
+from cxprobe.tasks.pairs.baselines import decided_by_baselines
 from cxprobe.tasks.pairs.contrast_rates import with_differences
-from cxprobe.tasks.pairs.evaluate import both_orders, in_two_orders
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
-from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
-from cxprobe.tasks.pairs.measure import check_scored, texts_of_pairs
+from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell, ScoreName, construction_of_pairs
-from cxprobe.tasks.pairs.sources import with_units
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, with_units
+from cxprobe.tasks.pairs.survey import (
+    SCORES_OF_SURVEY,
+    simple_baselines,
+    survey_pairs,
+    survey_rates,
+    surveyed_constructions,
+)
 
+_NGRAMS = bundled_files() / "models" / "mini-ngrams"
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 
 
@@ -85,13 +94,11 @@ class Comparison:
         accuracy: The mean of accuracy: value, low and high (95 % interval) in [0, 1], and n, the number of pairs.
         both: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are right
             in both, 0.25 for independent guesses and nearly 0 for a preference for one of two people; else None.
-        margin: There too, over two frames and more: the mean over both orders of the margin, in nats; else None.
     """
 
     table: pd.DataFrame
     accuracy: Estimate
     both: Estimate | None = None
-    margin: Mean | None = None
 
     def __repr__(self) -> str:
         """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
@@ -145,7 +152,7 @@ class Comparison:
             >>> import cxprobe, pandas as pd
             >>> texts = {"good": ["A dog sleeps.", "Dogs sleep."], "bad": ["A dog sleep.", "Dogs sleeps."]}
             >>> pairs = pd.DataFrame({**texts, "frame": ["sleep", "sleep"], "condition": "construction"})
-            >>> cxprobe.load("mini-clm").compare(pairs, score="sum").contrasts()["n"].tolist()
+            >>> cxprobe.load("mini-clm").compare(pairs).contrasts()["n"].tolist()
             [1]
         """
         for column in ("frame", "condition"):
@@ -158,6 +165,17 @@ class Comparison:
         rates = mean_by(long, "contrast", "frame", ["condition"]).drop(columns="standardised")
         signs = long.assign(sign=credits_of_margins(long["contrast"].to_numpy(np.float64)))
         return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
+
+    @property
+    def verdict(self) -> str:
+        """What the contrasts say together, in words, with the number of frames that would settle it where none does."""
+        rows = self.contrasts().to_dict("records")
+        levels = {row["condition"]: Estimate(row["contrast"], row["low"], row["high"], int(row["n"])) for row in rows}
+        if (effects := effects_of(levels)) is None:
+            return "none without the conditions control and neutral"
+        [key] = verdicts_on([effects])
+        settled = f"; about {frames_needed(effects)} frames would settle it" if key == "too_wide" else ""
+        return BESIDE_CONTROL[key].words + settled
 
     def by(self, *columns: str) -> pd.DataFrame:
         """Return the accuracy for each value of some columns of the table.
@@ -340,7 +358,7 @@ class LanguageModel(Encoder):
         bad: Sequence[str] | None = None,
         context: Sequence[str] | str | None = None,
         *,
-        score: ScoreName = "sum",
+        score: ScoreName | None = None,
         scheme: SchemeName = "pll_word_l2r",
         bos: Bos | None = None,
     ) -> Comparison:
@@ -354,7 +372,8 @@ class LanguageModel(Encoder):
             bad: The wrong texts, in the same order.
             context: What stands before both texts of a pair: one for each pair, or one for all.
             score: What is compared: "sum", "per_token" or "per_character" of the whole text, "given_context" (the sum
-                over what follows the context) or "pmi" (by how much the context raises it).
+                over what follows the context) or "pmi" (by how much the context raises it). None is what the pipeline
+                compares: "per_token", or "sum" in a table with the column condition (`Comparison.contrasts`).
             scheme: How a masked model is asked.
             bos: What a causal model reads before a text.
 
@@ -373,8 +392,9 @@ class LanguageModel(Encoder):
             >>> result.accuracy.n
             2
         """
-        _check_option("score", score, ScoreName)
         table = _pairs_to_compare(good, bad, context)
+        score = score or ("sum" if "condition" in table else "per_token")
+        _check_option("score", score, ScoreName)
         alone = table["id"][table["context"] == ""]
         if score in CONTEXT_SCORES and len(alone):
             raise DataError(
@@ -396,9 +416,6 @@ class LanguageModel(Encoder):
             return comparison
         for both in _estimates(rate_by(both_orders(clustered), "accuracy", [_ALL]), "accuracy"):
             comparison = replace(comparison, both=both)
-        for row in of_meaning(effects_on_margins(in_two_orders(clustered), [_ALL])).to_dict("records"):
-            margin = Mean(row["margin"], row["low"], row["high"], row["standardised"], int(row["n"]))
-            comparison = replace(comparison, margin=margin)
         return comparison
 
     def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
@@ -548,6 +565,91 @@ def list_constructions(folder: str | Path | None = None) -> list[str]:
     return sorted(path.parent.name for path in _constructions(folder).glob("*/construction.yaml"))
 
 
+def compare_constructions(
+    models: Sequence[LanguageModel],
+    constructions: Sequence[str] | None = None,
+    *,
+    frames: int = 4,
+    scheme: SchemeName = "pll_word_l2r",
+    bos: Bos | None = None,
+    folder: str | Path | None = None,
+) -> pd.DataFrame:
+    """Return the rates of models on the form and the meaning of constructions, with baselines, controls and verdicts.
+
+    Form is the share of minimal pairs that are right. Meaning is the contrast of frames that no design was tried on,
+    in nats: what the model expects of the meaning where likings for names, places and answers cancel.
+
+    Args:
+        models: The models, each with a name of its own.
+        constructions: Their names; None for all that have contrasts.
+        frames: Of contrasts, of each construction; of form there are three times as many items. From 20 on, contrasts
+            have a verdict.
+        scheme: How masked models are asked.
+        bos: What causal models read before a text.
+        folder: The folder of all constructions; None for those that cxprobe carries.
+
+    Returns:
+        Columns of the rates of the pipeline (`cxprobe.results.schema.RATES`), also of the baselines. Of form the
+        construction is called "<name>-form", and facet is "". Of contrasts the facet is "condition", and level is
+        "construction", "control", "neutral" or "rival", or "less_" and one of the last two.
+
+    Raises:
+        ConstructionError: There is no such construction, or its files have faults.
+        DataError: Two models have one name, or one cannot score a pair (see `LanguageModel.compare`).
+
+    Example:
+        >>> import cxprobe
+        >>> rates = cxprobe.compare_constructions([cxprobe.load("mini-clm")], ["conative"], frames=2)
+        >>> sorted(rates["construction"].unique())
+        ['conative', 'conative-form']
+    """
+    if frames < 2:
+        raise DataError(f"frames is {frames}; an interval takes two frames at least")
+    every = _constructions(folder)
+    pairs = survey_pairs(constructions or surveyed_constructions(every), every, _people_beside(every), frames)
+    listed = pairs_of(pairs)
+    texts = list(dict.fromkeys(member_texts(listed)))
+    answers: dict[str, pd.DataFrame] = {}
+    for lm in models:
+        if lm.name in answers:
+            raise DataError(f"the model {lm.name} is there twice; give each once")
+        check_scored(lm._with(bos), listed, SCORES_OF_SURVEY)
+        answers[lm.name] = token_table(lm._token_scores(texts, scheme, bos))
+    asked = [Member(name, ModelSpec(name=name, revision=None, sha256=None, dtype="float32"), name) for name in answers]
+    return survey_rates(pairs, answers, [*asked, *simple_baselines(_NGRAMS)], scheme)
+
+
+def baselines_on(
+    good: Sequence[str] | pd.DataFrame, bad: Sequence[str] | None = None, context: Sequence[str] | str | None = None
+) -> pd.DataFrame:
+    """Return how often baselines that know no grammar decide pairs right: what the pairs give away without a model.
+
+    Args:
+        good: As for `LanguageModel.compare`, as are ``bad`` and ``context``.
+        bad: See above.
+        context: See above.
+
+    Returns:
+        One row a baseline, the best first: baseline ("shorter", "unigrams", "ngrams", "bag-of-words" trained on other
+        pairs, and what the context names first or last), accuracy, low and high (95 % interval), n, and ties.
+
+    Raises:
+        DataError: See `LanguageModel.compare`; or a text has no word.
+
+    Example:
+        >>> import cxprobe
+        >>> table = cxprobe.baselines_on(["She sleeps well.", "He runs."], ["She sleep well now.", "He run now."])
+        >>> float(table.set_index("baseline")["accuracy"]["shorter"])
+        1.0
+    """
+    table = _pairs_to_compare(good, bad, context)
+    how = EvaluationConfig(OWN_PAIRS, "pll", SCORES_OF_SURVEY[0], SCORES_OF_SURVEY[:1])
+    decided = decided_by_baselines(table, simple_baselines(_NGRAMS), how, seed=0)
+    rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
+    rates = rate_by(rows, "accuracy", ["baseline"])
+    return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
+
+
 def minimal_pairs(
     construction: str,
     *,
@@ -593,8 +695,7 @@ def minimal_pairs(
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
-    beside = constructions.parent / PEOPLE_FILE
-    people = load_people(beside if beside.is_file() else bundled_files() / PEOPLE_FILE)
+    people = _people_beside(constructions)
     contents = {construction: load_pairs(construction, people, constructions)}
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
     settings = MakePairs(
@@ -890,7 +991,7 @@ def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
 
     The column `_ALL` makes all rows one group.
     """
-    clusters = {} if cluster_columns(table) else {f"{CLUSTER}item": table["item"]}
+    clusters = {} if cluster_columns(table) else {f"{CLUSTER}item": table.get("frame", table["item"])}
     return with_units(table.assign(**clusters, **{_ALL: ""}))
 
 
@@ -906,6 +1007,12 @@ def _counted(clusters: int) -> str:
 
 def _constructions(folder: str | Path | None) -> Path:
     return bundled_files() / CONSTRUCTIONS_FOLDER if folder is None else Path(folder)
+
+
+def _people_beside(constructions: Path) -> People:
+    """Return the people of the project that a folder of constructions belongs to, or those that cxprobe carries."""
+    beside = constructions.parent / PEOPLE_FILE
+    return load_people(beside if beside.is_file() else bundled_files() / PEOPLE_FILE)
 
 
 def _check_file(constructions: Path, construction: str, file: str) -> None:

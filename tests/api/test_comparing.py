@@ -95,13 +95,9 @@ def test_items_in_two_orders_are_compared_by_being_right_in_both_and_by_the_mean
     assert found.accuracy.value == 0.5
     credits = found.table["accuracy"].head(n)
     assert (found.both.value, found.both.n) == ((credits * (1 - credits)).mean(), n)
-    assert found.margin is None or found.margin.value == pytest.approx(0, abs=1e-6)
     knows = lm.compare(pd.concat([pairs.head(n)] * 2).assign(**names, order=["original"] * n + ["switched"] * n))
-    credits, margins = knows.table["accuracy"].head(n), knows.table["margin"].head(n)
+    credits = knows.table["accuracy"].head(n)
     assert knows.both.value == (credits**2).mean()
-    assert knows.margin.value == pytest.approx(margins.mean())
-    assert knows.margin.standardised == pytest.approx(margins.mean() / margins.std())
-    assert knows.margin.n == n
     assert lm.compare(pairs).both is None
 
 
@@ -112,12 +108,13 @@ def test_contrasts_are_the_means_of_frames_by_condition_and_their_differences(lm
         for condition, (good, bad) in {"construction": (good, bad), "neutral": (bad, good)}.items()
     ]
     table = pd.DataFrame(rows, columns=["frame", "condition", "good", "bad"])
-    comparison = lm.compare(table, score="sum")
+    comparison = lm.compare(table)
     margins = comparison.table.set_index(["condition", "frame"])["margin"]
     found = comparison.contrasts().set_index("condition")
     assert found.loc["construction", "contrast"] == pytest.approx(margins["construction"].mean())
     assert found.loc["less_neutral", "contrast"] == pytest.approx(2 * margins["construction"].mean())
     assert found.loc["construction", "above_zero"] == (margins["construction"] > 0).mean()
     assert found["n"].tolist() == [2, 2, 2]
+    assert comparison.verdict == "none without the conditions control and neutral"
     with pytest.raises(DataError, match="contrasts need the column condition"):
-        lm.compare(table.drop(columns="condition"), score="sum").contrasts()
+        lm.compare(table.drop(columns="condition")).contrasts()

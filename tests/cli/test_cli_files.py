@@ -69,19 +69,6 @@ def test_a_text_with_quotes_scores_the_same_after_it_was_written_and_read(tmp_pa
     np.testing.assert_allclose(twice["sum"].astype(float), twice["before"].astype(float), atol=1e-4)
 
 
-def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
-    (tmp_path / "p.tsv").write_text("good\tbad\tverb\nShe sleeps.\tShe sleep.\ta\nHe runs.\tHe run.\tb\n")
-    done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "verb", "-o", "out.tsv")
-    assert done.exit_code == 0, done.output
-    first, second = done.stdout.splitlines()[:2]
-    assert first.endswith("n = 2, not clustered (no two pairs share a cluster)")
-    assert "rests on 2 clusters; with fewer than 6" in second
-    assert set(pd.read_csv(tmp_path / "out.tsv", sep="\t")["accuracy"]) <= {0.0, 0.5, 1.0}
-    done = typed("compare", "p.tsv", "--model", "mini-clm", "--by", "vreb")
-    assert done.exit_code == 2
-    assert "there is no column 'vreb'; did you mean 'verb'?" in done.stderr
-
-
 def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():
     done = typed("score", "mine.txt", "--model", "./nowhere", "--device", "cpu")
     assert done.exit_code == 2

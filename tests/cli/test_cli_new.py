@@ -1,6 +1,7 @@
 """`cxprobe new`: what it writes has no fault, gives pairs, sentences and items, and it says what to do next."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 import cxprobe
-from conftest import change_params, write_toy_files
+from conftest import ROOT, change_params, write_toy_files
 from cxprobe.cli import app
 from cxprobe.constructions.construction import load_construction
+from cxprobe.constructions.people import PEOPLE_FILE
 from cxprobe.models.checkpoints import digest_of
 from cxprobe.project.checks import find_faults
 from cxprobe.project.params import load_params
@@ -30,10 +32,11 @@ def call(*words: str):
     return done.exit_code, done.output
 
 
-def test_a_new_construction_passes_the_check_in_every_task(folder):
+def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(folder):
+    shutil.copyfile(ROOT / PEOPLE_FILE, PEOPLE_FILE)
     code, output = call("construction", "my-own")
     assert code == 0, output
-    assert "constructions/my-own/ has construction.yaml, grammars/test.cfg, grammars/train.cfg, items.yaml" in output
+    assert "constructions/my-own/ has construction.yaml, contrasts.yaml, form_pairs.yaml, grammars/test.cfg" in output
     assert "add 'my-own' in params.yaml" in output
     assert call("construction", "another")[0] == 0  # its premises are others
 
@@ -41,9 +44,19 @@ def test_a_new_construction_passes_the_check_in_every_task(folder):
         params["recognition"]["constructions"]["my-own"] = ["generated"]
         for task in ("scenarios", "pairs", "prompts"):
             params[task]["constructions"].append("my-own")
+        params["pairs"]["constructions"].append("my-own-form")
+        params["pairs"]["contrasts"].append("my-own")
 
     change_params(folder, folder / "params.yaml", use)
-    assert find_faults().lines == []
+    found = find_faults()
+    assert found.lines == [
+        f"constructions/{name}/pattern.yaml: finds the example's comparatives; write your own pattern, or delete the "
+        "file"
+        for name in ("another", "my-own")
+    ]
+    contrasts = "constructions/my-own/contrasts.yaml: "
+    assert contrasts + "is the example still; replace its content, or delete the file" in found.notes
+    assert contrasts + "has 2 rows of held_out; a verdict takes 20, so write more" in found.notes
     assert load_construction("my-own").name == "My own"
     for file in Path("constructions/my-own").rglob("*.*"):
         assert file.read_text().startswith("# "), file  # says what it is for
@@ -80,7 +93,8 @@ def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, 
 def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
     code, output = call(*("model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16"))
     assert code == 0, output
-    head, entry, _ = output.split("\n\n")
+    head, entry, last = output.split("\n\n")
+    assert last.endswith("`dvc repro make_pairs && cxprobe check` says how many texts that is\n")
     assert head == "Paste this at the end of the section models of params.yaml:"
     assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b3c\n")
     change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from cxprobe.cli import check, export, files, init, labels, new, tracking
+from cxprobe.cli import check, compare, export, files, init, labels, new, tracking
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import one_line
 from cxprobe.project.folder import require_project
@@ -24,8 +24,8 @@ from cxprobe.secrets import redact
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Scores of a file of sentences, and what a team does beside `dvc repro`: begin projects and constructions, "
-    "check and label data, keep results and tracking in order.",
+    help="Models beside each other on constructions and files, and what a team does beside `dvc repro`: begin projects "
+    "and constructions, check and label data, keep results and tracking in order.",
 )
 
 
@@ -49,13 +49,13 @@ def _begin(
 
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
-    "Texts of your own": (files.score, files.compare),
+    "Models": (compare.compare, files.score),
     "A project": (init.init, new.new, init.preset, check.check, new.import_),
     "People's judgements": (labels.label, labels.rate),
     "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }
-# All others are about the project in whose folder they are called.
-_ANYWHERE = (files.score, files.compare, init.init)
+# All others are about the project in whose folder they are called; `check` looks whether it needs one.
+_ANYWHERE = (files.score, compare.compare, init.init, check.check)
 
 
 def _user_message(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,5 +1,6 @@
 """The command ``cxprobe check``: faults of files, the stages that are left, and rates of baselines."""
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -10,6 +11,8 @@ import typer
 
 from cxprobe.cli.tables import print_table
 from cxprobe.errors import DataError
+from cxprobe.files.schema import SLUG_PATTERN
+from cxprobe.project.folder import require_project
 
 if TYPE_CHECKING:
     from cxprobe.project.params import Params
@@ -37,7 +40,10 @@ def check(
     gold: Annotated[bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees.")] = False,
     baselines: Annotated[
         str,
-        typer.Option(help="A construction: only print what baselines get on its items, before any run."),
+        typer.Option(
+            help="A construction, or in any folder a file of minimal pairs (see `cxprobe compare`): only print what "
+            "baselines get, which know nothing of the construction."
+        ),
     ] = "",
 ) -> None:
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.
@@ -46,6 +52,10 @@ def check(
     writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed.
     With --pattern, print its precision and recall on treebanks that others annotated, by sentence, and nothing else.
     """
+    if baselines and not re.fullmatch(SLUG_PATTERN, baselines):
+        _print_baselines_on_file(baselines)
+        return
+    require_project(Path())
     if pattern or treebank or cxn:
         if not (pattern and treebank and cxn):
             raise DataError("--pattern, --treebank and --cxn go together: a construction, a file, and its name there")
@@ -141,6 +151,30 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
         return set(stages)
     except DvcException as fault:
         raise DataError(f"DVC cannot read the project: {fault}") from fault
+
+
+def _print_baselines_on_file(file: str) -> None:
+    """Print what is wrong with pairs of a file, and the rates of baselines on them, best first."""
+    from cxprobe.cli.files import read_pairs
+
+    pairs = read_pairs(file)
+    for row in pairs.index[pairs["good"] == pairs["bad"]]:
+        print(f"{file}, row {row + 1}: good and bad are the same, so that nothing is right")
+    texts = [name for name in ("context", "good", "bad") if name in pairs]
+    for row in pairs.index[pairs.duplicated(texts)]:
+        print(f"{file}, row {row + 1}: the pair is there twice, which makes intervals too narrow")
+    from cxprobe import baselines_on
+    from cxprobe.results.words import in_full
+    from cxprobe.stats import Estimate
+
+    rates = baselines_on(pairs)
+    for row in rates.to_dict("records"):
+        rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
+        print(f"{row['baseline']}: {in_full(rate)}".replace("\u00a0", " "))
+    if solved := rates.loc[rates["low"] > 0.5, "baseline"].tolist():
+        print(
+            f"above chance without any model: {', '.join(solved)}; what a model gets less or as much of shows nothing"
+        )
 
 
 def _print_baseline_rates(construction: str) -> None:

@@ -14,10 +14,10 @@ from cxprobe.files.reading import read_text
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.writing import write_bytes
 from cxprobe.project.bundled import bundled_files, bundled_paths
+from cxprobe.project.checks import SCAFFOLD
 from cxprobe.project.folder import VERSION_FILE, installed_version
 from cxprobe.project.presets import preset_text
 
-_TEMPLATE = Path(__file__).parent / "templates" / "construction"
 _HEAD = f"""\
 # Written by `cxprobe init`: do not change it, since `cxprobe init --upgrade .` writes it anew. Stages depend on
 # {VERSION_FILE}, which names the version of cxprobe that the project was made for; in the repository of cxprobe they
@@ -64,9 +64,9 @@ def add_construction(name: str) -> Path:
     if folder.exists():
         raise ProjectError(f"{folder} exists already; take another name, or remove it first")
     title = name.replace("-", " ").capitalize()
-    for file in sorted(_TEMPLATE.rglob("*.*")):
+    for file in sorted(SCAFFOLD.rglob("*.*")):
         text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", title)
-        write_bytes(text.encode(), folder / file.relative_to(_TEMPLATE))
+        write_bytes(text.encode(), folder / file.relative_to(SCAFFOLD))
     return folder
 
 

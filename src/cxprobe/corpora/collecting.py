@@ -16,6 +16,7 @@ from cxprobe.corpora.pattern import Wanted
 from cxprobe.corpora.search import NOT_ANNOTATED, REJECTED
 from cxprobe.errors import DataError
 from cxprobe.files.tables import join_tables, read_table, write_table
+from cxprobe.files.texts import write_table_as
 from cxprobe.files.writing import read_json
 from cxprobe.seeding import text_id
 
@@ -94,6 +95,9 @@ def collect_all(
         of_it = collect(job, name, one, settings.duplicates, output / name)
         check_annotated(of_it, corpus, name)
         write_table(of_it.sentences, output / name / "sentences.parquet", {"slots": SLOTS})
+        # For people and their tools; a cell of a .tsv has neither tabs nor line breaks.
+        hits = of_it.sentences[["id", "text", "url"]].replace(r"[\0\s]+", " ", regex=True)
+        write_table_as(hits, str(output / name / "sentences.tsv"))
         made = {"sentences": len(of_it.sentences), "sequences": of_it.sentences["tags"].nunique()}
         found[name] = {"steps": dict(sorted((of_it.counts | made).items())), "rejects": of_it.rejects}
     # Under another name first: what a kill leaves of it must not pass for finished shards.

@@ -13,7 +13,8 @@ from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_constr
 from cxprobe.constructions.faults import lint_people
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.corpora.pattern import Pattern, load_pattern
-from cxprobe.files.schema import suggest
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.files.writing import read_json
 from cxprobe.labels.labels import read_labels
 from cxprobe.labels.ratings import read_ratings
@@ -22,6 +23,9 @@ from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
 from cxprobe.run.params import PARAMS_FILE
 from cxprobe.tasks.registry import TASKS
+
+SCAFFOLD = Path(__file__).parent / "templates" / "construction"
+"""What `cxprobe new construction` writes."""
 
 
 def find_faults() -> FoundFaults:
@@ -44,6 +48,7 @@ def find_faults() -> FoundFaults:
             faults.read(path, partial(read, path))
         for task in TASKS.values():
             task.check_construction(folder, faults)
+        _check_examples(folder, faults)
     for task in TASKS.values():
         if params is not None:
             task.check_params(params, faults)
@@ -73,3 +78,19 @@ def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
         return
     for label in sorted(map(str, pattern.labels - set(known))):
         yield f"DEP: mining.parser gives no '{label}'{suggest(label, known)}; see the labels in {about}"
+
+
+def _check_examples(folder: Path, faults: FoundFaults) -> None:
+    """Refuse the pattern that `cxprobe new construction` has written, and note its other files that nobody changed."""
+    for example in sorted(SCAFFOLD.glob("*.yaml")):
+        path = folder / example.name
+        if not path.is_file():
+            continue
+        try:
+            is_example = read_yaml(path, ConstructionError) == read_yaml(example, ConstructionError)
+        except ConstructionError:  # has been reported
+            continue
+        if is_example and path.name == "pattern.yaml":
+            faults.lines.append(f"{path}: finds the example's comparatives; write your own pattern, or delete the file")
+        elif is_example:
+            faults.notes.append(f"{path}: is the example still; replace its content, or delete the file")

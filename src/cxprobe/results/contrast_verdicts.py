@@ -15,6 +15,9 @@ from cxprobe.stats import LEVEL, Estimate, holm
 EQUIVALENCE = 0.2
 """The share of the control's effect within which a difference counts as none."""
 
+FEWEST_FRAMES = 20
+"""With fewer frames there is no verdict: they would show almost nothing."""
+
 
 class Effects(NamedTuple):
     """The effects of one construction on one model, in nats a frame.

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from evaluated_pairs import crossed
 
-from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
+from cxprobe.tasks.pairs.margins import effects_on_margins
 
 FRAMES, PLACES = 40, {"A": "first", "B": "second", "C": "second", "D": "first"}
 
@@ -76,4 +76,3 @@ def test_without_places_and_without_rows_there_is_no_effect_of_a_place():
     expected = table.groupby("cluster_frame")["margin"].mean().mean()
     assert known.loc["meaning", "margin"] == pytest.approx(expected)
     assert effects_on_margins(table.head(0), ["construction"]).empty
-    assert of_meaning(effects_on_margins(table, ["construction"]))["margin"].tolist() == pytest.approx([expected])

@@ -21,7 +21,9 @@ from cxprobe.models.ngrams import (
     words_of,
 )
 from cxprobe.models.params import Member, NgramModel, PairClassifier, Rule, UnigramModel
-from cxprobe.models.texts import Pair, write_preferences, write_token_scores
+from cxprobe.models.texts import Pair, TokenScores, token_table, write_preferences, write_token_scores
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
+from cxprobe.tasks.pairs.make import pairs_of
 from cxprobe.tasks.pairs.measure import ends_alone, member_texts
 from cxprobe.tasks.pairs.sources import CONTRAST
 
@@ -49,21 +51,42 @@ def measure_baseline(member: Member, pairs: Sequence[Pair], folder: Path, seed: 
         ModelError: The counts of an n-gram model, or a tagger, are not there, or are others.
         ProbeError: A classifier did not converge.
     """
-    if isinstance(member.spec, Rule | PairClassifier):
-        if isinstance(member.spec, Rule):
-            preferences = preferences_of(member.spec.kind, pairs)
-        else:
-            preferences = learn_preferences(member.spec, pairs, seed, member.slug)
-        write_preferences(preferences, baseline_facts(member.spec.kind), folder)
-        return {"decided": int((preferences["margin"] != 0).sum())}
+    answers = baseline_answers(member, pairs, seed)
+    facts = baseline_facts(member.baseline.kind)
+    if isinstance(answers, pd.DataFrame):
+        write_preferences(answers, facts, folder)
+        return {"decided": int((answers["margin"] != 0).sum())}
+    write_token_scores(answers, facts, folder)
+    return {"texts": len(answers), "token_scores": sum(len(one.log_probs) for one in answers)}
+
+
+def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.DataFrame | list[TokenScores]:
+    """Return what a baseline answers: the preferences of a rule or a classifier, or the scores of the texts' words.
+
+    Arguments and errors are those of `measure_baseline`.
+    """
+    if isinstance(member.spec, Rule):
+        return preferences_of(member.spec.kind, pairs)
+    if isinstance(member.spec, PairClassifier):
+        return learn_preferences(member.spec, pairs, seed, member.slug)
     texts = list(dict.fromkeys([*member_texts(pairs), *ends_alone(pairs)]))
     spec = cast(UnigramModel | NgramModel, member.spec)  # params.yaml lets no others into the baselines of pairs
     if isinstance(spec, UnigramModel):
-        scores = unigram_scores(texts, spec.language)
-    else:
-        scores = ngram_scores(texts, load_ngrams(f"models.{member.entry}.members.{member.slug}", spec))
-    write_token_scores(scores, baseline_facts(spec.kind), folder)
-    return {"texts": len(texts), "token_scores": sum(len(one.log_probs) for one in scores)}
+        return unigram_scores(texts, spec.language)
+    return ngram_scores(texts, load_ngrams(f"models.{member.entry}.members.{member.slug}", spec))
+
+
+def decided_by_baselines(
+    pairs: pd.DataFrame, members: Sequence[Member], how: EvaluationConfig, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
+    decided = {}
+    for member in members:
+        if member.is_baseline:
+            answers = baseline_answers(member, pairs_of(pairs), seed)
+            table = answers if isinstance(answers, pd.DataFrame) else token_table(answers)
+            decided[member.slug] = decide_pairs(pairs, table, how)
+    return decided
 
 
 def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:

@@ -11,11 +11,6 @@ MEANING = "meaning"
 _SIGNS = {"first": 1.0, "second": -1.0, "original": 1.0, "switched": -1.0}
 
 
-def of_meaning(margins: pd.DataFrame) -> pd.DataFrame:
-    """Return the effect of meaning alone of what `effects_on_margins` returns, without the column effect."""
-    return margins[margins["effect"] == MEANING].drop(columns="effect")
-
-
 def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Take the margins of pairs with two orders apart.
 

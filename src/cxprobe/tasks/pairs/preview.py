@@ -1,20 +1,16 @@
 """Rates of baselines on the pairs of a construction, before anything has run."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 import pandas as pd
 
 from cxprobe.constructions.people import load_people
 from cxprobe.models.params import ContinuationAlone, members_of
-from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.params import ReportParams
 from cxprobe.stats import rate_by
 from cxprobe.tasks.pairs.balance import CELL, reasons
-from cxprobe.tasks.pairs.baselines import measure_baseline
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, answered_variants, decide_pairs
+from cxprobe.tasks.pairs.baselines import decided_by_baselines
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, answered_variants
 from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import build_pairs, pairs_of
+from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import PairsParams, PairsStage, called_pairs
 
 
@@ -33,18 +29,17 @@ def baseline_rates(name: str, params: ReportParams) -> pd.DataFrame:
         whose items say so.
     """
     section, people, called = params.section(PairsParams), load_people(), called_pairs(name)
-    members = members_of(params.models, params.models)
+    members = [
+        member
+        for member in members_of(params.models, params.models)
+        if member.is_baseline
+        and member.baseline.kind in PairsStage.baseline_kinds
+        and not isinstance(member.spec, ContinuationAlone)
+    ]
     settings = section.make.model_copy(update={"pseudowords": None, "examples": 0})
     table = build_pairs(name, {name: load_pairs(name, people)}, people, settings, params.seed).pairs
-    parts = []
-    for member in members:
-        is_alone = isinstance(member.spec, ContinuationAlone)
-        if not member.is_baseline or is_alone or member.baseline.kind not in PairsStage.baseline_kinds:
-            continue
-        with TemporaryDirectory() as folder:
-            measure_baseline(member, pairs_of(table), Path(folder), params.seed)
-            decided = decide_pairs(table, read_pair_answers(Path(folder)), EvaluationConfig.of(section))
-        parts.append(decided[decided["deciding"]].assign(model=member.slug, value=decided["accuracy"]))
+    decided = decided_by_baselines(table, members, EvaluationConfig.of(section), params.seed)
+    parts = [of[of["deciding"]].assign(model=model, value=of["accuracy"]) for model, of in decided.items()]
     items = pd.concat(parts, ignore_index=True)
     counted = rate_by(items[items["balanced"]], "value", ["model"]).assign(items=called)
     by_variant = rate_by(items[items["tests"] == "meaning"], "value", ["model", "construction", "variant"])

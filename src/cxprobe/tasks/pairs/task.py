@@ -17,6 +17,7 @@ from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.params import PairClassifier
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.answers import cluster_lists, read_made_table
+from cxprobe.results.contrast_verdicts import FEWEST_FRAMES
 from cxprobe.results.findings import NO_RATE, Baseline, Finding, Question, ReportModels, estimate_of, findings_of_rates
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
@@ -149,8 +150,10 @@ class PairsTask(Task):
         for name in (folder.name, folder.name + FORM):
             path = folder / pairs_file(name).name
             faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
-        if people and contrasts_file(folder.name).is_file():
-            faults.attempt(load_contrasts, folder.name, people)
+        path = contrasts_file(folder.name)
+        contrasts = faults.attempt(load_contrasts, folder.name, people) if people and path.is_file() else None
+        if contrasts and (n := len(contrasts.held_out)) < FEWEST_FRAMES:
+            faults.notes.append(f"{path}: has {n} rows of held_out; a verdict takes {FEWEST_FRAMES}, so write more")
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has pairs, and each benchmark its files."""

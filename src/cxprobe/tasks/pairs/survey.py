@@ -1,0 +1,117 @@
+"""A few items of form and of meaning of each construction, and the rates of several models on them, in one process."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from cxprobe.constructions.people import People
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import suggest
+from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
+from cxprobe.models.terms import SchemeName
+from cxprobe.results.comparisons import compare, with_baselines
+from cxprobe.results.contrast_verdicts import FEWEST_FRAMES
+from cxprobe.results.params import Families
+from cxprobe.results.rates import rates_of
+from cxprobe.results.schema import RATES
+from cxprobe.results.verdict import with_verdicts
+from cxprobe.tasks.pairs.baselines import decided_by_baselines
+from cxprobe.tasks.pairs.contrast_rates import CONDITION, SUM
+from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
+from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
+from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file
+from cxprobe.tasks.pairs.make import build_pairs, pair_table
+from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, without_gaps
+
+SCORES_OF_SURVEY = ("per_token", SUM)
+"""What decides pairs of form, as in the presets, and contrasts."""
+ITEMS_OF_FORM = 3
+"""Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
+_FACETS = [facet for facet in FACETS if facet.name in ("", "variant", "sentence", CONDITION)]
+_SEED = 2022  # that of the presets, so that frames have the same people
+_TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
+
+
+def simple_baselines(ngrams: Path) -> list[Member]:
+    """Return baselines that need neither a project nor a checkpoint.
+
+    Args:
+        ngrams: The folder of the counts of the n-gram model.
+    """
+    words = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
+    specs: dict[str, BaselineSpec] = {
+        "shorter": Rule(kind="shorter"),
+        "first-mentioned": Rule(kind="first_mentioned"),
+        "last-mentioned": Rule(kind="last_mentioned"),
+        "unigrams": UnigramModel(kind="unigrams", language="en"),
+        "ngrams": NgramModel(kind="ngrams", name=str(ngrams), sha256=None),
+        "bag-of-words": PairClassifier(kind="pair_classifier", folds=5, counts=words),
+    }
+    return [Member(slug, spec, slug) for slug, spec in specs.items()]
+
+
+def surveyed_constructions(constructions: Path) -> list[str]:
+    """Return the constructions that have contrasts, sorted."""
+    return sorted(path.parent.name for path in constructions.glob(f"*/{CONTRASTS_FILE}"))
+
+
+def survey_pairs(names: Sequence[str], constructions: Path, people: People, frames: int) -> pd.DataFrame:
+    """Return the pairs of form, and the first frames of contrasts that are held out, of some constructions.
+
+    Args:
+        names: The constructions.
+        constructions: The folder of all constructions.
+        people: The nouns and pronouns.
+        frames: Frames of each construction; of form there are `ITEMS_OF_FORM` times as many items.
+
+    Raises:
+        ConstructionError: There is no such construction, it has neither of the two, or a file has faults.
+    """
+    items = frames * ITEMS_OF_FORM
+    wanted = Contrasts(tried=0, held_out=frames, shuffled=False)
+    cells = PerCell(meaning=items, form=items, control=items)
+    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None, format=PAPER_FORMAT, examples=0)
+    parts = []
+    for name in names:
+        entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]
+        contents = {entry: load_pairs(entry, people, constructions) for entry in entries}
+        of_it = [build_pairs(entry, contents, people, make, _SEED).pairs for entry in entries]
+        of_it = [table for table in of_it if (table["tests"] == "form").all()]
+        if contrasts_file(name, constructions).is_file():
+            contrasts = load_contrasts(name, people, constructions)
+            of_it.append(pair_table(contrast_pairs(name, contrasts, people, wanted, _SEED)))
+        if not of_it:
+            known = surveyed_constructions(constructions)
+            what = f"'{name}' has neither {CONTRASTS_FILE} nor pairs of form in {constructions}"
+            raise ConstructionError(f"{what}{suggest(name, known)}")
+        parts += of_it
+    return without_gaps(pd.concat(parts, ignore_index=True))
+
+
+def survey_rates(
+    pairs: pd.DataFrame, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName
+) -> pd.DataFrame:
+    """Return the rates of models and baselines on pairs, each beside the best baseline and the control.
+
+    Args:
+        pairs: What `survey_pairs` returns.
+        answers: Model -> the scores of the tokens of all texts (`cxprobe.models.texts.token_table`).
+        members: The models, and the baselines, which are asked here.
+        scheme: How masked models were asked.
+
+    Returns:
+        Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FEWEST_FRAMES` frames have no verdict.
+    """
+    how = EvaluationConfig(OWN_PAIRS, scheme, SCORES_OF_SURVEY[0], SCORES_OF_SURVEY)
+    decided = {model: decide_pairs(pairs, of_model, how) for model, of_model in answers.items()}
+    decided |= decided_by_baselines(pairs[pairs["tests"] == "form"], members, how, _SEED)
+    parts = [pair_responses(table, how).assign(task="pairs", model=model) for model, table in decided.items()]
+    responses = pd.concat(parts, ignore_index=True)
+    rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
+    judged = override(rates, dict.fromkeys(rates["construction"], ""), members)
+    judged["has_verdict"] &= judged["facet"].isin(["", CONDITION]) & judged["model"].isin(list(answers))
+    judged["has_verdict"] &= judged["chance"].notna()
+    few = (judged["facet"] == CONDITION) & (judged["n"] < FEWEST_FRAMES)
+    return with_verdicts(judged.assign(has_verdict=judged["has_verdict"] & ~few)).reindex(columns=list(RATES))

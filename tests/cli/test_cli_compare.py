@@ -1,0 +1,96 @@
+"""The command ``cxprobe compare``, as it is typed, in a folder that is no project."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import cxprobe
+from cxprobe.cli import app
+from cxprobe.results.schema import RATES
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def typed(*words):
+    return CliRunner().invoke(app, ["compare", *words, "--model", "mini-clm", "--device", "cpu"])
+
+
+def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
+    (tmp_path / "p.tsv").write_text("good\tbad\tverb\nShe sleeps.\tShe sleep.\ta\nHe runs.\tHe run.\tb\n")
+    done = typed("p.tsv", "--by", "verb", "-o", "out.tsv")
+    assert done.exit_code == 0, done.output
+    first, second = done.stdout.splitlines()[:2]
+    assert first.endswith("n = 2, not clustered (no two pairs share a cluster)")
+    assert "rests on 2 clusters; with fewer than 6" in second
+    assert set(pd.read_csv(tmp_path / "out.tsv", sep="\t")["accuracy"]) <= {0.0, 0.5, 1.0}
+    done = typed("p.tsv", "--by", "vreb")
+    assert done.exit_code == 2
+    assert "there is no column 'vreb'; did you mean 'verb'?" in done.stderr
+
+
+def test_the_columns_of_blimp_are_pairs_and_are_compared_as_in_the_pipeline(tmp_path):
+    row = {"sentence_good": "The dogs sleep.", "sentence_bad": "The dogs sleeps so.", "UID": "agreement"}
+    (tmp_path / "blimp.jsonl").write_text(json.dumps(row) + "\n")
+    assert typed("blimp.jsonl", "-o", "out.jsonl").exit_code == 0
+    [found] = pd.read_json(tmp_path / "out.jsonl", lines=True).to_dict("records")
+    lm = cxprobe.load("mini-clm", device="cpu")
+    expected = lm.compare([row["sentence_good"]], [row["sentence_bad"]], score="per_token").table["margin"]
+    assert found["margin"] == pytest.approx(expected[0], abs=1e-5)
+
+
+def test_a_file_with_conditions_has_contrasts_and_a_verdict(tmp_path):
+    lines = ["good\tbad\tframe\tcondition"]
+    for frame, verb in enumerate(["sleep", "run", "walk"]):
+        good, bad = f"The dogs {verb}.", f"The dogs {verb}s."
+        for condition, texts in {"construction": (good, bad), "control": (good, bad), "neutral": (bad, good)}.items():
+            lines.append("\t".join([*texts, str(frame), condition]))
+    (tmp_path / "mine.tsv").write_text("\n".join(lines) + "\n")
+    done = typed("mine.tsv")
+    assert done.exit_code == 0, done.output
+    assert "less_neutral" in done.stdout
+    assert "verdict on the contrasts: " in done.stdout
+    table = pd.read_csv("mine.tsv", sep="\t")
+    contrasts = cxprobe.load("mini-clm", device="cpu").compare(table).contrasts().set_index("condition")["contrast"]
+    assert f"{contrasts['less_neutral']:.3f}" in done.stdout
+
+
+def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
+    done = typed("conative", "--frames", "2", "-o", "rates.csv")
+    assert done.exit_code == 0, done.output
+    head, row = done.stdout.splitlines()[1:3]
+    assert head.split() == ["construction", "form", "best", "baseline", "meaning", "less", "control"]
+    assert row.startswith("conative ")
+    assert "A verdict takes 20 frames" in done.stdout
+    rates = pd.read_csv("rates.csv")
+    assert [*rates] == [*RATES]
+    accuracy = rates[(rates["construction"] == "conative-form") & (rates["measure"] == "accuracy")].iloc[0]
+    assert row.split()[1] == f"{100 * accuracy['value']:.0f}"
+
+
+def test_what_cannot_be_compared_is_told_before_pytorch_is_loaded(tmp_path):
+    (tmp_path / "mine.tsv").write_text("right\tbad\na\tb\n")
+    faults = {
+        "conativ": "no file of pairs and no construction; did you mean 'conative'?",
+        "--all mine.tsv": "name a file or a construction, or give --all",
+        "conative --score sum": "--score: goes with a file of pairs",
+        "mine.tsv": "there is no column 'good'",
+    }
+    code = f"""
+import sys
+from cxprobe.cli import app
+for words in {[*faults]}:
+    try: app(["compare", *words.split(), "--model", "mini-clm"])
+    except SystemExit as ended: print(ended.code)
+print("torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["2", "2", "2", "2", "False"]
+    for told, said in zip(done.stderr.splitlines(), faults.values(), strict=True):
+        assert said in told

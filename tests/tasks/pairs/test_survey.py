@@ -1,0 +1,59 @@
+"""A few items of each construction, asked in one process."""
+
+import pytest
+
+import cxprobe
+from conftest import ROOT
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.errors import CxprobeError
+from cxprobe.results.schema import RATES
+from cxprobe.tasks.pairs import survey
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return cxprobe.load("mini-clm", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def rates(lm):
+    return cxprobe.compare_constructions([lm], ["conative"], frames=2)
+
+
+def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
+    pairs = cxprobe.minimal_pairs("conative-form", pairs_per_condition=6, seed=2022)
+    of_form = rates[(rates["construction"] == "conative-form") & (rates["facet"] == "") & (rates["model"] == lm.name)]
+    found = of_form.set_index("measure").loc["accuracy"]
+    assert found["value"] == lm.compare(pairs).accuracy.value
+    assert found["n"] == len(pairs)
+    baselines = rates[(rates["construction"] == "conative-form") & (rates["measure"] == "accuracy")]
+    best = baselines[(baselines["facet"] == "") & (baselines["model"] != lm.name)]["value"].max()
+    assert found["difference"] == pytest.approx(found["value"] - best)
+
+
+def test_contrasts_are_those_of_the_recorded_frames_and_have_no_verdict_of_few(lm, rates, monkeypatch):
+    assert [*rates] == [*RATES]
+    of_it = rates[(rates["facet"] == "condition") & (rates["measure"] == "contrast")].set_index("level")
+    assert of_it["n"].tolist() == [2] * len(of_it)
+    whole, other = of_it.loc["construction", "value"], of_it.loc["neutral", "value"]
+    assert of_it.loc["less_neutral", "value"] == pytest.approx(whole - other)
+    assert set(rates.loc[rates["facet"] == "condition", "verdict"]) == {""}
+    monkeypatch.setattr(survey, "FEWEST_FRAMES", 2)
+    many = cxprobe.compare_constructions([lm], ["conative"], frames=2)
+    judged = many[(many["facet"] == "condition") & (many["level"] == "construction")]
+    assert (judged["verdict"] != "").any()
+
+
+def test_constructions_without_items_models_that_are_there_twice_and_one_frame_are_refused(lm):
+    for models, names, frames, said in (
+        ([lm], ["conativ"], 2, "did you mean 'conative'"),
+        ([lm, lm], ["conative"], 2, "is there twice"),
+        ([lm], ["conative"], 1, "two frames at least"),
+    ):
+        with pytest.raises(CxprobeError, match=said):
+            cxprobe.compare_constructions(models, names, frames=frames)
+
+
+def test_a_construction_that_is_a_form_alone_has_no_contrast():
+    pairs = survey.survey_pairs(["npi-licensing"], ROOT / "constructions", load_people(ROOT / PEOPLE_FILE), 2)
+    assert set(pairs["tests"]) == {"form"}
