@@ -324,7 +324,7 @@ def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
     else:
         first, *others = how.cell
         groups = [", ".join(map(str, values)) for values in named[others].to_numpy().tolist()]
-        named = named.assign(construction=named[first].map(construction_of), source=how.source, group=groups)
+        named = named.assign(construction=named[first].str.replace("/", "_"), source=how.source, group=groups)
         named = named.drop(columns=[name for name in _OF_OWN_PAIRS if name in named])
     named = named.assign(**{name: value for name, value in _DEFAULTS.items() if name not in named})
     clusters = [name for name in named if str(name).startswith(CLUSTER)]
@@ -556,8 +556,3 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
     return joined.assign(
         is_above=is_above, passes_control=joined["passes_control"].astype(object).where(is_known, None)
     )
-
-
-def construction_of(group: object) -> str:
-    """Return the name of a group as the construction of a run, which is a part of paths; "none" for an empty text."""
-    return str(group).replace("/", "_") or "none"
