@@ -1,5 +1,6 @@
 """Sentences and pairs from files of every format, and back."""
 
+import gzip
 import io
 import json
 import sys
@@ -71,6 +72,17 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
         ("a.csv", "text,text\na,b\n", "the column 'text' is there twice"),
         ("a.csv", "text,verb\na,b\n ,c\n", "row 2: text is ' '"),
         ("a.csv", "text\nThe more, the better.\n", "line 2 has 2 cells, and the header has 1"),
+        (
+            "a.csv",
+            "text,mean\nTwo dogs sleep.,3,5\n",
+            "line 2 has 3 cells, .* such as 3,5, needs double quotes",
+        ),
+        ("a.csv", "text;mean\nTwo dogs sleep.;3,5\n", r"line 1: semicolons separate .* commas must; .* \(3,5\)"),
+        ("a.csv", "text;mean;gloss, free\na;3,5;b\n", "line 1: semicolons separate the cells, but commas must"),
+        ("a.csv", "text\tmean\na\t3,5\n", "line 1: tabs separate the cells, but commas must"),
+        ("a.tsv", '"text","mean"\n"a","3,5"\n', "line 1: commas separate the cells, but tabs must"),
+        ("a.csv", "sep=,\r\ntext,mean\r\na,3\r\n", "line 1: 'sep=,' is for spreadsheets; delete it: commas separate"),
+        ("a.csv", '"sep=;"\rtext;mean\ra;3,5\r', "line 1: .* is for spreadsheets; delete it"),
         ("a.csv", "text,verb\na\n", "line 2 has 1 cells, and the header has 2"),
         ("a.csv", 'text,verb\n"a,b\n', "unexpected end of data"),
         ("a.csv", 'text,verb\n"No," she said.,b\n', "expected after"),
@@ -90,6 +102,13 @@ def test_what_is_no_file_of_texts_is_refused_with_its_place(tmp_path, name, cont
     with pytest.raises(DataError, match=message) as raised:
         read_sentence_file(str(tmp_path / name))
     assert str(raised.value).startswith(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "txt", "jsonl", "CSV"])
+def test_a_compressed_file_is_read_as_the_file_itself(tmp_path, kind):
+    (tmp_path / f"a.{kind}").write_text('{"text": "a;b"}\n' if kind == "jsonl" else "text\na;b\n")
+    (tmp_path / f"a.{kind}.gz").write_bytes(gzip.compress((tmp_path / f"a.{kind}").read_bytes()))
+    pd.testing.assert_frame_equal(read_texts(tmp_path / f"a.{kind}"), read_texts(tmp_path / f"a.{kind}.gz"))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import decode, read_text, shown
+from cxprobe.files.reading import check_separator, decode, kind_of, read_text, shown
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import replacing
 
@@ -61,7 +61,7 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
             fewer cells than the header; a column, or a key of JSON, is there twice; a cell of a required column is
             empty.
     """
-    kind = "txt" if path == STANDARD else Path(str(path).removesuffix(".gz")).suffix.removeprefix(".")
+    kind = "txt" if path == STANDARD else kind_of(path)
     if kind not in FORMATS:
         raise DataError(f"{path}: '{kind}' is no format of texts (allowed: .{', .'.join(FORMATS)})")
     try:
@@ -103,6 +103,7 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     if kind == "jsonl":
         lines = enumerate(text.split("\n"), start=1)
         return pd.DataFrame([_object(line, number) for number, line in lines if line.strip()], dtype="str").fillna("")
+    check_separator(text, "\t" if kind == "tsv" else ",", DataError, path)
     content = io.StringIO(text, newline="")
     if kind == "tsv":
         reader = csv.reader(content, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -112,7 +113,8 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     rows = []
     for cells in filter(None, reader):
         if len(cells) != len(header):
-            raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}")
+            quotes = "; a cell with a comma, such as 3,5, needs double quotes around it" if kind == "csv" else ""
+            raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}{quotes}")
         rows.append(cells)
     return pd.DataFrame(rows, columns=header, dtype="str")
 

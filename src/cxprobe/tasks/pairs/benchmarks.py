@@ -221,8 +221,8 @@ def _check_groups(places: Mapping[str, Pair], by: Sequence[str]) -> None:
             is_taken = value.strip().casefold() in _TAKEN
             if is_taken or value.startswith(".") or not value.isprintable() or len(value.encode()) > _LONGEST_NAME:
                 raise DataError(
-                    f"{place}: {column} is {shown(value)}, which results cannot call a group: give it a name of at most "
-                    f"{_LONGEST_NAME} printable characters that neither begins with a point nor is one of "
+                    f"{place}: {column} is {shown(value)}, which results cannot call a group: give it a name of at "
+                    f"most {_LONGEST_NAME} printable characters that neither begins with a point nor is one of "
                     f"{', '.join(_TAKEN[1:])}"
                 )
         for number, parts in enumerate((values[:1], values[1:])):
