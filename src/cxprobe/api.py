@@ -15,7 +15,7 @@ says what to do.
 
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
@@ -33,6 +33,7 @@ from tqdm.auto import tqdm
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
+from cxprobe.files.reading import shown
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
@@ -68,9 +69,11 @@ from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.tasks.pairs.measure import check_scored, texts_of_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell, ScoreName, construction_of_pairs
-from cxprobe.tasks.pairs.sources import with_units
+from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, with_units, without_gaps
 
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
+_OF_SCORES = ("good_score", "bad_score", "margin")
+_OF_RATES = ("accuracy", "low", "high", "n", "ties")
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,9 @@ class Comparison:
         for column in columns:
             if column not in self.table:
                 raise DataError(f"there is no column '{column}'{suggest(column, list(self.table.columns))}")
+            if column in _OF_RATES:
+                raise DataError(f"the column {column} would be one of the rates; rename it")
+        _check_names(self.table, columns)
         return rate_by(_with_clusters(self.table), "accuracy", columns)
 
 
@@ -379,11 +385,10 @@ class LanguageModel(Encoder):
             raise DataError(
                 f"the score {score} needs a context, and pair {alone.iloc[0]} has none; take sum or per_token"
             )
-        pairs = pairs_of(table)
+        pairs = pairs_of(table[[*PAIR_COLUMNS]])
         asked = self._with(bos)
         check_scored(asked, pairs, [score])
         scores = self._token_scores(list(texts_of_pairs(asked, pairs)), scheme, bos)
-        table = pair_table(pairs)
         scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
         margins = scored["margin"].to_numpy(dtype=np.float64)
         table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
@@ -721,6 +726,9 @@ def probe(
         raise DataError(f"features has shape {vectors.shape}; it must be (layers, sentences, dimensions)")
     if not np.isfinite(vectors).all():
         raise DataError("features has numbers that are not finite; compute them again in float32")
+    for name, values in {"labels": labels, "groups": groups, "parts": parts}.items():
+        if values is not None and pd.isna(pd.Series(list(values), dtype=object)).any():
+            raise DataError(f"{name} has empty values (NaN or None); leave their sentences out, or name them")
     texts = [str(label) for label in labels]
     of_group = np.array(list(map(str, range(len(texts)) if groups is None else groups)), dtype=object)  # (sentences,)
     of_part = of_group if parts is None else np.array(list(map(str, parts)), dtype=object)  # (sentences,)
@@ -850,9 +858,20 @@ def _pairs_to_compare(
         table[name] = table[name].mask(touching, " " + table[name])
     if "id" not in table:
         table["id"] = table.index.astype(str)
+    if taken := [name for name in (*_OF_SCORES, "accuracy") if name in table]:
+        raise DataError(f"the pairs have the columns {', '.join(taken)} already, which the comparison has; rename them")
+    _check_names(table, ["id", *(["item"] if "item" in table else []), *cluster_columns(table)])
     if len(twice := table["id"][table["id"].duplicated()]):
         raise DataError(f"the id {twice.iloc[0]!r} is there twice; each pair needs its own")
-    return table if "item" in table else table.assign(item=table["id"])
+    table = table if "item" in table else table.assign(item=table["id"])
+    return without_gaps(table[[*PAIR_COLUMNS, *(name for name in table if name not in PAIR_COLUMNS)]])
+
+
+def _check_names(table: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Check that the cells of columns can name groups: a list, as a .parquet may have, does not."""
+    for column in columns:
+        if odd := [cell for cell in table[column] if not isinstance(cell, Hashable)]:
+            raise DataError(f"{column} is {shown(odd[0])}; write a text or a number, which can name a group")
 
 
 def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
@@ -861,7 +880,7 @@ def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
     The column `_ALL` makes all rows one group.
     """
     clusters = {} if cluster_columns(table) else {f"{CLUSTER}item": table["item"]}
-    return with_units(table.assign(**clusters, **{_ALL: ""}))
+    return with_units(table.drop(columns=UNIT, errors="ignore").assign(**clusters, **{_ALL: ""}))
 
 
 def _estimates(rates: pd.DataFrame, name: str) -> list[Estimate]:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 import sys
 
 import pandas as pd
@@ -30,6 +31,42 @@ def test_what_is_written_is_read_back_equal(tmp_path_factory, kind, rows):
         write_table_as(table, str(folder / f"a.{kind}"))
         pd.testing.assert_frame_equal(read_texts(folder / f"a.{kind}"), table)
         assert [path.name for path in folder.iterdir()] == [f"a.{kind}"]
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl"])
+@given(number=st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_that_is_written_is_read_back_equal(tmp_path_factory, kind, number):
+    path = tmp_path_factory.mktemp("numbers") / f"a.{kind}"
+    write_table_as(pd.DataFrame({"text": ["a", "b"], "sum": [number, math.nan]}), str(path))
+    first, second = read_texts(path)["sum"]
+    assert (float(first), second) == (number, "")
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("odd", [["a", "b"], {"a": 1}, b"a"])
+def test_only_a_parquet_has_lists_and_they_are_refused_elsewhere_before_work(tmp_path, monkeypatch, kind, odd):
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame({"text": ["a"], "odd": [odd]})
+    if kind == "parquet":
+        write_table_as(table, "a.parquet")
+        assert read_texts("a.parquet").shape == (1, 2)
+    else:
+        with pytest.raises(DataError, match=r"a cell of 'odd' is .*; only a \.parquet has such values"):
+            refuse_unwritable(f"a.{kind}", table)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pd.DataFrame({"text": ["a", ""]}), "is empty, which would be no row"),
+        (pd.DataFrame({"te\txt": ["a"], "b": ["b"]}), "no tab or line break in a cell"),
+    ],
+)
+def test_what_a_tsv_would_lose_is_refused_and_a_csv_keeps_it(tmp_path, table, message):
+    with pytest.raises(DataError, match=message):
+        write_table_as(table, str(tmp_path / "a.tsv"))
+    write_table_as(table, str(tmp_path / "a.csv"))
+    pd.testing.assert_frame_equal(read_texts(tmp_path / "a.csv"), table.astype("str"))
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])).filter(str.strip), min_size=1))

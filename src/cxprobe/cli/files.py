@@ -63,6 +63,8 @@ def score(
 
     refuse_unwritable(output)
     table = read_sentence_file(file, column)
+    if by != "word":  # no word has white space
+        refuse_unwritable(output, table)
     lm, texts = load(model, revision=revision, dtype=dtype, device=device), table["text"].tolist()
     if by != "sentence":
         write_table_as(lm.surprisal(texts, by=by, scheme=scheme, bos=bos), output)

@@ -9,7 +9,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -150,41 +150,57 @@ def write_table_as(table: pd.DataFrame, path: str) -> None:
             the format.
         DiskFullError: The disk is full.
     """
-    kind = refuse_unwritable(path)
+    kind = refuse_unwritable(path, table)
     if path == STANDARD:
-        sys.stdout.write(_text(table, kind, path))
+        sys.stdout.write(_text(table, kind))
         return
     try:
         with replacing(Path(path)) as partial:
             if kind == "parquet":
                 table.to_parquet(partial, index=False)
             else:
-                partial.write_bytes(_text(table, kind, path).encode())
+                partial.write_bytes(_text(table, kind).encode())
     except OSError as fault:
         raise DataError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
 
 
-def refuse_unwritable(path: str) -> str:
+def refuse_unwritable(path: str, table: pd.DataFrame | None = None) -> str:
     """Return the format in which a table is written, before anything is computed.
 
+    Args:
+        path: As for `write_table_as`.
+        table: What is known of the table already.
+
     Raises:
-        DataError: A table cannot be written in this format, or the folder does not exist.
+        DataError: A table cannot be written in this format, the folder does not exist, or a cell would not be read back
+            as it is.
     """
     kind = "tsv" if path == STANDARD else Path(path).suffix.removeprefix(".")
     if kind not in TABLES:
         raise DataError(f"{path}: a table cannot be written as '{kind}'; name it .{', .'.join(TABLES)}")
     if path != STANDARD and not Path(path).absolute().parent.is_dir():
         raise DataError(f"{path}: the folder does not exist; create it first")
+    for name, cells in () if table is None or kind == "parquet" else table.items():
+        what = f"{path}: a cell of {shown(name)} is"
+        if odd := [cell for cell in cells if isinstance(cell, bytes) or not isinstance(cell, Hashable)]:
+            raise DataError(
+                f"{what} {shown(odd[0])}; only a .parquet has such values: write one, or leave the column out"
+            )
+        if kind != "tsv":
+            continue
+        if odd := [cell for cell in (name, *cells) if re.search(r"[\0\t\r\n]", str(cell))]:
+            raise DataError(
+                f"{what} {shown(odd[0])}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl"
+            )
+        if table is not None and table.shape[1] == 1 and "" in cells.tolist():
+            raise DataError(f"{what} empty, which would be no row of a .tsv; write a .csv or a .jsonl")
     return kind
 
 
-def _text(table: pd.DataFrame, kind: str, path: str) -> str:
+def _text(table: pd.DataFrame, kind: str) -> str:
     if kind == "jsonl":
-        return table.to_json(orient="records", lines=True, force_ascii=False, double_precision=15)
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     if kind == "csv":
         return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    for name, cells in table.items():
-        if odd := [cell for cell in (name, *cells) if re.search(r"[\0\t\r\n]", str(cell))]:
-            what = f"a cell of {name} is {shown(odd[0])}"
-            raise DataError(f"{path}: {what}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl")
     return table.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")

@@ -75,12 +75,12 @@ def write_judgements(columns: Sequence[str], rows: Iterable[Sequence[str]], path
 
 def as_text(cell: str) -> str:
     """Return a text for a spreadsheet, which would run one that begins as a formula does."""
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if cell.lstrip("'").startswith(_FORMULA) else cell
 
 
 def from_text(cell: str) -> str:
     """Return the text that `as_text` was given."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    return cell.removeprefix("'") if cell.lstrip("'").startswith(_FORMULA) else cell
 
 
 @contextmanager
