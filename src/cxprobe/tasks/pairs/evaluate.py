@@ -260,10 +260,14 @@ def every_variant(items: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The first row of each item, whose accuracy is the product of its credits: a tie in one variant is a half, in two
-        a quarter. Without the clusters of wordings.
+        a quarter; and chance, the mean over the construction of what guesses get. Without the clusters of wordings.
     """
     form = items[items["tests"] == "form"].drop(columns=f"{CLUSTER}wording", errors="ignore")
-    return _right_in_all(form, ["construction", "words", "item"])
+    keys = ["construction", "words", "item"]
+    guessed = HALF ** form.groupby(keys, sort=False)["accuracy"].size()
+    chance = guessed.groupby(["construction", "words"]).mean().rename("chance")
+    first = _right_in_all(form, keys).drop(columns="chance", errors="ignore")
+    return first.merge(chance, on=["construction", "words"], how="left", validate="many_to_one")
 
 
 def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
@@ -502,12 +506,13 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES` but verdict.
-        control_of: Construction -> its control, "" for none.
+        control_of: Construction whose pairs test meaning -> its control, "" for none.
         members: The models.
 
     Returns:
-        ``rates`` with the columns of `with_controls`, prefers and has_verdict: pairs with pseudowords have none. The
-        difference from a baseline of both orders is that of the accuracy, which is of all pairs.
+        ``rates`` with the columns of `with_controls`, prefers, verdict (see `_decided`) and has_verdict: pairs with
+        pseudowords have none. The difference from a baseline of both orders is that of the accuracy, which is of all
+        pairs.
     """
     whole, is_real = rates["facet"] == "", rates["source"] != "pseudo"
     is_accuracy, is_both = (whole & (rates["measure"] == measure) for measure in ("accuracy", "both_orders"))
@@ -521,8 +526,25 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
     in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
     in_one_wording = places.isin(list(fixed_preferences(rates)))
     prefers = (is_accuracy & in_one_wording) | (is_both & in_one_order)
-    with_all = with_controls(result.assign(prefers=prefers, has_verdict=is_real), control_of)
-    return with_contrast_verdicts(with_all)
+    has_verdict = is_real & (rates["measure"] != "every_variant")
+    with_all = with_controls(result.assign(prefers=prefers, has_verdict=has_verdict), control_of)
+    return _decided(with_contrast_verdicts(with_all), control_of)
+
+
+def _decided(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
+    """Return rates with the verdicts that do not follow from the rate alone.
+
+    On meaning, without a control that the model was asked, there is none. An accuracy of form is above chance only if
+    items are right in all of their variants more often than by guessing: its mean may come from some variants alone.
+    """
+    whole = (rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()
+    alone = whole & rates["construction"].isin(list(control_of)) & rates["control"].isna()
+    variants = rates[whole & (rates["measure"] == "every_variant")]
+    lopsided = variants[variants["low"] <= variants["chance"]]
+    places, of_lopsided = (pd.MultiIndex.from_frame(table[_PLACE]) for table in (rates, lopsided))
+    is_accuracy = whole & (rates["measure"] == "accuracy") & (rates["low"] > rates["chance"])
+    verdict = rates["verdict"].mask(alone, "no_control")
+    return rates.assign(verdict=verdict.mask(is_accuracy & places.isin(of_lopsided), "some_variants"))
 
 
 def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
@@ -545,7 +567,7 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
     whole = rates[(rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()]
     above = (whole["low"] > whole["chance"]).groupby([whole[key] for key in keys]).all()
     accuracy = whole[whole["measure"] == "accuracy"].set_index(keys)
-    control = pd.MultiIndex.from_arrays([whole["model"], whole["construction"].map(control_of).fillna("")])
+    control = pd.MultiIndex.from_arrays([whole["model"], [control_of.get(name, "") for name in whole["construction"]]])
     numbers = accuracy[["value", "low", "high", "n"]].reindex(control)
     beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=_CONTROL)
     beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
