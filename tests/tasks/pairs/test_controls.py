@@ -23,11 +23,15 @@ from cxprobe.tasks.pairs.evaluate import override, with_controls
 )
 def test_a_control_is_passed_above_chance_in_all_pairs_and_in_both_orders(of_all, in_both, passed):
     rows = [("construction", "accuracy", 0.9, 0.5), ("plain", "accuracy", of_all, 0.5)]
+    rows += [("construction", "both_orders", 0.9, 0.25)]
     rows += [("plain", "both_orders", in_both, 0.25)] * (in_both is not None)
     rates = pd.DataFrame(rows, columns=["construction", "measure", "value", "chance"])
     rates = rates.assign(model="m", source="real", facet="", low=rates["value"] - 0.05, high=1.0, n=9, difference=0.1)
     beside = with_controls(rates, {"construction": "plain"})
-    assert beside["passes_control"].tolist() == [passed, *[None] * (len(rows) - 1)]
+    known = beside[beside["construction"] == "construction"]
+    assert known["passes_control"].tolist() == [passed, passed]
+    assert known["control"].fillna(-1).tolist() == [of_all, -1 if in_both is None else in_both]  # of the same scale
+    assert beside.drop(index=known.index)["passes_control"].tolist() == [None] * (len(rows) - 2)
     assert beside["is_above"].iloc[0]
 
 

@@ -538,7 +538,9 @@ def _decided(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame
     items are right in all of their variants more often than by guessing: its mean may come from some variants alone.
     """
     whole = (rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()
-    alone = whole & rates["construction"].isin(list(control_of)) & rates["control"].isna()
+    asked = pd.MultiIndex.from_frame(rates[["model", "construction"]])
+    has_control = pd.MultiIndex.from_frame(_controls_of(rates, control_of)).isin(asked)
+    alone = whole & rates["construction"].isin(list(control_of)) & ~has_control
     variants = rates[whole & (rates["measure"] == "every_variant")]
     lopsided = variants[variants["low"] <= variants["chance"]]
     places, of_lopsided = (pd.MultiIndex.from_frame(table[_PLACE]) for table in (rates, lopsided))
@@ -559,22 +561,30 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
         control_of: Construction -> its control, "" for none.
 
     Returns:
-        ``rates`` with control, control_low, control_high and control_n; passes_control, None where there is no control
-        or no difference from a baseline; and is_above, whether the construction is answered above chance, or, where
-        passes_control is None, the rate.
+        ``rates`` with control, control_low, control_high and control_n, of the same measure; passes_control,
+        None where there is no control or no difference from a baseline; and is_above, whether the construction is
+        answered above chance, or, where passes_control is None, the rate.
     """
     keys = ["model", "construction"]
     whole = rates[(rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()]
     above = (whole["low"] > whole["chance"]).groupby([whole[key] for key in keys]).all()
-    accuracy = whole[whole["measure"] == "accuracy"].set_index(keys)
-    control = pd.MultiIndex.from_arrays([whole["model"], [control_of.get(name, "") for name in whole["construction"]]])
-    numbers = accuracy[["value", "low", "high", "n"]].reindex(control)
+    controls = _controls_of(whole, control_of)
+    control = pd.MultiIndex.from_frame(controls)
+    same_measure = pd.MultiIndex.from_frame(controls.assign(measure=whole["measure"]))
+    numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].reindex(same_measure)
     beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=_CONTROL)
     beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
     beside["passes_control"] = above.reindex(control).to_numpy()
-    joined = rates.join(beside.dropna(subset="control"))
+    joined = rates.join(beside[above.reindex(control).notna().to_numpy()])
     is_known = joined["passes_control"].notna() & rates["difference"].notna()
     is_above = joined["is_above"].where(is_known, rates["low"] > rates["chance"]).astype(bool)
     return joined.assign(
         is_above=is_above, passes_control=joined["passes_control"].astype(object).where(is_known, None)
+    )
+
+
+def _controls_of(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
+    """Return model and construction of the control of each rate; "" where there is none."""
+    return pd.DataFrame(
+        {"model": rates["model"], "construction": [control_of.get(name, "") for name in rates["construction"]]}
     )
