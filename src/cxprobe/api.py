@@ -68,9 +68,11 @@ from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, rea
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.margins import effects_on_margins, of_meaning
 from cxprobe.tasks.pairs.measure import check_scored, texts_of_pairs
-from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell, ScoreName, construction_of_pairs
+from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
 from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, with_units, without_gaps
 
+SEED = 2022
+"""Of draws where no other is given: that of all presets, so that the pairs are those of the pipeline."""
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 _OF_SCORES = ("good_score", "bad_score", "margin")
 _OF_RATES = ("accuracy", "low", "high", "n", "ties")
@@ -509,18 +511,29 @@ def load_encoder(
     return Encoder(_load(embedding.load_encoder, name, revision, dtype, device), name, token_budget)
 
 
-def list_constructions(folder: str | Path | None = None) -> list[str]:
+def list_constructions(
+    folder: str | Path | None = None, *, having: Literal["pairs", "sentences"] | None = None
+) -> list[str]:
     """Return the names of all constructions.
 
     Args:
         folder: The folder with one folder per construction; None for those that cxprobe carries.
+        having: "pairs" for the names that `minimal_pairs` takes, also of pairs of form; "sentences" for those that
+            `sentences` takes; None for all constructions.
 
     Example:
         >>> import cxprobe
         >>> "let-alone" in cxprobe.list_constructions()
         True
     """
-    return sorted(path.parent.name for path in _constructions(folder).glob("*/construction.yaml"))
+    every = _constructions(folder)
+    if having is not None:
+        _check_option("having", having, Literal["pairs", "sentences"])
+    names = sorted(path.parent.name for path in every.glob("*/construction.yaml"))
+    if having == "pairs":
+        both = [name for folder in names for name in (folder, folder + FORM)]
+        return [name for name in both if pairs_file(name, every).is_file()]
+    return [name for name in names if load_construction(name, every).grammar] if having else names
 
 
 def minimal_pairs(
@@ -530,14 +543,14 @@ def minimal_pairs(
     pseudowords: Literal["wuggy", "random"] | None = None,
     format: str = PAPER_FORMAT,
     examples: int = 0,
-    seed: int = 0,
+    seed: int = SEED,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return the minimal pairs of a construction, as the stage ``make_pairs`` makes them.
 
     Args:
-        construction: Its name, see `list_constructions`; with "-form" behind it for the pairs of form of a construction
-            that has pairs of meaning too.
+        construction: One of ``list_constructions(having="pairs")``; with "-form" behind it for the pairs of form of a
+            construction that has pairs of meaning too.
         pairs_per_condition: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
         pseudowords: What replaces content words in a second set of pairs; None for no such set.
         format: In which words the second text asks: "paper", or a name under formats in the construction's pairs.yaml.
@@ -567,7 +580,11 @@ def minimal_pairs(
     if pseudowords is not None:
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
-    _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
+    known = list_constructions(constructions, having="pairs")
+    if construction not in known:
+        raise ConstructionError(
+            f"'{construction}' has no minimal pairs in {constructions}{suggest(construction, known)}"
+        )
     beside = constructions.parent / PEOPLE_FILE
     people = load_people(beside if beside.is_file() else bundled_files() / PEOPLE_FILE)
     contents = {construction: load_pairs(construction, people, constructions)}
@@ -591,7 +608,7 @@ def sentences(
     *,
     per_label: int = 10,
     source: Literal["generated", "balanced"] = "generated",
-    seed: int = 0,
+    seed: int = SEED,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return labelled sentences from a construction's grammars, as the stage ``make_recognition`` draws them.
@@ -671,7 +688,7 @@ def probe(
     C: float = 1.0,
     standardise: bool = True,
     max_iter: int = 1000,
-    seed: int = 0,
+    seed: int = SEED,
     jobs: int = 1,
 ) -> pd.DataFrame:
     """Return how well a linear probe tells two labels apart on each layer, by cross-validation.
