@@ -37,7 +37,8 @@ from cxprobe.tasks.pairs.ways import with_ways
 def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     section, members = stage.params.pairs, task_members(stage.params)
     made = {source: read_made([stage.use(path) for path in files]) for source, files in made_files(section).items()}
-    own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "control", "context"]))
+    own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "control", "context"]))
+    meaning = own[own["tests"] == "meaning"]
     check_contexts(own, section.evaluate.score)
     published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED] if len(own) else []
     ratings = load_ratings(section.constructions)
@@ -87,7 +88,9 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         pool=pool,
         further=further_rates,
         override=partial(
-            override, control_of=dict(own[["construction", "control"]].drop_duplicates().to_numpy()), members=members
+            override,
+            control_of=dict(meaning[["construction", "control"]].drop_duplicates().to_numpy()),
+            members=members,
         ),
         tables=partial(
             tables_of_pairs, people=human_agreement(ratings[ratings["kind"] == "pairs"]), published=published

@@ -15,7 +15,7 @@ says what to do.
 
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
@@ -33,6 +33,7 @@ from tqdm.auto import tqdm
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
+from cxprobe.files.reading import shown
 from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
@@ -69,8 +70,8 @@ from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
-from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell, ScoreName, construction_of_pairs
-from cxprobe.tasks.pairs.sources import OWN_PAIRS, with_units
+from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, PAIR_COLUMNS, with_units, without_gaps
 from cxprobe.tasks.pairs.survey import (
     SCORES_OF_SURVEY,
     simple_baselines,
@@ -80,7 +81,11 @@ from cxprobe.tasks.pairs.survey import (
 )
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
+SEED = 2022
+"""Of draws where no other is given: that of all presets, so that the pairs are those of the pipeline."""
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
+_OF_SCORES = ("good_score", "bad_score", "margin")
+_OF_RATES = ("accuracy", "low", "high", "n", "ties")
 
 
 @dataclass(frozen=True)
@@ -192,6 +197,9 @@ class Comparison:
         for column in columns:
             if column not in self.table:
                 raise DataError(f"there is no column '{column}'{suggest(column, list(self.table.columns))}")
+            if column in _OF_RATES:
+                raise DataError(f"the column {column} would be one of the rates; rename it")
+        _check_names(self.table, columns)
         return rate_by(_with_clusters(self.table), "accuracy", columns)
 
 
@@ -400,11 +408,10 @@ class LanguageModel(Encoder):
             raise DataError(
                 f"the score {score} needs a context, and pair {alone.iloc[0]} has none; take sum or per_token"
             )
-        pairs = pairs_of(table)
+        pairs = pairs_of(table[[*PAIR_COLUMNS]])
         asked = self._with(bos)
         check_scored(asked, pairs, [score])
         scores = self._token_scores(list(texts_of_pairs(asked, pairs)), scheme, bos)
-        table = pair_table(pairs)
         scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
         margins = scored["margin"].to_numpy(dtype=np.float64)
         table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
@@ -551,18 +558,29 @@ def load_encoder(
     return Encoder(_load(embedding.load_encoder, name, revision, dtype, device), name, token_budget)
 
 
-def list_constructions(folder: str | Path | None = None) -> list[str]:
+def list_constructions(
+    folder: str | Path | None = None, *, having: Literal["pairs", "sentences"] | None = None
+) -> list[str]:
     """Return the names of all constructions.
 
     Args:
         folder: The folder with one folder per construction; None for those that cxprobe carries.
+        having: "pairs" for the names that `minimal_pairs` takes, also of pairs of form; "sentences" for those that
+            `sentences` takes; None for all constructions.
 
     Example:
         >>> import cxprobe
         >>> "let-alone" in cxprobe.list_constructions()
         True
     """
-    return sorted(path.parent.name for path in _constructions(folder).glob("*/construction.yaml"))
+    every = _constructions(folder)
+    if having is not None:
+        _check_option("having", having, Literal["pairs", "sentences"])
+    names = sorted(path.parent.name for path in every.glob("*/construction.yaml"))
+    if having == "pairs":
+        both = [name for folder in names for name in (folder, folder + FORM)]
+        return [name for name in both if pairs_file(name, every).is_file()]
+    return [name for name in names if load_construction(name, every).grammar] if having else names
 
 
 def compare_constructions(
@@ -657,14 +675,14 @@ def minimal_pairs(
     pseudowords: Literal["wuggy", "random"] | None = None,
     format: str = PAPER_FORMAT,
     examples: int = 0,
-    seed: int = 0,
+    seed: int = SEED,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return the minimal pairs of a construction, as the stage ``make_pairs`` makes them.
 
     Args:
-        construction: Its name, see `list_constructions`; with "-form" behind it for the pairs of form of a construction
-            that has pairs of meaning too.
+        construction: One of ``list_constructions(having="pairs")``; with "-form" behind it for the pairs of form of a
+            construction that has pairs of meaning too.
         pairs_per_condition: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
         pseudowords: What replaces content words in a second set of pairs; None for no such set.
         format: In which words the second text asks: "paper", or a name under formats in the construction's pairs.yaml.
@@ -694,7 +712,11 @@ def minimal_pairs(
     if pseudowords is not None:
         _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
-    _check_file(constructions, construction_of_pairs(construction), pairs_file(construction).name)
+    known = list_constructions(constructions, having="pairs")
+    if construction not in known:
+        raise ConstructionError(
+            f"'{construction}' has no minimal pairs in {constructions}{suggest(construction, known)}"
+        )
     people = _people_beside(constructions)
     contents = {construction: load_pairs(construction, people, constructions)}
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
@@ -717,7 +739,7 @@ def sentences(
     *,
     per_label: int = 10,
     source: Literal["generated", "balanced"] = "generated",
-    seed: int = 0,
+    seed: int = SEED,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
     """Return labelled sentences from a construction's grammars, as the stage ``make_recognition`` draws them.
@@ -797,7 +819,7 @@ def probe(
     C: float = 1.0,
     standardise: bool = True,
     max_iter: int = 1000,
-    seed: int = 0,
+    seed: int = SEED,
     jobs: int = 1,
 ) -> pd.DataFrame:
     """Return how well a linear probe tells two labels apart on each layer, by cross-validation.
@@ -852,6 +874,9 @@ def probe(
         raise DataError(f"features has shape {vectors.shape}; it must be (layers, sentences, dimensions)")
     if not np.isfinite(vectors).all():
         raise DataError("features has numbers that are not finite; compute them again in float32")
+    for name, values in {"labels": labels, "groups": groups, "parts": parts}.items():
+        if values is not None and pd.isna(pd.Series(list(values), dtype=object)).any():
+            raise DataError(f"{name} has empty values (NaN or None); leave their sentences out, or name them")
     texts = [str(label) for label in labels]
     of_group = np.array(list(map(str, range(len(texts)) if groups is None else groups)), dtype=object)  # (sentences,)
     of_part = of_group if parts is None else np.array(list(map(str, parts)), dtype=object)  # (sentences,)
@@ -981,9 +1006,20 @@ def _pairs_to_compare(
         table[name] = table[name].mask(touching, " " + table[name])
     if "id" not in table:
         table["id"] = table.index.astype(str)
+    if taken := [name for name in (*_OF_SCORES, "accuracy") if name in table]:
+        raise DataError(f"the pairs have the columns {', '.join(taken)} already, which the comparison has; rename them")
+    _check_names(table, ["id", *(["item"] if "item" in table else []), *cluster_columns(table)])
     if len(twice := table["id"][table["id"].duplicated()]):
         raise DataError(f"the id {twice.iloc[0]!r} is there twice; each pair needs its own")
-    return table if "item" in table else table.assign(item=table["id"])
+    table = table if "item" in table else table.assign(item=table["id"])
+    return without_gaps(table[[*PAIR_COLUMNS, *(name for name in table if name not in PAIR_COLUMNS)]])
+
+
+def _check_names(table: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Check that the cells of columns can name groups: a list, as a .parquet may have, does not."""
+    for column in columns:
+        if odd := [cell for cell in table[column] if not isinstance(cell, Hashable)]:
+            raise DataError(f"{column} is {shown(odd[0])}; write a text or a number, which can name a group")
 
 
 def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
@@ -992,7 +1028,7 @@ def _with_clusters(table: pd.DataFrame) -> pd.DataFrame:
     The column `_ALL` makes all rows one group.
     """
     clusters = {} if cluster_columns(table) else {f"{CLUSTER}item": table.get("frame", table["item"])}
-    return with_units(table.assign(**clusters, **{_ALL: ""}))
+    return with_units(table.drop(columns=UNIT, errors="ignore").assign(**clusters, **{_ALL: ""}))
 
 
 def _estimates(rates: pd.DataFrame, name: str) -> list[Estimate]:

@@ -5,8 +5,10 @@ import pytest
 
 import cxprobe
 from conftest import ROOT
+from cxprobe.api import SEED
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
-from cxprobe.errors import DataError
+from cxprobe.errors import ConstructionError, DataError
+from cxprobe.files.schema import read_yaml
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell
@@ -32,6 +34,22 @@ def test_pairs_are_those_of_the_stage():
     )
     expected = build_pairs("let-alone", {"let-alone": content}, people, settings, 7).pairs
     pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", pairs_per_condition=3, seed=7), expected)
+
+
+def test_items_are_drawn_with_the_seed_of_the_pipeline():
+    assert read_yaml(ROOT / "presets" / "base.yaml", DataError)["seed"] == SEED
+    drawn, again = (cxprobe.minimal_pairs("let-alone", pairs_per_condition=2, **how) for how in ({}, {"seed": SEED}))
+    pd.testing.assert_frame_equal(drawn, again)
+
+
+def test_a_name_that_is_listed_for_its_items_has_them():
+    assert {"let-alone", "let-alone-form"} <= {*cxprobe.list_constructions(having="pairs")}
+    for name in cxprobe.list_constructions(having="pairs"):
+        assert len(cxprobe.minimal_pairs(name, pairs_per_condition=1))
+    for name in cxprobe.list_constructions(having="sentences"):
+        assert len(cxprobe.sentences(name, per_label=1))
+    with pytest.raises(ConstructionError, match=r"has no minimal pairs in .*; did you mean 'let-alone-form'"):
+        cxprobe.minimal_pairs("letalone-form")
 
 
 def test_sentences_have_both_labels_and_halves_and_follow_the_seed():

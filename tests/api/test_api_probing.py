@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
 
 import cxprobe
-from cxprobe.errors import ProbeError
+from cxprobe.errors import DataError, ProbeError
 
 pytestmark = pytest.mark.pipeline
 
@@ -57,3 +57,11 @@ def test_layers_that_converge_are_kept_where_another_does_not():
     assert found["n"].tolist() == [80, 80]
     with pytest.raises(ProbeError, match="probe, layer 0: lbfgs did not converge in 1 iterations"):
         cxprobe.probe(features, labels, groups, max_iter=1)
+
+
+@pytest.mark.parametrize("missing", [float("nan"), None])
+@pytest.mark.parametrize("name", ["labels", "groups", "parts"])
+def test_a_missing_label_or_group_is_no_value_of_its_own(name, missing):
+    given = {"labels": ["a", "b"] * 4} | {name: ["a", missing] * 4}
+    with pytest.raises(DataError, match=f"{name} has empty values"):
+        cxprobe.probe(np.zeros((8, 2)), **given)

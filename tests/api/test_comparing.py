@@ -6,6 +6,7 @@ from tiny_lms import save_lm
 
 import cxprobe
 from cxprobe.errors import DataError
+from cxprobe.files.texts import read_texts, write_table_as
 
 GOOD = ["the old cat runs.", "the dog eats.", "the queen sings."]
 BAD = ["the old cat sings.", "the dog reads.", "the queen sings."]
@@ -53,8 +54,34 @@ def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
 
 
 @pytest.mark.parametrize(
+    "more",
+    [
+        {"tags": [["a"], [], ["b", "c"]], "rating": [1.5, None, 3.0]},
+        {"unit": ["x", "x", "y"], "scheme": ["a", "b", "c"], "value": [1, 2, 3]},
+    ],
+)
+def test_columns_that_nobody_asks_about_change_no_number_and_come_back_equal_from_a_file(lm, tmp_path, more):
+    pd.DataFrame({"good": GOOD, "bad": BAD} | more).to_parquet(tmp_path / "a.parquet")
+    read = read_texts(tmp_path / "a.parquet", ["good", "bad"])
+    found = lm.compare(read)
+    assert repr(found) == repr(lm.compare(GOOD, BAD))
+    write_table_as(found.table, str(tmp_path / "b.parquet"))
+    pd.testing.assert_frame_equal(read_texts(tmp_path / "b.parquet")[[*read]], read)
+
+
+def test_a_column_is_reported_by_only_if_its_values_are_names_and_its_name_is_none_of_a_rate(lm):
+    found = lm.compare(pd.DataFrame({"good": GOOD, "bad": BAD, "tags": [["a"]] * 3, "n": [1, 2, 3]}))
+    with pytest.raises(DataError, match=r"tags is \['a'\]; write a text or a number"):
+        found.by("tags")
+    with pytest.raises(DataError, match="the column n would be one of the rates"):
+        found.by("n")
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ((pd.DataFrame({"good": GOOD, "bad": BAD, "margin": [1, 2, 3]}),), "have the columns margin already"),
+        ((pd.DataFrame({"good": GOOD, "bad": BAD, "cluster_x": [["a"]] * 3}),), r"cluster_x is \['a'\]; write a text"),
         ((GOOD,), "give a right text, a wrong one and a context for each pair"),
         ((["", "a"], ["a", "b"]), "row 1: good is ''"),
         ((pd.DataFrame({"good": GOOD, "bad": BAD, "id": ["a", "b", "a"]}),), "the id 'a' is there twice"),

@@ -50,8 +50,8 @@ def replace(file, old, new):
 def check():
     """Return what is said of faults, without what is written and what is left to do."""
     done = CliRunner().invoke(app, ["check"])
-    lines = done.output.splitlines()
-    return done.exit_code, [line for line in lines if not line.endswith(("is written anew", "makes its items"))]
+    lines, others = done.output.splitlines(), ("is written anew", "makes its items", "whether a model knows toy")
+    return done.exit_code, [line for line in lines if not line.endswith(others)]
 
 
 def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
@@ -170,6 +170,14 @@ def test_all_files_to_import_are_told_at_once(folder):
     ]
 
 
+def test_pairs_of_meaning_without_a_control_that_is_asked_are_told(folder):
+    file = folder / "constructions" / "toy" / "pairs.yaml"
+    said = "so no rate will say whether a model knows toy"
+    assert f"{file.relative_to(folder)}: has no control, {said}" in CliRunner().invoke(app, ["check"]).output
+    file.write_text(f"control: plain\n{file.read_text()}")
+    assert f"plain is not in pairs.constructions, {said}" in CliRunner().invoke(app, ["check"]).output
+
+
 def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
     file = folder / "constructions" / "toy" / "form_pairs.yaml"
     file.write_text(FIXED)
@@ -184,7 +192,7 @@ def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
 
 def test_the_schema_and_the_page_of_constructions_are_written_where_they_changed(folder):
     written = ["params.schema.json is written anew", "constructions/README.md is written anew"]
-    assert CliRunner().invoke(app, ["check"]).output.splitlines()[1:3] == written
+    assert CliRunner().invoke(app, ["check"]).output.splitlines()[2:4] == written
     assert (folder / "params.schema.json").read_text() == schema_text()
     assert "## Toy order" in (folder / "constructions/README.md").read_text()
     assert "written anew" not in CliRunner().invoke(app, ["check"]).output

@@ -15,6 +15,7 @@ from conftest import ROOT
 from cxprobe.corpora.conllu import (
     NO_HEAD,
     ConlluSentence,
+    Contraction,
     TreeWord,
     annotated_sentence,
     conllu_text,
@@ -59,6 +60,7 @@ def test_tags_in_the_last_column_are_heads_of_constructions(tmp_path):
     ("old", "new", "fault"),
     [
         ("\t4:aux\t_", "\t4:aux", "line 6: CoNLL-U has 10 columns, found 9"),
+        ("2-3\tdidn't", "2-1\tdidn't", "line 5: the number '2-1' cannot follow 1"),
         ("3\tn't", "4\tn't", "line 7: the number '4' cannot follow 2"),
         ("\t4\tadvmod", "\t9\tadvmod", "line 7: the head '9' is none of 0 to 7"),
         ("\t0\troot\t0", "\t7\troot\t0", "line 4: the heads of this sentence go round in a circle"),
@@ -93,7 +95,10 @@ def sentences(draw):
         )
         for number in range(n)
     )
-    return ConlluSentence(draw(name), draw(name), draw(st.sampled_from(["one", "two"])), words)
+    contractions = tuple(Contraction(n - 1, n, draw(name)) for _ in range(draw(st.integers(0, 1))) if n > 1)
+    for one in contractions:
+        words = (*words[: one.first - 1], words[one.first - 1]._replace(space=False), *words[one.first :])
+    return ConlluSentence(draw(name), draw(name), draw(st.sampled_from(["one", "two"])), words, contractions)
 
 
 @given(written=st.lists(sentences(), min_size=1, max_size=4))
@@ -101,6 +106,45 @@ def test_whatever_was_written_is_read_again(tmp_path_factory, written):
     path = tmp_path_factory.mktemp("written") / "some.conllu"
     path.write_text(conllu_text(written), newline="")
     assert list(read_conllu(path)) == written
+
+
+def sentence_of(text, forms, *contractions):
+    return ConlluSentence("1", text, "", tuple(map(TreeWord, forms)), contractions)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pieces"),
+    [
+        (
+            sentence_of("Il parle du chat.", ["Il", "parle", "de", "le", "chat", "."], Contraction(3, 4, "du")),
+            "Il parle d u chat .",
+        ),
+        (sentence_of("Aux  armes!", ["à", "les", "armes", "!"], Contraction(1, 2, "Aux")), "A ux armes !"),
+        (sentence_of("dámelo", ["da", "me", "lo"], Contraction(1, 3, "dámelo")), "d á melo"),
+        (sentence_of("I can't.", ["I", "ca", "n't", "."], Contraction(2, 3, "can't")), "I ca n't ."),
+        (sentence_of("10\u00a0000 (or so)", ["10\u00a0000", "(", "or", "so", ")"]), "10 000 ( or so )"),
+        (sentence_of("Two dogs sleep.", ["Two", "dogs", "sleep", "."]), "Two dogs sleep ."),  # without SpaceAfter
+        (sentence_of("Two dogs sleep!", ["Two", "dogs", "sleep", "."]), None),
+        (sentence_of("Two dogs", ["Two"]), None),
+        (sentence_of("a x", ["b", "c", "x"], Contraction(1, 2, "a")), None),  # a letter for two words
+    ],
+)
+def test_words_are_cut_as_the_text_has_them_or_not_at_all(sentence, pieces):
+    written = sentence.as_written()
+    assert (written and " ".join(word.form for word in written.words)) == pieces
+    if written:
+        assert gold_doc(written, spacy.blank("en").vocab).text == " ".join(sentence.text.split())
+
+
+@pytest.mark.parametrize("place", ["range", "word"])
+def test_a_text_that_the_file_does_not_have_is_made_of_what_is_written(tmp_path, place):
+    end = {"range": "_", "word": "_", place: "SpaceAfter=No"}
+    rows = ["1\tva", f"2-3\tau\tx\t{end['range']}", "2\tà", f"3\tle\tx\t{end['word']}", "4\t!"]
+    cells = (row.split("\t") for row in rows)
+    lines = ["\t".join([number, form, *"_" * 7, (rest or ["", "_"])[-1]]) for number, form, *rest in cells]
+    (sentence,) = read(tmp_path, "\n".join(lines) + "\n")
+    assert sentence.text == "va au!"
+    assert sentence.contractions == (Contraction(2, 3, "au"),)
 
 
 def test_a_parsed_sentence_names_its_construction_on_the_part_that_is_highest():

@@ -59,6 +59,16 @@ def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
     assert slots == {"verb": "give", "recipient": "her"}
 
 
+def test_a_word_of_a_contraction_is_found_in_the_text_as_it_is_written(tmp_path):
+    words = ["1 Elle elle PRON", "2 parle parler VERB", "3-4 du _ _", "3 de de ADP", "4 le le DET", "5 chat chat NOUN"]
+    lines = ["\t".join([*word.split(), *"__", "_" if "-" in word else "0", *"___"]) for word in words]
+    records, faults = read(tmp_path, "\n".join(["# text = Elle parle du chat", *lines]) + "\n")
+    assert not faults
+    of = pattern("du", tokens=[{"POS": "ADP"}, {"POS": "DET"}])
+    found = search(records, {"of": Matchers(of, spacy.blank("fr"))}, most_words=50)["of"]
+    assert [candidate["text"] for candidate in found.candidates] == ["Elle parle du chat"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [

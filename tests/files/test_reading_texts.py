@@ -1,7 +1,9 @@
 """Sentences and pairs from files of every format, and back."""
 
+import gzip
 import io
 import json
+import math
 import sys
 
 import pandas as pd
@@ -29,6 +31,42 @@ def test_what_is_written_is_read_back_equal(tmp_path_factory, kind, rows):
         write_table_as(table, str(folder / f"a.{kind}"))
         pd.testing.assert_frame_equal(read_texts(folder / f"a.{kind}"), table)
         assert [path.name for path in folder.iterdir()] == [f"a.{kind}"]
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl"])
+@given(number=st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_that_is_written_is_read_back_equal(tmp_path_factory, kind, number):
+    path = tmp_path_factory.mktemp("numbers") / f"a.{kind}"
+    write_table_as(pd.DataFrame({"text": ["a", "b"], "sum": [number, math.nan]}), str(path))
+    first, second = read_texts(path)["sum"]
+    assert (float(first), second) == (number, "")
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("odd", [["a", "b"], {"a": 1}, b"a"])
+def test_only_a_parquet_has_lists_and_they_are_refused_elsewhere_before_work(tmp_path, monkeypatch, kind, odd):
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame({"text": ["a"], "odd": [odd]})
+    if kind == "parquet":
+        write_table_as(table, "a.parquet")
+        assert read_texts("a.parquet").shape == (1, 2)
+    else:
+        with pytest.raises(DataError, match=r"a cell of 'odd' is .*; only a \.parquet has such values"):
+            refuse_unwritable(f"a.{kind}", table)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pd.DataFrame({"text": ["a", ""]}), "is empty, which would be no row"),
+        (pd.DataFrame({"te\txt": ["a"], "b": ["b"]}), "no tab or line break in a cell"),
+    ],
+)
+def test_what_a_tsv_would_lose_is_refused_and_a_csv_keeps_it(tmp_path, table, message):
+    with pytest.raises(DataError, match=message):
+        write_table_as(table, str(tmp_path / "a.tsv"))
+    write_table_as(table, str(tmp_path / "a.csv"))
+    pd.testing.assert_frame_equal(read_texts(tmp_path / "a.csv"), table.astype("str"))
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])).filter(str.strip), min_size=1))
@@ -71,6 +109,17 @@ def test_the_column_is_the_one_that_is_named_or_the_only_one_with_a_usual_name(t
         ("a.csv", "text,text\na,b\n", "the column 'text' is there twice"),
         ("a.csv", "text,verb\na,b\n ,c\n", "row 2: text is ' '"),
         ("a.csv", "text\nThe more, the better.\n", "line 2 has 2 cells, and the header has 1"),
+        (
+            "a.csv",
+            "text,mean\nTwo dogs sleep.,3,5\n",
+            "line 2 has 3 cells, .* such as 3,5, needs double quotes",
+        ),
+        ("a.csv", "text;mean\nTwo dogs sleep.;3,5\n", r"line 1: semicolons separate .* commas must; .* \(3,5\)"),
+        ("a.csv", "text;mean;gloss, free\na;3,5;b\n", "line 1: semicolons separate the cells, but commas must"),
+        ("a.csv", "text\tmean\na\t3,5\n", "line 1: tabs separate the cells, but commas must"),
+        ("a.tsv", '"text","mean"\n"a","3,5"\n', "line 1: commas separate the cells, but tabs must"),
+        ("a.csv", "sep=,\r\ntext,mean\r\na,3\r\n", "line 1: 'sep=,' is for spreadsheets; delete it: commas separate"),
+        ("a.csv", '"sep=;"\rtext;mean\ra;3,5\r', "line 1: .* is for spreadsheets; delete it"),
         ("a.csv", "text,verb\na\n", "line 2 has 1 cells, and the header has 2"),
         ("a.csv", 'text,verb\n"a,b\n', "unexpected end of data"),
         ("a.csv", 'text,verb\n"No," she said.,b\n', "expected after"),
@@ -90,6 +139,13 @@ def test_what_is_no_file_of_texts_is_refused_with_its_place(tmp_path, name, cont
     with pytest.raises(DataError, match=message) as raised:
         read_sentence_file(str(tmp_path / name))
     assert str(raised.value).startswith(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "txt", "jsonl", "CSV"])
+def test_a_compressed_file_is_read_as_the_file_itself(tmp_path, kind):
+    (tmp_path / f"a.{kind}").write_text('{"text": "a;b"}\n' if kind == "jsonl" else "text\na;b\n")
+    (tmp_path / f"a.{kind}.gz").write_bytes(gzip.compress((tmp_path / f"a.{kind}").read_bytes()))
+    pd.testing.assert_frame_equal(read_texts(tmp_path / f"a.{kind}"), read_texts(tmp_path / f"a.{kind}.gz"))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -35,16 +35,6 @@ def test_a_label_of_a_single_sentence_leaves_the_sequence_to_be_labelled(tmp_pat
     assert (start.position, len(start.left)) == (0, 4)
 
 
-@given(st.lists(st.sampled_from(["p", "n", "u", "1n", "2p", "s", "b", "z"]), max_size=12))
-def test_undoing_everything_leaves_the_labels_as_they_were(tmp_path_factory, answers):
-    known = [label("sequence", mined()["tags"][0], "unclear", "Ann", "2026-01-30")]
-    start = session(tmp_path_factory.mktemp("labels"), known)
-    for text in [*answers, *["z"] * 13]:
-        start.say(text)
-    assert start.labels == known
-    assert say(start, "z").startswith("nothing to undo")
-
-
 @pytest.mark.parametrize("text", ["", "x", "6n", "0p", "pn", "n2", "/", "3n", "2\x1b"])
 def test_what_is_no_answer_changes_nothing_and_says_so(tmp_path, text):
     start = session(tmp_path)
@@ -70,8 +60,6 @@ def test_every_answer_is_in_the_file_at_once_beside_what_others_have_written_mea
     write_labels(merge_labels(read_labels(path), [theirs]), path)
     start.say("n")
     assert Counter(one.who for one in read_labels(path)) == {"Ann": 2, "Bo": 1}
-    say(start, "z", "z")
-    assert read_labels(path) == [theirs]
 
 
 def test_what_is_shown_has_marked_words_and_own_labels_and_those_of_others_only_to_who_decides(tmp_path):

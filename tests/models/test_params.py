@@ -74,6 +74,20 @@ def test_a_random_control_says_so_wherever_it_is_named(tmp_path):
     assert not other.is_baseline
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dtype": "bfloat16"}, r"it differs from mini-mlm in dtype \(bfloat16 and float32\)"),
+        ({"bos": "add"}, r"it differs from mini-mlm in bos \(add and as_tokenizer\)"),
+        ({"revision": "v2", "sha256": "0" * 64}, r"in revision \(v2 and None\), sha256 \(0"),
+        ({"name": "models/mini-clm-2"}, "no trained model has its name, models/mini-clm-2"),
+    ],
+)
+def test_a_random_control_that_differs_in_more_than_its_weights_is_refused(tmp_path, changes, message):
+    with pytest.raises(ParamsError, match=f"models.control: .*{message}.*; a random-weights control has all keys"):
+        load_changed(tmp_path, add("control", random_control(weights="random", seed=1, **changes)))
+
+
 def test_every_kind_of_baseline_model_has_a_line_of_work():
     kinds = {
         kind

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -54,6 +55,18 @@ def answered(rates=RATES, groups=("let-alone", "conative"), items=60, seed=0):
         for item in range(items)
     ]
     return pd.DataFrame(rows)
+
+
+def test_a_random_control_of_another_precision_is_compared_with_no_model():
+    half = replace(MEMBERS[2], spec=MEMBERS[2].spec.model_copy(update={"dtype": "bfloat16"}))
+    items = answered({"small": 0.7, "small-random": 0.5}, ["let-alone"])
+    with pytest.raises(DataError, match=r"small-random: it differs from small in dtype .*, so it is no control"):
+        compare_models(items, ["construction"], [MEMBERS[0], half], {}, ALL)
+    other = replace(half, slug="small-half", spec=half.spec.model_copy(update={"weights": "trained", "seed": None}))
+    items = pd.concat([items, answered({"small-half": 0.6}, ["let-alone"])])
+    table = compare_models(items, ["construction"], [MEMBERS[0], half, other], {}, ALL)
+    random = table[table["compares"] == "random weights"]
+    assert random[["first", "second"]].to_numpy().tolist() == [["small-half", "small-random"]]
 
 
 def test_models_are_compared_with_each_other_with_the_best_of_the_baseline_and_with_their_random_controls():

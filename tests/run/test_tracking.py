@@ -1,4 +1,5 @@
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
+from conftest import ROOT
 from cxprobe.files.writing import read_json, this_machine, this_process
 from cxprobe.run import tracking
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
@@ -217,6 +219,12 @@ def test_an_experiment_is_made_with_its_description_and_that_of_an_older_version
     client.set_experiment_tag(made.experiment_id, "mlflow.note.content", "as it was")
     assert experiment_id(client, *PAIRS) == made.experiment_id
     assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == PAIRS[1]
+
+
+def test_a_folder_of_the_store_that_was_deleted_comes_back_with_what_git_has_of_it(workspace):
+    shutil.rmtree(workspace / "mlruns")
+    tracking.open_store()
+    assert (workspace / "mlruns" / ".gitignore").read_text() == (ROOT / "mlruns" / ".gitignore").read_text()
 
 
 def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):

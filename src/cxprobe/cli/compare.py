@@ -81,6 +81,8 @@ def compare(
         _print_constructions(written, model, frames, stream)
     else:
         pairs = read_pairs(what, by or [])
+        if output is not None:
+            refuse_unwritable(output, pairs)
         from cxprobe import load
 
         tables = []

@@ -61,6 +61,8 @@ def score(
 
     refuse_unwritable(output)
     table = read_sentence_file(file, column)
+    if by != "word":  # no word has white space
+        refuse_unwritable(output, table)
     from cxprobe import load  # PyTorch, after the file has been read
 
     lm, texts = load(model, revision=revision, dtype=dtype, device=device), table["text"].tolist()

@@ -7,6 +7,7 @@ Source:
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from spacy.vocab import Vocab
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import read_text
+from cxprobe.segmentation import joined
 
 NO_HEAD = -1  # of a word without a place in a tree
 _COLUMNS = 10
@@ -48,6 +50,14 @@ class TreeWord(NamedTuple):
     elements: tuple[str, ...] = ()
 
 
+class Contraction(NamedTuple):
+    """Words that are written as one, such as "de" and "le" as "du": the numbers of the first and the last, from 1."""
+
+    first: int
+    last: int
+    form: str
+
+
 class ConlluSentence(NamedTuple):
     """A sentence; ``document`` is what "newdoc id" names, or "" where there is none."""
 
@@ -55,6 +65,41 @@ class ConlluSentence(NamedTuple):
     text: str
     document: str
     words: tuple[TreeWord, ...]
+    contractions: tuple[Contraction, ...] = ()
+
+    @property
+    def parts(self) -> Iterator[tuple[str, tuple[TreeWord, ...]]]:
+        """What stands in the text, one after the other, each with its words."""
+        contractions = {one.first: one for one in self.contractions}
+        number = 1
+        while number <= len(self.words):
+            _, last, form = contractions.get(number, Contraction(number, number, self.words[number - 1].form))
+            yield form, self.words[number - 1 : last]
+            number = last + 1
+
+    @property
+    def text_of_words(self) -> str:
+        """The text as the words and the spaces after them have it."""
+        return "".join(form + " " * words[-1].space for form, words in self.parts).strip()
+
+    def as_written(self) -> "ConlluSentence | None":
+        """Return the sentence with the forms and spaces that its text has, with single spaces; None if they do not fit.
+
+        The words of a contraction share its letters: "de" and "le" become "d" and "u".
+        """
+        text, place, written = joined(self.text), 0, list[TreeWord]()
+        for form, words in self.parts:
+            rest = joined(form)
+            if len(rest) < len(words) or not text.startswith(rest, place):
+                return None
+            place += len(rest)
+            for follow, word in zip(range(len(words) - 1, -1, -1), words, strict=True):
+                alike = takewhile(lambda pair: pair[0].lower() == pair[1].lower(), zip(rest, word.form, strict=False))
+                end = min(max(len([*alike]), 1), len(rest) - follow) if follow else len(rest)
+                written.append(word._replace(form=rest[:end], space=not follow and text.startswith(" ", place)))
+                rest = rest[end:]
+            place += written[-1].space
+        return self._replace(text=text, words=tuple(written), contractions=()) if place == len(text) else None
 
 
 def read_conllu(path: Path, *, tags: bool = False) -> Iterator[ConlluSentence]:
@@ -113,27 +158,29 @@ def read_sentence(lines: Mapping[int, str], document: str, place: str = "", *, t
         if len(cells) != _COLUMNS:
             raise DataError(f"{where}: CoNLL-U has {_COLUMNS} columns, found {len(cells)}; put one tab between two")
         rows.append((where, cells))
-    words = _words(rows, tags)
+    words, contractions = _words(rows, tags)
     if not words:
         raise DataError(
             f"{rows[0][0]}: this sentence has no word, only tokens that words are joined to, or empty nodes"
         )
-    text = comments.get("text") or "".join(word.form + " " * word.space for word in words).strip()
-    return ConlluSentence(comments.get("sent_id", f"line {max(lines) + 1}"), text, document, words)
+    name = comments.get("sent_id", f"line {max(lines) + 1}")
+    sentence = ConlluSentence(name, comments.get("text", ""), document, words, contractions)
+    return sentence if sentence.text else sentence._replace(text=sentence.text_of_words)
 
 
-def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord, ...]:
-    """Return the words of a sentence; rows are their cells, each with its place."""
-    words: list[TreeWord] = []
-    joined, space_after = 0, True  # the last of words that are written as one, and whether a space follows them
+def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[tuple[TreeWord, ...], tuple[Contraction, ...]]:
+    """Return the words of a sentence and its contractions; rows are their cells, each with its place."""
+    words, contractions = list[TreeWord](), list[Contraction]()
+    last, space_after = 0, True  # of the words that are written as one, and whether a space follows them
     most = sum(cells[0].isdecimal() for _, cells in rows)
     heads = {str(number) for number in range(most + 1)}
     for where, cells in rows:
         number, hyphen, end = cells[0].partition("-")
         misc = {} if tags else dict(part.partition("=")[::2] for part in cells[9].split("|"))
         space = misc.get("SpaceAfter") != "No"
-        if hyphen and number == str(len(words) + 1) and end in heads:
-            joined, space_after = int(end), space
+        if hyphen and number == str(len(words) + 1) and end in heads and last <= len(words) < int(end):
+            last, space_after = int(end), space
+            contractions.append(Contraction(len(words) + 1, last, cells[1]))
             continue
         if "." in number and number.partition(".")[0] == str(len(words)):
             continue
@@ -143,8 +190,8 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
             raise DataError(f"{where}: the head {cells[6]!r} is none of 0 to {most}, the sentence's words, nor _")
         if tags and cells[9] != "O" and cells[9][:2] not in ("B-", "I-"):
             raise DataError(f"{where}: {cells[9]!r} in the last column is no tag such as O or B-DITRAN")
-        if len(words) < joined:
-            space = len(words) + 1 == joined and space_after
+        if len(words) < last:
+            space = space and space_after if len(words) + 1 == last else False
         head = NO_HEAD if cells[6] == "_" else int(cells[6])
         cxn = (cells[9][2:],) * (cells[9] != "O") if tags else _values(misc, "Cxn")
         form, lemma, upos, xpos, feats = cells[1:6]
@@ -158,7 +205,7 @@ def _words(rows: Sequence[tuple[str, list[str]]], tags: bool) -> tuple[TreeWord,
         if head in way:
             raise DataError(f"{rows[0][0]}: the heads of this sentence go round in a circle; each way must end at 0")
         rooted |= way
-    return tuple(words)
+    return tuple(words), tuple(contractions)
 
 
 def _values(misc: Mapping[str, str], key: str) -> tuple[str, ...]:
@@ -176,7 +223,10 @@ def conllu_text(sentences: Iterable[ConlluSentence]) -> str:
             document = sentence.document
             lines.append(f"# newdoc id = {document}")
         lines += [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
+        contractions = {one.first: one for one in sentence.contractions}
         for number, word in enumerate(sentence.words, start=1):
+            if one := contractions.get(number):
+                lines.append("\t".join([f"{one.first}-{one.last}", one.form, *"_" * 8]))
             misc = []
             if word.cxn:
                 misc.append(f"Cxn={','.join(word.cxn)}")

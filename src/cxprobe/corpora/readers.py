@@ -15,7 +15,6 @@ from spacy.vocab import Vocab
 from cxprobe.corpora.conllu import ConlluSentence, document_of, gold_doc, has_words, read_sentence
 from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
-from cxprobe.segmentation import joined
 
 _BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
@@ -280,19 +279,17 @@ def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest
 
 
 def _record_of(sentence: ConlluSentence, shard: str) -> CorpusRecord:
-    """Return the record of a sentence; raise if its words are not its text, or spaCy refuses it."""
-    *words, last = sentence.words
-    words.append(last._replace(space=False))
-    text = "".join(word.form + " " * word.space for word in words)
-    if joined(text) != joined(sentence.text):
+    """Return the record of a sentence as its text has it; raise if its words are not its text, or spaCy refuses it."""
+    written = sentence.as_written()
+    if written is None:
         raise ValueError(
-            f"the words are {text[:100]!r}, and the text is {sentence.text[:100]!r}; they must be the same"
+            f"the words are {sentence.text_of_words[:100]!r}, and the text is {sentence.text[:100]!r}; they must be "
+            "the same"
         )
-    read = sentence._replace(words=tuple(words))
-    gold_doc(read, _VOCAB)  # spaCy refuses it here, with its line, and not while it is searched
+    gold_doc(written, _VOCAB)  # spaCy refuses it here, with its line, and not while it is searched
     # An address, since those of one document begin alike; where no document is named, each sentence is one.
     place = f"conllu://{sentence.document}" if sentence.document else shard
-    return CorpusRecord(text, f"{place}#{sentence.id}", sentence=read)
+    return CorpusRecord(written.text, f"{place}#{sentence.id}", sentence=written)
 
 
 def _decoded(content: bytes) -> str:

@@ -54,7 +54,7 @@ def search_treebank(
     passing = [row for row, text in enumerate(texts) if passes(matchers.pattern, text)]
     docs: Iterable[Doc]
     if gold:
-        docs = (gold_doc(sentences[row], matchers.nlp.vocab) for row in passing)
+        docs = (gold_doc(sentences[row].as_written() or sentences[row], matchers.nlp.vocab) for row in passing)
     else:
         docs = matchers.nlp.pipe((texts[row] for row in passing), batch_size=BATCH)
     why_not = ["pre-filter"] * len(sentences)

@@ -1,7 +1,9 @@
 """Files that people write: UTF-8 text and YAML 1.2. Nothing of a file is run, and every fault names the file."""
 
 import codecs
+import csv
 import gzip
+import re
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -21,6 +23,7 @@ DEEPEST = 100  # mappings and lists within each other; the parser in C breaks th
 MOST_NODES = 1_000_000  # an alias counts as all that it stands for, so that a small file cannot become a huge one
 LONGEST_VALUE = 200  # characters of a value that a message shows
 LONGEST_LINE = 2000  # characters of a line of a message
+SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}  # of cells
 
 
 def read_text(path: Path, error: type[CxprobeError]) -> str:
@@ -61,6 +64,30 @@ def decode(content: bytes, path: str | Path, error: type[CxprobeError]) -> str:
         raise error(
             f"{path}, line {line}: the byte 0x{content[fault.start]:02x} is not UTF-8; save the file as UTF-8"
         ) from fault
+
+
+def kind_of(path: str | Path) -> str:
+    """Return the ending of a file's name in small letters, such as "tsv", whether or not ".gz" follows it."""
+    return Path(str(path).removesuffix(".gz")).suffix.removeprefix(".").lower()
+
+
+def check_separator(text: str, separator: str, error: type[CxprobeError], path: str | Path) -> None:
+    """Refuse a table whose first line has more cells by another separator, or tells a spreadsheet which one it has.
+
+    Raises:
+        CxprobeError: Of the given class, with what the separator seems to be.
+    """
+    first, *_ = re.split(r"[\r\n]", text, maxsplit=1)
+    if first.strip('"').lower().startswith("sep="):
+        raise error(f"{path}, line 1: {first!r} is for spreadsheets; delete it: {SEPARATORS[separator]} separate cells")
+    cells = {one: len(next(csv.reader([first], delimiter=one), [])) for one in SEPARATORS}
+    found = max(cells, key=cells.__getitem__)
+    if cells[found] > cells[separator]:
+        raise error(
+            f"{path}, line 1: {SEPARATORS[found]} separate the cells, but {SEPARATORS[separator]} must; spreadsheets "
+            "write semicolons where numbers have decimal commas (3,5): save it as a .csv with commas and decimal "
+            "points, or as a .tsv"
+        )
 
 
 class _Constructor(SafeConstructor):

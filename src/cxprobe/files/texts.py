@@ -9,13 +9,13 @@ import io
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import decode, read_text, shown
+from cxprobe.files.reading import check_separator, decode, kind_of, read_text, shown
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import replacing
 
@@ -61,7 +61,7 @@ def read_texts(path: str | Path, required: Sequence[str] = ()) -> pd.DataFrame:
             fewer cells than the header; a column, or a key of JSON, is there twice; a cell of a required column is
             empty.
     """
-    kind = "txt" if path == STANDARD else Path(str(path).removesuffix(".gz")).suffix.removeprefix(".")
+    kind = "txt" if path == STANDARD else kind_of(path)
     if kind not in FORMATS:
         raise DataError(f"{path}: '{kind}' is no format of texts (allowed: .{', .'.join(FORMATS)})")
     try:
@@ -103,6 +103,7 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     if kind == "jsonl":
         lines = enumerate(text.split("\n"), start=1)
         return pd.DataFrame([_object(line, number) for number, line in lines if line.strip()], dtype="str").fillna("")
+    check_separator(text, "\t" if kind == "tsv" else ",", DataError, path)
     content = io.StringIO(text, newline="")
     if kind == "tsv":
         reader = csv.reader(content, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -112,7 +113,8 @@ def _parsed(kind: str, path: str | Path) -> pd.DataFrame:
     rows = []
     for cells in filter(None, reader):
         if len(cells) != len(header):
-            raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}")
+            quotes = "; a cell with a comma, such as 3,5, needs double quotes around it" if kind == "csv" else ""
+            raise ValueError(f"line {reader.line_num} has {len(cells)} cells, and the header has {len(header)}{quotes}")
         rows.append(cells)
     return pd.DataFrame(rows, columns=header, dtype="str")
 
@@ -148,41 +150,57 @@ def write_table_as(table: pd.DataFrame, path: str) -> None:
             the format.
         DiskFullError: The disk is full.
     """
-    kind = refuse_unwritable(path)
+    kind = refuse_unwritable(path, table)
     if path == STANDARD:
-        sys.stdout.write(_text(table, kind, path))
+        sys.stdout.write(_text(table, kind))
         return
     try:
         with replacing(Path(path)) as partial:
             if kind == "parquet":
                 table.to_parquet(partial, index=False)
             else:
-                partial.write_bytes(_text(table, kind, path).encode())
+                partial.write_bytes(_text(table, kind).encode())
     except OSError as fault:
         raise DataError(f"{path}: cannot be written: {fault.strerror or fault}") from fault
 
 
-def refuse_unwritable(path: str) -> str:
+def refuse_unwritable(path: str, table: pd.DataFrame | None = None) -> str:
     """Return the format in which a table is written, before anything is computed.
 
+    Args:
+        path: As for `write_table_as`.
+        table: What is known of the table already.
+
     Raises:
-        DataError: A table cannot be written in this format, or the folder does not exist.
+        DataError: A table cannot be written in this format, the folder does not exist, or a cell would not be read back
+            as it is.
     """
     kind = "tsv" if path == STANDARD else Path(path).suffix.removeprefix(".")
     if kind not in TABLES:
         raise DataError(f"{path}: a table cannot be written as '{kind}'; name it .{', .'.join(TABLES)}")
     if path != STANDARD and not Path(path).absolute().parent.is_dir():
         raise DataError(f"{path}: the folder does not exist; create it first")
+    for name, cells in () if table is None or kind == "parquet" else table.items():
+        what = f"{path}: a cell of {shown(name)} is"
+        if odd := [cell for cell in cells if isinstance(cell, bytes) or not isinstance(cell, Hashable)]:
+            raise DataError(
+                f"{what} {shown(odd[0])}; only a .parquet has such values: write one, or leave the column out"
+            )
+        if kind != "tsv":
+            continue
+        if odd := [cell for cell in (name, *cells) if re.search(r"[\0\t\r\n]", str(cell))]:
+            raise DataError(
+                f"{what} {shown(odd[0])}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl"
+            )
+        if table is not None and table.shape[1] == 1 and "" in cells.tolist():
+            raise DataError(f"{what} empty, which would be no row of a .tsv; write a .csv or a .jsonl")
     return kind
 
 
-def _text(table: pd.DataFrame, kind: str, path: str) -> str:
+def _text(table: pd.DataFrame, kind: str) -> str:
     if kind == "jsonl":
-        return table.to_json(orient="records", lines=True, force_ascii=False, double_precision=15)
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     if kind == "csv":
         return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    for name, cells in table.items():
-        if odd := [cell for cell in (name, *cells) if re.search(r"[\0\t\r\n]", str(cell))]:
-            what = f"a cell of {name} is {shown(odd[0])}"
-            raise DataError(f"{path}: {what}; a .tsv has no tab or line break in a cell; write a .csv or a .jsonl")
     return table.to_csv(sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")

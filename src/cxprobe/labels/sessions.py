@@ -12,7 +12,7 @@ from cxprobe.labels.mined import MOST_SHOWN, MinedSentence, SentenceGroup
 from cxprobe.labels.tables import changing
 
 _LABELS: Mapping[str, Judgement] = {"p": "positive", "n": "negative", "u": "unclear"}
-HELP = "p positive, n negative, u unclear (2n: only the second sentence is negative), z undo, s next, b back, q quit"
+HELP = "p positive, n negative, u unclear (2n: only the second sentence is negative), s next, b back, q quit"
 _ANSWER = re.compile(rf"([1-{MOST_SHOWN}]?)([pnu])")
 _STEPS = {"s": 1, "b": -1}
 # From a sentence to where the words of the construction are: the first character, and the one after the last.
@@ -42,8 +42,6 @@ class Session:
         self.groups, self.who = tuple(groups), who
         self.labels = read_labels(path)
         self._path, self._today = path, today
-        # Where a label of this session was given, what it is about, and the label that it replaced.
-        self._history: list[tuple[int, Target, PersonLabel | None]] = []
         self.position = min(self.left, default=0)
 
     @property
@@ -66,8 +64,6 @@ class Session:
         """
         if answer := _ANSWER.fullmatch(text):
             return self._label(int(answer[1] or 0), _LABELS[answer[2]])
-        if text == "z":
-            return self._undo()
         if text not in _STEPS:
             return f"{text[:20]!r} is not an answer: {HELP}"
         self.position = (self.position + _STEPS[text]) % len(self.groups)
@@ -79,31 +75,16 @@ class Session:
         if number > len(group.sentences):
             return f"there is no sentence {number}"
         target = ("sentence", group.sentences[number - 1].id) if number else (group.kind, group.target)
-        replaced = self.given.get(target)
-        self._change(target, PersonLabel(*target, label, self.who, self._today))
-        self._history.append((position, target, replaced))
+        with changing(self._path):
+            others = [one for one in read_labels(self._path) if one.key != (*target, self.who)]
+            self.labels = [*others, PersonLabel(*target, label, self.who, self._today)]
+            write_labels(self.labels, self._path)
         if target != (group.kind, group.target):
             return f"sentence {number} is {label}; now label the others"
         left = self.left
         behind = [other for other in left if other > position]
         self.position = [*behind, *left, position][0]
         return f"number {position + 1} is {label}" + ("" if left else "; all are labelled, q ends")
-
-    def _undo(self) -> str:
-        """Take back the last label of this session, and go to where it was given."""
-        if not self._history:
-            return "nothing to undo: this session has no label"
-        self.position, target, replaced = self._history.pop()
-        self._change(target, replaced)
-        return f"undone: number {self.position + 1} is shown again"
-
-    def _change(self, target: Target, label: PersonLabel | None) -> None:
-        """Write another label of the person for something, or none."""
-        with changing(self._path):
-            labels = [one for one in read_labels(self._path) if one.key != (*target, self.who)]
-            labels += [label] if label else []
-            write_labels(labels, self._path)
-        self.labels = labels
 
 
 def label_here(session: Session, about: Construction, places_of: Places, hint: Hint) -> None:

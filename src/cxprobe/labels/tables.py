@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cxprobe.errors import ConstructionError
-from cxprobe.files.reading import one_line, read_text
+from cxprobe.files.reading import check_separator, one_line, read_text
 from cxprobe.files.writing import SCRATCH, write_bytes
 
 Cells = Mapping[str, str]  # column -> its cell in a line
@@ -30,7 +30,9 @@ def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells]
         ConstructionError: The file is no such table; or one line for each fault of a row: also a part of a judgement
             that is empty or has a character that cannot be seen, and a second one with the same key.
     """
-    lines = csv.reader(io.StringIO(read_text(path, ConstructionError), newline=""), delimiter="\t", strict=True)
+    text = read_text(path, ConstructionError)
+    check_separator(text, "\t", ConstructionError, path)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True)
     rows: dict[Key, Judged] = {}
     faults = []
     try:
@@ -73,12 +75,12 @@ def write_judgements(columns: Sequence[str], rows: Iterable[Sequence[str]], path
 
 def as_text(cell: str) -> str:
     """Return a text for a spreadsheet, which would run one that begins as a formula does."""
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    return f"'{cell}" if cell.lstrip("'").startswith(_FORMULA) else cell
 
 
 def from_text(cell: str) -> str:
     """Return the text that `as_text` was given."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    return cell.removeprefix("'") if cell.lstrip("'").startswith(_FORMULA) else cell
 
 
 @contextmanager

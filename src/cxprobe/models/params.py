@@ -369,6 +369,33 @@ def members_of(
     return [*members, *(Member(slug, (llms or {})[slug], slug) for slug in asked)]
 
 
+def checkpoints_of(members: Iterable[Member]) -> dict[str, ModelSpec]:
+    """Return the models among some members that are neither baselines nor asked in words, by their slugs."""
+    return {member.slug: member.spec for member in members if isinstance(member.spec, ModelSpec)}
+
+
+def control_fault(control: ModelSpec, trained: Mapping[str, ModelSpec]) -> str:
+    """Return in what a random-weights control differs from the model that it is of, or ""; the nearest one counts.
+
+    Args:
+        control: The random-weights control.
+        trained: Slug -> a model that it may be of.
+    """
+    differing: dict[str, list[str]] = {}
+    for slug, spec in trained.items():
+        if spec.name == control.name:
+            both = {key: (getattr(control, key), getattr(spec, key)) for key in ("revision", "sha256", "dtype", "bos")}
+            differing[slug] = [
+                f"{key} ({own} and {other})"
+                for key, (own, other) in both.items()
+                if own != other and (key != "sha256" or (own and other))  # null accepts any
+            ]
+    if not differing:
+        return f"no trained model has its name, {control.name}"
+    slug = min(differing, key=lambda name: len(differing[name]))
+    return f"it differs from {slug} in {', '.join(differing[slug])}" if differing[slug] else ""
+
+
 def empty_names(models: Mapping[str, Model], slugs: Iterable[str]) -> list[str]:
     """Return the keys of the names that are still to be written, such as "models.series.checkpoints.early.name".
 
@@ -417,3 +444,11 @@ class ModelParams(StageParams):
             if member.slug in owners:
                 yield f"{place}: the name is taken by {owners[member.slug]}; give it another"
             owners[member.slug] = place
+        checkpoints = checkpoints_of(members_of(self.models, self.models))
+        trained = {slug: spec for slug, spec in checkpoints.items() if spec.weights == "trained"}
+        for slug, spec in checkpoints.items():
+            if spec.weights == "random" and slug in self.models and (fault := control_fault(spec, trained)):
+                yield (
+                    f"models.{slug}: {fault}; a random-weights control has all keys of its model but weights and seed: "
+                    "change both entries (`dvc exp run -S` changes what it names, and no alias of it)"
+                )

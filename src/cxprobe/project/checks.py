@@ -21,6 +21,7 @@ from cxprobe.labels.ratings import read_ratings
 from cxprobe.models.checkpoints import pin_faults
 from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
+from cxprobe.results.rates import ALL
 from cxprobe.run.params import PARAMS_FILE
 from cxprobe.tasks.registry import TASKS
 
@@ -39,6 +40,8 @@ def find_faults() -> FoundFaults:
         if people is not None:
             faults.lint(PEOPLE_FILE, lint_people(people))
     for folder in folders:
+        if folder.name == ALL:
+            faults.lines.append(f"{folder}: results call all constructions together so; rename the folder")
         construction = faults.attempt(load_construction, folder.name)
         sound = construction or load_sound_parts(folder.name)
         pattern = faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))

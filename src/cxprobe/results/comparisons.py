@@ -5,13 +5,13 @@ compared with the best baseline, not with chance alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.models.params import Member, ModelSpec, Series, earlier_checkpoints
+from cxprobe.models.params import Member, Series, checkpoints_of, control_fault, earlier_checkpoints
 from cxprobe.results.params import Families
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.stats import UNIT, PairedDifference, cluster_columns, compare_shared, holm
@@ -144,9 +144,15 @@ def _compared(
         rates = pd.DataFrame({"accuracy": credits.mean(), "n": shared.count()}).rename_axis("model").reset_index()
         for best in best_baseline(rates, [], members)["model"]:
             yield BEST_BASELINE, slug, best, tested.best_baseline and slug in real
-    checkpoints = {one.slug: (one.spec.name, one.spec.revision) for one in members if isinstance(one.spec, ModelSpec)}
-    for slug, random_control in product(real, random_controls):
-        if slug in checkpoints and checkpoints[slug] == checkpoints.get(random_control):
+    checkpoints = checkpoints_of(members)
+    of_real = {slug: checkpoints[slug] for slug in real if slug in checkpoints}
+    for random_control in random_controls:
+        control = checkpoints[random_control]
+        same = [slug for slug, spec in of_real.items() if not control_fault(control, {slug: spec})]
+        if not same and any(spec.name == control.name for spec in of_real.values()):
+            fault = control_fault(control, of_real)
+            raise DataError(f"models.{random_control}: {fault}, so it is no control; change both, and run both again")
+        for slug in same:
             yield RANDOM_WEIGHTS, slug, random_control, tested.random_weights
     for one in series.values():
         order = [slug for slug in sorted(one.models, key=one.models.__getitem__) if slug in items]

@@ -52,6 +52,20 @@ VERDICTS: Mapping[str, Verdict] = {
         "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is "
         "mostly right where that answer is right, and mostly wrong where it is not",
     ),
+    "some_variants": Verdict(
+        "preference",
+        "⇄",
+        "above chance in some variants only",
+        "of form: the interval lies above chance, but items are not shown to be right in all of their variants more "
+        "often than by guessing",
+    ),
+    "no_control": Verdict(
+        "preference",
+        "?",
+        "cannot be told, no control",
+        "of meaning: the construction has no control, or the model was not asked it, so that a wrong answer may be due "
+        "to the format and a right one to something else; `control:` in pairs.yaml names one",
+    ),
     "no_difference": Verdict(
         "none", "○", "not distinguishable from chance", "the interval contains chance, which is no proof of ignorance"
     ),

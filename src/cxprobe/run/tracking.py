@@ -110,6 +110,9 @@ def open_store() -> MlflowClient:
     if not _is_local():
         return MlflowClient(tracking_uri=tracking_uri())
     _database().parent.mkdir(exist_ok=True)
+    ignored = _database().with_name(".gitignore")
+    if not ignored.exists():  # git has it, and people may delete the folder
+        ignored.write_text("*\n!.gitignore\n")
     with FileLock(_database().with_suffix(".lock")):  # several first runs at once must not all make the database
         return MlflowClient(tracking_uri=tracking_uri())
 

@@ -23,11 +23,15 @@ from cxprobe.tasks.pairs.evaluate import override, with_controls
 )
 def test_a_control_is_passed_above_chance_in_all_pairs_and_in_both_orders(of_all, in_both, passed):
     rows = [("construction", "accuracy", 0.9, 0.5), ("plain", "accuracy", of_all, 0.5)]
+    rows += [("construction", "both_orders", 0.9, 0.25)]
     rows += [("plain", "both_orders", in_both, 0.25)] * (in_both is not None)
     rates = pd.DataFrame(rows, columns=["construction", "measure", "value", "chance"])
     rates = rates.assign(model="m", source="real", facet="", low=rates["value"] - 0.05, high=1.0, n=9, difference=0.1)
     beside = with_controls(rates, {"construction": "plain"})
-    assert beside["passes_control"].tolist() == [passed, *[None] * (len(rows) - 1)]
+    known = beside[beside["construction"] == "construction"]
+    assert known["passes_control"].tolist() == [passed, passed]
+    assert known["control"].fillna(-1).tolist() == [of_all, -1 if in_both is None else in_both]  # of the same scale
+    assert beside.drop(index=known.index)["passes_control"].tolist() == [None] * (len(rows) - 2)
     assert beside["is_above"].iloc[0]
 
 
@@ -55,7 +59,8 @@ def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
     rates = rates_of_pairs(responses_of({"m": items})).reset_index()
     differences = {"difference": 0.5, "diff_low": 0.4, "diff_high": 0.6, "p_adjusted": np.nan, "detectable": np.nan}
     compared = rates.assign(baseline="words", **differences)
-    control_of = dict(items[["construction", "control"]].drop_duplicates().to_numpy())
+    meaning = items[items["tests"] == "meaning"]
+    control_of = dict(meaning[["construction", "control"]].drop_duplicates().to_numpy())
     result = override(compared, control_of, [])
     whole = result[(result["facet"] == "") & (result["measure"] == "accuracy")].set_index("construction")
     known = whole.dropna(subset="control")
@@ -63,6 +68,10 @@ def test_a_rate_of_meaning_has_its_control_beside_it_and_their_difference():
     assert known["control"].tolist() == [1.0, 0.5]
     assert known[["is_above", "passes_control"]].to_numpy().tolist() == [[False, True], [True, False]]
     assert whole.drop(index=known.index)["passes_control"].isna().all()
+    assert whole["verdict"].to_dict() == dict.fromkeys(["giving", "moving", "plain", "other"], "") | {
+        "alone": "no_control",
+        "all": "",
+    }
     assert whole["prefers"].to_dict()["giving"]  # right in one variant, wrong in the other
     both = result[(result["measure"] == "both_orders") & (result["construction"] == "giving")].iloc[0]
     assert (both["control"], both["passes_control"], both["diff_low"], both["prefers"]) == (1.0, True, 0.4, False)
@@ -105,3 +114,20 @@ def test_an_item_of_form_is_right_in_every_variant_or_not():
     form = form.assign(accuracy=np.where(form["cluster_frame"] == "giving 0", 1.0, form["accuracy"]))
     row = rates_of_pairs(responses_of({"m": form})).loc[place]
     assert (row["value"], row["n"], row["decides"]) == (pytest.approx(1 / 24), 24, False)
+    assert row["chance"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("of_b", "verdict"),
+    [(24, ""), (6, "some_variants")],  # of 24 items in variant B; guesses get a quarter in both
+)
+def test_form_is_above_chance_only_if_it_is_in_all_variants_together(of_b, verdict):
+    form = answered("giving", "form", lambda *_: 1.0).query("order == 'original'")
+    number = form["cluster_frame"].str.split().str[-1].astype(int)
+    form = form.assign(accuracy=np.where((form["variant"] == "B") & (number >= of_b), 0.0, 1.0))
+    rates = rates_of_pairs(responses_of({"m": form})).reset_index()
+    nothing = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], np.nan)
+    result = override(rates.assign(baseline="", **nothing), {}, [])
+    whole = result[(result["facet"] == "") & (result["construction"] == "giving")].set_index("measure")
+    assert whole.loc["accuracy", "low"] > 0.5
+    assert (whole.loc["accuracy", "verdict"], whole.loc["every_variant", "has_verdict"]) == (verdict, False)

@@ -55,6 +55,7 @@ def test_a_benchmark_is_all_its_files(tmp_path):
     [
         ({"by": ["kind", "genre"]}, {}, "by names genre; the pairs can be reported by kind"),
         ({"score": "pmi"}, {}, "score is pmi, which needs a context; 1 of 2 pairs have none, such as 1; take another"),
+        ({}, {"value": "x"}, "value is what tables of decisions call something else; rename the column"),
         ({}, {"model": "x"}, "model is what tables of decisions call something else; rename the column"),
     ],
 )
@@ -66,6 +67,34 @@ def test_pairs_that_could_not_be_judged_are_refused_when_they_are_read(tmp_path,
         read_benchmark(tmp_path, benchmark(**{"format": "pairs", "by": ["kind"]} | changes))
     assert str(raised.value).startswith(f"{tmp_path}: ")
     assert message in str(raised.value)
+
+
+def write_groups(path, groups):
+    rows = [f"{row}\ta\tb\t{group}\tx" for row, group in enumerate(groups, start=1)]
+    path.write_text("\n".join(["id\tgood\tbad\tkind\tfield", *rows]) + "\n")
+
+
+@pytest.mark.parametrize("name", ["all", "ALL", "", " ", "none", "NA", "null", "nan", "..", "../x", ".x", "x" * 101])
+@pytest.mark.parametrize("by", [["kind"], ["field", "kind"]])
+def test_a_group_whose_name_means_something_else_in_results_is_refused_with_its_row(tmp_path, name, by):
+    write_groups(tmp_path / "a.tsv", ["fine", name])
+    with pytest.raises(DataError, match=r"a\.tsv, row 2: kind is .*, which results cannot call a group"):
+        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=by))
+
+
+@pytest.mark.parametrize("names", [("a/b", "a_b"), ("Verb", "verb"), ("a*", "a+"), ("x", "x ")])
+def test_two_groups_that_would_be_one_in_results_are_refused_with_the_row_of_the_second(tmp_path, names):
+    write_groups(tmp_path / "a.tsv", [*names, names[0]])
+    with pytest.raises(DataError, match=r"a\.tsv, row 2: the group .* would be one with .*; rename"):
+        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=["kind"]))
+    with pytest.raises(DataError, match=r"row 2: the group .* would be one with"):
+        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=["field", "kind"]))
+
+
+def test_groups_of_several_columns_are_told_apart_as_results_join_them(tmp_path):
+    (tmp_path / "a.tsv").write_text("id\tgood\tbad\tk\tl\tm\n1\ta\tb\tx\ty, z\tw\n2\ta\tb\tx\ty\tz, w\n")
+    with pytest.raises(DataError, match=r"row 2: the group 'y, z, w' would be one with"):
+        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=["k", "l", "m"]))
 
 
 FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun", "Pronoun", "Modal")

@@ -17,8 +17,9 @@ two things is refused with its row, and never read as one of them: a column or a
 where a text or a name must be.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from cxprobe.files.reading import shown
 from cxprobe.files.texts import read_texts, require_texts
 from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import Pair
+from cxprobe.results.rates import ALL
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.pairs.params import Benchmark
 from cxprobe.tasks.pairs.sources import PAIR_COLUMNS
@@ -41,7 +43,13 @@ animate_subject_trans have a term of their own, and are among the 9 of argument 
 PAIRED_FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun")
 BLOCK = 8  # rows of the paired-focus tables that belong together: two conditions x two stimuli x construction, control
 _MASK = "<MASK>"
-_RESERVED = ("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times")
+_RESERVED = {
+    *("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times"),
+    *("measure", "value", "chance", "gold", "chosen", "decides", "deciding", "way", "layer", "pair_item"),
+}
+_TAKEN = ("", ALL, "none", "na", "n/a", "#n/a", "<na>", "nan", "null")  # "", or what readers of CSV take for it
+_LONGEST_NAME = 100  # bytes, of a folder
+_UNSAFE = re.compile(r"[^\w.\- :]")  # becomes "_" in the name of a folder or a metric
 
 
 def read_generic(path: Path) -> list[Pair]:
@@ -173,9 +181,15 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
         benchmark: The parameters.
 
     Raises:
-        DataError: A file is damaged, or the pairs cannot be evaluated as the parameters say.
+        DataError: A file is damaged, the pairs cannot be evaluated as the parameters say, or a group has a name that
+            means something else in results, or is that of another group there; with its row.
     """
-    pairs = [pair for path in benchmark_files(folder, benchmark) for pair in READERS[benchmark.format](path)]
+    places = {
+        f"{path}, row {row}": pair
+        for path in benchmark_files(folder, benchmark)
+        for row, pair in enumerate(READERS[benchmark.format](path), start=1)
+    }
+    pairs = [*places.values()]
     columns = dict.fromkeys(column for pair in pairs for column in pair.groups)
     if lacking := [column for column in benchmark.by if column not in columns]:
         raise DataError(
@@ -185,12 +199,39 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
         raise DataError(
             f"{folder}: {', '.join(reserved)} is what tables of decisions call something else; rename the column"
         )
+    _check_groups(places, benchmark.by)
     if benchmark.score in CONTEXT_SCORES and (bare := [pair.id for pair in pairs if not pair.context]):
         raise DataError(
             f"{folder}: score is {benchmark.score}, which needs a context; {len(bare)} of {len(pairs)} pairs have "
             f"none, such as {bare[0]}; take another score"
         )
     return _distinct(pairs, folder)
+
+
+def _check_groups(places: Mapping[str, Pair], by: Sequence[str]) -> None:
+    """Refuse groups that results could not tell apart: the first is part of paths, the others of a metric's name."""
+    seen = set[tuple[str, ...]]()
+    owners: dict[tuple[int, str], tuple[str, ...]] = {}
+    for place, pair in places.items():
+        values = tuple(pair.groups.get(column, "") for column in by)
+        if values in seen:
+            continue
+        seen.add(values)
+        for column, value in zip(by, values, strict=True):
+            is_taken = value.strip().casefold() in _TAKEN
+            if is_taken or value.startswith(".") or not value.isprintable() or len(value.encode()) > _LONGEST_NAME:
+                raise DataError(
+                    f"{place}: {column} is {shown(value)}, which results cannot call a group: give it a name of at "
+                    f"most {_LONGEST_NAME} printable characters that neither begins with a point nor is one of "
+                    f"{', '.join(_TAKEN[1:])}"
+                )
+        for number, parts in enumerate((values[:1], values[1:])):
+            name = _UNSAFE.sub("_", ", ".join(parts)).strip().casefold()
+            if (other := owners.setdefault((number, name), parts)) != parts:
+                raise DataError(
+                    f"{place}: the group {shown(', '.join(parts))} would be one with {shown(', '.join(other))} in "
+                    "results; rename one of them"
+                )
 
 
 def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:

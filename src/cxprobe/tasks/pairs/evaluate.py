@@ -260,10 +260,14 @@ def every_variant(items: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The first row of each item, whose accuracy is the product of its credits: a tie in one variant is a half, in two
-        a quarter. Without the clusters of wordings.
+        a quarter; and chance, the mean over the construction of what guesses get. Without the clusters of wordings.
     """
     form = items[items["tests"] == "form"].drop(columns=f"{CLUSTER}wording", errors="ignore")
-    return _right_in_all(form, ["construction", "words", "item"])
+    keys = ["construction", "words", "item"]
+    guessed = HALF ** form.groupby(keys, sort=False)["accuracy"].size()
+    chance = guessed.groupby(["construction", "words"]).mean().rename("chance")
+    first = _right_in_all(form, keys).drop(columns="chance", errors="ignore")
+    return first.merge(chance, on=["construction", "words"], how="left", validate="many_to_one")
 
 
 def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
@@ -324,7 +328,7 @@ def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
     else:
         first, *others = how.cell
         groups = [", ".join(map(str, values)) for values in named[others].to_numpy().tolist()]
-        named = named.assign(construction=named[first].map(construction_of), source=how.source, group=groups)
+        named = named.assign(construction=named[first].str.replace("/", "_"), source=how.source, group=groups)
         named = named.drop(columns=[name for name in _OF_OWN_PAIRS if name in named])
     named = named.assign(**{name: value for name, value in _DEFAULTS.items() if name not in named})
     clusters = [name for name in named if str(name).startswith(CLUSTER)]
@@ -502,12 +506,13 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES` but verdict.
-        control_of: Construction -> its control, "" for none.
+        control_of: Construction whose pairs test meaning -> its control, "" for none.
         members: The models.
 
     Returns:
-        ``rates`` with the columns of `with_controls`, prefers and has_verdict: pairs with pseudowords have none. The
-        difference from a baseline of both orders is that of the accuracy, which is of all pairs.
+        ``rates`` with the columns of `with_controls`, prefers, verdict (see `_decided`) and has_verdict: pairs with
+        pseudowords have none. The difference from a baseline of both orders is that of the accuracy, which is of all
+        pairs.
     """
     whole, is_real = rates["facet"] == "", rates["source"] != "pseudo"
     is_accuracy, is_both = (whole & (rates["measure"] == measure) for measure in ("accuracy", "both_orders"))
@@ -521,8 +526,27 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
     in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
     in_one_wording = places.isin(list(fixed_preferences(rates)))
     prefers = (is_accuracy & in_one_wording) | (is_both & in_one_order)
-    with_all = with_controls(result.assign(prefers=prefers, has_verdict=is_real), control_of)
-    return with_contrast_verdicts(with_all)
+    has_verdict = is_real & (rates["measure"] != "every_variant")
+    with_all = with_controls(result.assign(prefers=prefers, has_verdict=has_verdict), control_of)
+    return _decided(with_contrast_verdicts(with_all), control_of)
+
+
+def _decided(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
+    """Return rates with the verdicts that do not follow from the rate alone.
+
+    On meaning, without a control that the model was asked, there is none. An accuracy of form is above chance only if
+    items are right in all of their variants more often than by guessing: its mean may come from some variants alone.
+    """
+    whole = (rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()
+    asked = pd.MultiIndex.from_frame(rates[["model", "construction"]])
+    has_control = pd.MultiIndex.from_frame(_controls_of(rates, control_of)).isin(asked)
+    alone = whole & rates["construction"].isin(list(control_of)) & ~has_control
+    variants = rates[whole & (rates["measure"] == "every_variant")]
+    lopsided = variants[variants["low"] <= variants["chance"]]
+    places, of_lopsided = (pd.MultiIndex.from_frame(table[_PLACE]) for table in (rates, lopsided))
+    is_accuracy = whole & (rates["measure"] == "accuracy") & (rates["low"] > rates["chance"])
+    verdict = rates["verdict"].mask(alone, "no_control")
+    return rates.assign(verdict=verdict.mask(is_accuracy & places.isin(of_lopsided), "some_variants"))
 
 
 def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
@@ -537,20 +561,21 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
         control_of: Construction -> its control, "" for none.
 
     Returns:
-        ``rates`` with control, control_low, control_high and control_n; passes_control, None where there is no control
-        or no difference from a baseline; and is_above, whether the construction is answered above chance, or, where
-        passes_control is None, the rate.
+        ``rates`` with control, control_low, control_high and control_n, of the same measure; passes_control,
+        None where there is no control or no difference from a baseline; and is_above, whether the construction is
+        answered above chance, or, where passes_control is None, the rate.
     """
     keys = ["model", "construction"]
     whole = rates[(rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()]
     above = (whole["low"] > whole["chance"]).groupby([whole[key] for key in keys]).all()
-    accuracy = whole[whole["measure"] == "accuracy"].set_index(keys)
-    control = pd.MultiIndex.from_arrays([whole["model"], whole["construction"].map(control_of).fillna("")])
-    numbers = accuracy[["value", "low", "high", "n"]].reindex(control)
+    controls = _controls_of(whole, control_of)
+    control = pd.MultiIndex.from_frame(controls)
+    same_measure = pd.MultiIndex.from_frame(controls.assign(measure=whole["measure"]))
+    numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].reindex(same_measure)
     beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=_CONTROL)
     beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
     beside["passes_control"] = above.reindex(control).to_numpy()
-    joined = rates.join(beside.dropna(subset="control"))
+    joined = rates.join(beside[above.reindex(control).notna().to_numpy()])
     is_known = joined["passes_control"].notna() & rates["difference"].notna()
     is_above = joined["is_above"].where(is_known, rates["low"] > rates["chance"]).astype(bool)
     return joined.assign(
@@ -558,6 +583,8 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
     )
 
 
-def construction_of(group: object) -> str:
-    """Return the name of a group as the construction of a run, which is a part of paths; "none" for an empty text."""
-    return str(group).replace("/", "_") or "none"
+def _controls_of(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
+    """Return model and construction of the control of each rate; "" where there is none."""
+    return pd.DataFrame(
+        {"model": rates["model"], "construction": [control_of.get(name, "") for name in rates["construction"]]}
+    )

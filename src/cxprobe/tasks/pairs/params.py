@@ -203,8 +203,9 @@ class PairsStage(TaskParams):
                     f"pairs.evaluate.{key}: '{value}' is not in {where}, which has {', '.join(allowed)}; "
                     "add it there, or take another"
                 )
-        if "own" in section.benchmarks:
-            yield "pairs.benchmarks.own: tables call the project's own pairs so; give the benchmark another name"
+        for name in section.benchmarks:
+            if name in ("own", "real", "pseudo", "contrasts"):
+                yield f"pairs.benchmarks.{name}: tables call pairs of the project so; give the benchmark another name"
         slugs = [slug for slug in section.models if slug in models]
         taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
         for slug in section.llms:

@@ -48,11 +48,17 @@ def read_made(paths: Sequence[Path]) -> pd.DataFrame:
 def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return pairs that come from tables with different columns, without empty cells.
 
-    A pair without a group has an empty text there; without a cluster, its own id, so that it shares a cluster of that
-    kind with no other.
+    A pair without a group has an empty text there, and NaN if the others have numbers; without a cluster, its own id,
+    so that it shares a cluster of that kind with no other.
     """
-    gaps = pairs.columns[pairs.isna().any()]
-    return pairs.assign(**{name: pairs[name].fillna(pairs["id"] if name.startswith(CLUSTER) else "") for name in gaps})
+    filled = {}
+    for name in pairs.columns[pairs.isna().any()]:
+        column = pairs[name]
+        if name.startswith(CLUSTER):
+            filled[name] = column.astype(str).where(column.notna(), pairs["id"].astype(str))
+        elif not pd.api.types.is_numeric_dtype(column):
+            filled[name] = column.fillna("")
+    return pairs.assign(**filled)
 
 
 def first_items(pairs: pd.DataFrame, asked: AskedPairs) -> pd.DataFrame:

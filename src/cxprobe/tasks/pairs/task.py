@@ -170,6 +170,10 @@ class PairsTask(Task):
                     faults.notes += _notes_on_variants(name, contents[name], people, params)
             except CxprobeError:  # its faults have been reported
                 continue
+        for name, content in contents.items():
+            if content.tests == "meaning" and content.control not in section.constructions:
+                lacking = f"{content.control} is not in pairs.constructions" if content.control else "has no control"
+                faults.notes.append(f"{pairs_file(name)}: {lacking}, so no rate will say whether a model knows {name}")
         for name in contents:
             if faults.attempt(wording_of, name, contents, section.make, prefix="params.yaml: ") is None:
                 break

@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.files.reading import read_text
+from cxprobe.files.reading import check_separator, kind_of, read_text
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.tasks.prompts.items import RELATIONS, Inference, Reasoning
 
@@ -141,22 +141,22 @@ def _rows(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
     """
     if not path.is_file():
         raise DataError(f"{path}: there is no such file; `dvc import` brings it (docs: Repeat Scivetti et al. 2025)")
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    table = csv.reader(io.StringIO(read_text(path, DataError), newline=""), delimiter=delimiter, strict=True)
+    delimiter, text = "\t" if kind_of(path) == "tsv" else ",", read_text(path, DataError)
+    check_separator(text, delimiter, DataError, path)
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header = [name.strip().lower() for name in next(table, [])]
     places = []
     for column in columns:
         at = [index for index, name in enumerate(header) if f"{name} ".startswith(f"{column.lower()} ")]
         if len(at) != 1:
             raise DataError(
-                f"{path}, line 1: the column {column} is not there once; found {', '.join(header) or 'nothing'} "
-                "(fields are separated by tabs in a .tsv file and by commas in others)"
+                f"{path}, line 1: the column {column} is not there once; found {', '.join(header) or 'nothing'}"
             )
         places += at
     repairs: Mapping[Any, str] = {}  # line, column and what the cell says -> what it is read as
     if REPAIRS.is_file():
         known = pd.read_csv(REPAIRS, sep="\t", dtype={"line": int}, keep_default_na=False)
-        known = known[known["file"] == path.name].set_index(["line", "column", "says"])
+        known = known[known["file"] == path.name.removesuffix(".gz")].set_index(["line", "column", "says"])
         repairs = known["reads"].to_dict()
     rows = []
     try:
