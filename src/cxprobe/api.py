@@ -19,6 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import product
 from math import log, nan
 from pathlib import Path
@@ -252,7 +253,7 @@ class Encoder:
             >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
             (2, 2, 384)
         """
-        encoder = self._hidden_states()
+        encoder = self._hidden_states
         tokens = tokenise(encoder, _listed(sentences))
         with _bar(len(tokens), "sentences") as progress:
             vectors = pool_texts(encoder, tokens, self._budget, progress)
@@ -265,13 +266,11 @@ class Encoder:
                 f'layers is {layers!r}; give "all" or a list of layers, 0 (embeddings) to {len(vectors) - 1}'
             ) from fault
 
+    @cached_property
     def _hidden_states(self) -> embedding.LoadedEncoder:
-        """Return the part of the model that has hidden states, without a head."""
+        """The part of the model that has hidden states, without a head."""
         lm = self._loaded
-        if isinstance(lm, embedding.LoadedEncoder):
-            return lm
-        parts = (lm.model.base_model, lm.tokenizer, lm.fingerprint, lm.max_tokens, lm.state, lm.precision)
-        return embedding.LoadedEncoder(lm.name, *parts)
+        return lm if isinstance(lm, embedding.LoadedEncoder) else embedding.encoder_of(lm)
 
 
 class LanguageModel(Encoder):

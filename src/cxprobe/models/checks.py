@@ -6,8 +6,6 @@ from functools import partial
 from math import nan
 from typing import Any
 
-import torch
-
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel
@@ -16,7 +14,6 @@ from cxprobe.models.language_models import LoadedModel
 _MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
 # Share of tokens: far above what English with a few rare words gives, far below what another model's tokenizer gives.
 MOST_UNKNOWN = 0.2
-_TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
 
 
 def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
@@ -53,46 +50,20 @@ def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
             )
 
 
-def check_trial(source: Source, model: Any) -> None:
-    """Refuse a model that does not read a plain sentence as a trained model does.
+def longest_input(source: Source, model: Any) -> int:
+    """Return the longest input, special tokens included.
 
-    Its tokenizer gives ids beyond the embedding, or reads all words as one token, as that does which transformers makes
-    up where the files of one are missing; or what it answers is not finite, or the same at every token.
+    Architectures such as RoBERTa, MPNet and ESM count positions from the one after that of their padding. Some, such as
+    XLNet, have no limit, which they write as -1.
     """
-    spec, tokenizer = source.spec, source.tokenizer
-    with source.refusing("the tokenizer"):
-        words = set(tokenizer(_TRIAL, add_special_tokens=False, verbose=False)["input_ids"])
-        read = tokenizer(_TRIAL, verbose=False)["input_ids"]
-    rows = model.get_input_embeddings().weight.shape[0]
-    if len(words) < 2 or max(read) >= rows:
-        raise ModelError(
-            f"{source}: its tokenizer reads {_TRIAL!r} as {len(words)} different tokens with ids of at most "
-            f"{max(read, default=0)}, and the embedding has {rows} rows; its files are missing, damaged or another "
-            "model's, so copy them beside the weights that they belong to"
-        )
-    ids = torch.tensor([read[: source.max_tokens]], device=model.device)
-    advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
-    with source.refusing(f"cannot read a plain sentence in {spec.dtype}", advice), torch.inference_mode():
-        answer = model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
-    fault = ""
-    if not answer.isfinite().all():
-        fault = "NaN or infinite"
-    elif (answer == answer[:, :1]).all():
-        fault = "the same at every token"
-    if fault:
-        raise ModelError(
-            f"{source}: what it answers to {_TRIAL!r} in {spec.dtype} is {fault}, so its weights are damaged or do not "
-            "fit the precision; take float32, or copy or download it again, or take another checkpoint"
-        )
-
-
-def longest_input(source: Source) -> int:
-    """Return the longest input, special tokens included; RoBERTa reserves positions up to its padding's id."""
     config, tokenizer = source.config, source.tokenizer
     with source.refusing("max_position_embeddings of config.json, model_max_length of tokenizer_config.json"):
-        positions = getattr(config, "max_position_embeddings", tokenizer.model_max_length)
-        reserved = config.pad_token_id + 1 if "roberta" in config.model_type else 0
-        longest = min(int(positions) - reserved, int(tokenizer.model_max_length))
+        longest = int(tokenizer.model_max_length)
+        positions = int(getattr(config, "max_position_embeddings", -1))
+        if positions >= 0:
+            tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
+            reserved = [1 + one.padding_idx for one in tables if getattr(one, "padding_idx", None) is not None]
+            longest = min(longest, positions - max(reserved, default=0))
         special = tokenizer.num_special_tokens_to_add()
     if longest <= special:
         raise ModelError(

@@ -1,6 +1,7 @@
 """One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,14 +14,16 @@ import transformers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, ModelError
 from cxprobe.files.arrays import DenseVectors, read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.answering import answer
+from cxprobe.models.checkpoints import reason_of
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.models.texts import encode_inputs
+from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind
 from cxprobe.segmentation import Span, Spans
 
@@ -58,7 +61,39 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
             does.
     """
     source = source or open_source(slug, spec)
-    return LoadedEncoder(*fields_of_model(source, load_model(source, transformers.AutoModel, device)))
+    encoder = LoadedEncoder(*fields_of_model(source, load_model(source, transformers.AutoModel, device)))
+    if device == "meta":
+        return encoder
+    ids = ids_of_trial(source, encoder.model)[: encoder.max_tokens]
+    encoder, _ = read_plainly(source, encoder, ids)
+    return _with_trial(encoder, ids, str(source))
+
+
+def encoder_of(model: LoadedModel) -> LoadedEncoder:
+    """Return the part of a language model that has hidden states, without its head.
+
+    Raises:
+        ModelError: See `cxprobe.models.trials`.
+    """
+    parts = (model.tokenizer, model.fingerprint, model.max_tokens, model.state, model.precision)
+    encoder = LoadedEncoder(model.name, model.model.base_model, *parts)
+    return _with_trial(encoder, model.tokenizer(TRIAL)["input_ids"][: model.max_tokens], f"'{model.name}'")
+
+
+def _with_trial(encoder: LoadedEncoder, ids: Sequence[int], place: str) -> LoadedEncoder:
+    """Return a model that knows whether it can read texts of several lengths in a batch."""
+    texts = [Tokens(TRIAL, [*some], [True] * len(some)) for some in (ids, ids[: len(ids) // 2 + 1])]
+
+    def read(tried: LoadedEncoder) -> list[DenseVectors]:
+        return [*chain.from_iterable(mean_of_each_layer(tried, texts))]
+
+    try:
+        expected = read(replace(encoder, batched=False))
+    except Exception as error:
+        raise ModelError(
+            f"{place}: its hidden states are not one vector a token ({reason_of(error)}); take another model"
+        ) from error
+    return proven(encoder, read, expected, [{}, {"batched": False}], encoder.model.dtype, place)
 
 
 def embed_texts(
@@ -231,6 +266,8 @@ def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> D
     Returns:
         Shape (layers, sentences, dimensions), float32. Layer 0 is the embeddings, the last the model's output.
     """
+    if not encoder.batched and len(sentences) > 1:
+        return np.concatenate([mean_of_each_layer(encoder, [one]) for one in sentences], axis=1)
     device = encoder.model.device
 
     def padded(rows: Sequence[Sequence[int]], value: int = 0) -> Tensor:

@@ -19,7 +19,7 @@ from transformers import DynamicCache
 from cxprobe.errors import ModelError
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.logits import head_at
+from cxprobe.models.logits import logits_at
 from cxprobe.models.texts import check_length, encode
 
 AT_ANSWER = "answer"  # the region of a masked model's mask
@@ -236,8 +236,8 @@ def _logits(
         options = {"use_cache": past is not None, "past_key_values": past}
     changed = nullcontext() if edits is None else _going_on(blocks_of(model), edits, start, ids.shape[1])
     at = torch.tensor([prompt.at for prompt in prompts]) - start
-    with changed, head_at(model.model, torch.arange(len(prompts)), at):
-        logits: Tensor = model.model(input_ids=ids[:, start:].to(device), **options).logits[0]  # (prompts, vocabulary)
+    with changed:
+        logits = logits_at(model, torch.arange(len(prompts)), at, input_ids=ids[:, start:].to(device), **options)
     return logits.to(torch.float32)
 
 

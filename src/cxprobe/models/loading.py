@@ -14,7 +14,7 @@ from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source, check_digest, is_gguf, loaded_files, path_of
-from cxprobe.models.checks import check_report, check_trial, longest_input
+from cxprobe.models.checks import check_report, longest_input
 from cxprobe.models.gguf import dequantised
 from cxprobe.models.params import Load, ModelSpec
 
@@ -58,8 +58,7 @@ def open_source(slug: str, spec: ModelSpec) -> Source:
         raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
     if config.is_encoder_decoder:
         raise ModelError(f"{source} is an encoder with a decoder; probes take one or the other")
-    source = replace(source, config=config, tokenizer=tokenizer)
-    return replace(source, max_tokens=longest_input(source))
+    return replace(source, config=config, tokenizer=tokenizer)
 
 
 def load_model(source: Source, model_class: Any, device: str) -> Any:
@@ -84,8 +83,7 @@ def load_model(source: Source, model_class: Any, device: str) -> Any:
             f"{source}: load.device_map puts it on {model.device}, and this process computes on {here}; let "
             "compute.accelerator name what it runs on, with devices and num_nodes 1, or give more max_memory"
         )
-    check_trial(source, model.eval())
-    return model
+    return model.eval()
 
 
 def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
@@ -139,7 +137,7 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
         drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
         fingerprint = f"random, seed {spec.seed}, of {fingerprint}, drawn by {drawn_by}"
     precision = source.rounding + spec.precision
-    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
+    return spec.name, model, source.tokenizer, fingerprint, longest_input(source, model), spec.weights, precision
 
 
 def _draw(source: Source, model_class: Any) -> Any:

@@ -1,40 +1,84 @@
 """A model's output at the positions that matter, and at no other."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+if TYPE_CHECKING:
+    from cxprobe.models.language_models import LoadedModel
 
 # Rows of logits that are normalised at a time: on a CPU log_softmax is several times as fast as logsumexp, as long as
 # its result is so small that no fresh memory is needed each time.
 _ROWS = 128
 
 
-@contextmanager
-def head_at(model: Any, rows: Tensor, columns: Tensor) -> Iterator[None]:
-    """Let a model apply its head at chosen positions only, so that its logits have the shape (1, n, vocabulary).
+def watched_calls(model: Any, **inputs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Return the output of a model, and each module that its forward pass itself calls, with what that returns.
 
-    The model's own forward pass does all the work; a hook between its body and its head passes on the hidden states of
-    the chosen positions only. This is correct for every architecture whose head looks at one position at a time, as
-    all do.
+    So it is known what the pass goes through: OPT and BART, for instance, call the decoder inside their base model, and
+    never the base model.
+    """
+    called: list[tuple[Any, Any]] = []
+    inside = 0
+
+    def enter(*_: Any) -> None:
+        nonlocal inside
+        inside += 1
+
+    def leave(module: Any, _args: Any, output: Any) -> None:
+        nonlocal inside
+        inside -= 1
+        if inside == 1:
+            called.append((module, _first_of(output)))
+
+    hooks = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
+    try:
+        return model(**inputs), called
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _first_of(output: Any) -> Any:
+    """Return the hidden states or logits in what a module returns."""
+    values = tuple(output.values()) if isinstance(output, Mapping) else output
+    return values[0] if isinstance(values, tuple) and values else values
+
+
+def logits_at(model: "LoadedModel", rows: Tensor, columns: Tensor, **inputs: Any) -> Tensor:
+    """Return the logits at chosen positions of a batch, shape (n, vocabulary).
+
+    Where the model has a body, its head is applied at these positions only: a hook passes on their hidden states alone.
+    That is correct for every head that looks at one position at a time, which the trial of the model confirms.
 
     Args:
         model: A masked or causal language model.
         rows: Shape (n,): the rows of the chosen positions in the batch.
         columns: Shape (n,): their columns.
+        inputs: What the model reads.
     """
+    if model.body is None:
+        every: Tensor = model.model(**inputs).logits
+        return every[rows, columns]
 
     def choose(_module: Any, _args: Any, output: Any) -> Any:
-        output["last_hidden_state"] = output["last_hidden_state"][rows, columns].unsqueeze(0)  # (1, n, dimensions)
+        if isinstance(output, Tensor):
+            return output[rows, columns].unsqueeze(0)  # (1, n, dimensions)
+        if isinstance(output, tuple):
+            return (output[0][rows, columns].unsqueeze(0), *output[1:])
+        name = next(iter(output))
+        output[name] = output[name][rows, columns].unsqueeze(0)
         return output
 
-    hook = model.base_model.register_forward_hook(choose)
+    hook = model.body.register_forward_hook(choose)
     try:
-        yield
+        chosen: Tensor = model.model(**inputs).logits[0]
+        return chosen
     finally:
         hook.remove()
 

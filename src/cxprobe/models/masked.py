@@ -11,14 +11,16 @@ import numpy as np
 import torch
 import transformers
 from numpy.typing import NDArray
+from torch import Tensor
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
-from cxprobe.models.logits import head_at, log_probabilities
+from cxprobe.models.logits import log_probabilities, logits_at
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.models.terms import Scheme
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
+from cxprobe.models.trials import ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:
@@ -74,7 +76,52 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
         source.config.legacy = False
         if source.config.model_type == "deberta-v2":
             model_class = DebertaV2Masked
-    return MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
+    model = MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
+    return model if device == "meta" else _with_trial(source, model)
+
+
+def logits_at_masks(model: MaskedLM, copies: Tensor, masks: Tensor) -> Tensor:
+    """Return the logits at a position of each masked copy.
+
+    Args:
+        model: The model; its trial has told whether copies can share a batch.
+        copies: Shape (copies, length): ids.
+        masks: Shape (copies,): the positions.
+
+    Returns:
+        Shape (copies, vocabulary).
+    """
+    lm = model.model.eval()
+    size = len(copies) if model.batched else 1
+    with torch.inference_mode():
+        parts = [
+            logits_at(model, torch.arange(len(some)), at, input_ids=some.to(lm.device))
+            for some, at in zip(torch.split(copies, size), torch.split(masks, size), strict=True)
+        ]
+    return torch.cat(parts)
+
+
+def _with_trial(source: "Source", model: MaskedLM) -> MaskedLM:
+    """Return a model that knows how it can be asked; its trial text is read with one mask, and with another.
+
+    Raises:
+        ModelError: See `cxprobe.models.trials`.
+    """
+    ids = torch.tensor(ids_of_trial(source, model.model)[: model.max_tokens])
+    masks = torch.tensor([len(ids) // 3, len(ids) - 1])
+    copies = ids.repeat(2, 1)
+    copies[torch.arange(2), masks] = model.tokenizer.mask_token_id
+    expected = []
+    for copy, at in zip(copies, masks, strict=True):
+        model, answer = read_plainly(source, model, copy.tolist())
+        expected.append(answer[at].log_softmax(-1).numpy())
+
+    def read(tried: MaskedLM) -> list[NDArray[np.float32]]:
+        return [*logits_at_masks(tried, copies, masks).float().cpu().log_softmax(-1).numpy()]
+
+    alone: dict[str, Any] = {"batched": False}
+    ways = [{}, alone, alone | {"body": None}]
+    return proven(model, read, expected, ways, getattr(torch, source.spec.dtype), str(source))
 
 
 class MaskedToken(NamedTuple):
@@ -151,9 +198,7 @@ class MaskedQuestions:
         masks = torch.tensor([at for _, at in rows])  # (rows,)
         row_of = torch.tensor([rows[question.copy, question.at] for question in questions])  # (questions,)
         targets = torch.tensor([question.target for question in questions])  # (questions,)
-        with torch.inference_mode(), head_at(model.model.eval(), torch.arange(len(rows)), masks):
-            logits = model.model(input_ids=input_ids.to(model.model.device)).logits[0]  # (copies, vocabulary)
-            numbers = log_probabilities(logits, row_of, targets)
+        numbers = log_probabilities(logits_at_masks(model, input_ids, masks), row_of, targets)
         return {key: numbers[position : position + 1] for position, key in enumerate(wanted)}
 
     def numbers(self, answers: Answers) -> NDArray[np.float64]:
