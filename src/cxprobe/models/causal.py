@@ -116,12 +116,18 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
         ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model.
         DataError: See `CausalLM.ids_before`.
     """
+    if type(source.config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
+        raise ModelError(
+            f"{source} is a {source.config.model_type} model, which is no language model; its vectors can be read, by "
+            "`cxprobe.load_encoder` or in embeddings"
+        )
     weights = load_model(source, transformers.AutoModelForCausalLM, device)
     takes_positions = "position_ids" in signature(weights.forward).parameters
     model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos, reads_trees=takes_positions)
     ids = ids_of_trial(source, weights)
     _ = model.ids_before  # a wrong bos is refused before any work
-    return model if device == "meta" else _with_trial(source, model, ids[: model.max_tokens])
+    longest = int(min(model.max_tokens, 0.75 * model.longest_row))  # so that both texts of the trial can share a row
+    return model if device == "meta" else _with_trial(source, model, ids[:longest])
 
 
 def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> CausalLM:
@@ -133,7 +139,7 @@ def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> Causal
     dtype = getattr(torch, source.spec.dtype)
     long = np.array(ids, dtype=np.int32)
     half = len(long) // 2
-    short = np.append(long[:half], long[0])
+    short = np.append(long[:half], long[half // 2 :: -1])  # in a shared row its end comes after that of the other
     model, answer = read_plainly(source, model, long.tolist())
     _, other = read_plainly(source, model, short.tolist())
     beginnings = [(one[:half] - one[:half].mean(dim=-1, keepdim=True)).numpy() for one in (answer, other)]

@@ -33,21 +33,32 @@ def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
     body = dict(model.base_model.named_children())
     shapes = [f"{name} is {list(stored)}, not {list(built)}" for name, stored, built in report["mismatched_keys"]]
     missing = [name for name in report["missing_keys"] if not name.removeprefix(prefix).startswith("pooler.")]
-    unused = []
-    for name in report["unexpected_keys"]:
-        first = name.removeprefix(prefix).split(".")[0]
-        if first != "pooler" and (first in body or name.startswith(prefix)) and not _MASKS.search(name):
-            unused.append(name)
+
+    def is_of_body(name: str) -> bool:
+        return name.startswith(prefix) or name.split(".")[0] in body
+
+    unused = [
+        name
+        for name in report["unexpected_keys"]
+        if is_of_body(name) and not name.removeprefix(prefix).startswith("pooler.") and not _MASKS.search(name)
+    ]
+    reason = (
+        "config.json and weights do not belong together, so copy or download both again, or take another checkpoint"
+    )
+    saved_as, read_as = source.config.architectures or [], type(model).__name__
+    if missing and saved_as and read_as not in saved_as:
+        reason = f"it was saved as {', '.join(saved_as)}, which is no {read_as}: take another checkpoint"
+        if not any(map(is_of_body, missing)):
+            reason += (
+                ", since this one has no such head; its vectors can be read, by `cxprobe.load_encoder` or in embeddings"
+            )
     for faults, what in (
         (shapes, "of the checkpoint have other shapes than config.json says"),
         (missing, "are not in its checkpoint and would be random"),
         (unused, "of its checkpoint are not used by the model that config.json describes"),
     ):
         if faults:
-            raise ModelError(
-                f"{source}: {len(faults)} weights {what}: {', '.join(sorted(faults)[:5])}; config.json and weights do "
-                "not belong together, so copy or download both again, or take another checkpoint"
-            )
+            raise ModelError(f"{source}: {len(faults)} weights {what}: {', '.join(sorted(faults)[:5])}; {reason}")
 
 
 def longest_input(source: Source, model: Any) -> int:

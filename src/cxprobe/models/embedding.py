@@ -61,7 +61,12 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
             does.
     """
     source = source or open_source(slug, spec)
-    encoder = LoadedEncoder(*fields_of_model(source, load_model(source, transformers.AutoModel, device)))
+    encodes = transformers.MODEL_FOR_TEXT_ENCODING_MAPPING.get(
+        type(source.config), None
+    )  # such as the encoder of T5 alone
+    is_saved_so = encodes and encodes.__name__ in (source.config.architectures or [])
+    model_class = encodes if is_saved_so else transformers.AutoModel
+    encoder = LoadedEncoder(*fields_of_model(source, load_model(source, model_class, device)))
     if device == "meta":
         return encoder
     ids = ids_of_trial(source, encoder.model)[: encoder.max_tokens]

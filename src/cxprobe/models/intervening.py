@@ -189,8 +189,8 @@ def _check_written_back(model: LoadedModel, prompts: Sequence[SentenceTokens], b
         fault = error
     raise ModelError(
         f"'{model.name}': it answers otherwise after the own vectors of block {block + 1} are written back"
-        f"{f' ({reason_of(fault)})' if fault else ''}, so that exchanged vectors would mean nothing; its architecture is "
-        "not supported by interventions: take another model"
+        f"{f' ({reason_of(fault)})' if fault else ''}, so that exchanged vectors would mean nothing; its architecture "
+        "is not supported by interventions: take another model"
     ) from fault
 
 

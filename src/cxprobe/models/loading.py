@@ -40,7 +40,13 @@ def open_source(slug: str, spec: ModelSpec) -> Source:
         source = replace(source, origin=f"sha256 {digest}")
     elif spec.sha256:
         raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is neither a local folder nor a GGUF file")
-    with source.refusing("config.json"):
+    inside = next(Path(source.path).glob("0_*/config.json"), None) if source.is_local else None
+    advice = (
+        f"The transformer of this sentence encoder stands in a folder of its own: take {inside.parent}"
+        if inside
+        else ""
+    )
+    with source.refusing("config.json", advice):
         if not source.is_local:
             # The files of a model are asked for one after the other. If a branch moved meanwhile, the weights would
             # otherwise be of another commit than the configuration, and the fingerprint would name a third.
@@ -103,15 +109,18 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
     if source.is_local:
         options["use_safetensors"] = any(file.suffix == ".safetensors" for file in loaded_files(Path(source.path)))
     advice = f"look whether models.{source.slug}.load can be followed here: {load.options}" if spec.load else ""
+    options |= {
+        "config": source.config,
+        "dtype": getattr(torch, spec.dtype),
+        "output_loading_info": True,
+        "ignore_mismatched_sizes": True,  # they are refused below, by name
+    }
     with source.refusing("the weights", advice), _without_report():
-        model, report = model_class.from_pretrained(
-            source.path,
-            config=source.config,
-            dtype=getattr(torch, spec.dtype),
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # they are refused below, by name
-            **options,
-        )
+        model, report = model_class.from_pretrained(source.path, **options)
+        heads = {"lm_predictions": report["missing_keys"], "cls.predictions": report["unexpected_keys"]}
+        if all(any(key.startswith(head) for key in keys) for head, keys in heads.items()):
+            source.config.legacy = True  # a DeBERTa with the head that transformers itself trains
+            model, report = model_class.from_pretrained(source.path, **options)
     is_v3 = any(key.startswith("mask_predictions.") for key in report["unexpected_keys"])
     if model_class is DebertaV2Masked and is_v3:
         raise ModelError(

@@ -55,9 +55,10 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
     """Load a model that fills masks, with its head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
-    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. transformers does
-    not implement DeBERTa's enhanced mask decoder, which in training added the absolute positions between the encoder
-    and the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models. A random
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here, unless the
+    checkpoint has the other head, ``cls.predictions``, which transformers itself trains. transformers does not
+    implement DeBERTa's enhanced mask decoder, which in training added the absolute positions between the encoder and
+    the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models. A
     random-weights control of DeBERTa has the authors' head.
 
     Arguments are those of `cxprobe.models.embedding.load_encoder`.
