@@ -87,33 +87,46 @@ def longest_input(source: Source, model: Any) -> int:
 def check_known(model: LoadedModel, texts: Sequence[str], place: str) -> float:
     """Refuse to measure texts of which a model's tokenizer does not know too much.
 
-    A byte-level tokenizer knows everything.
-
     Args:
         model: The model that is to read them.
-        texts: All texts of a stage, or a sample; one that is given twice counts twice.
+        texts: See `unknown_tokens`.
         place: What they are, for the message, such as "the sentences of a construction".
 
     Returns:
-        The share of unknown tokens, 0 to 1, special ones not counted; NaN if there is no token.
+        The share of unknown tokens, see `unknown_tokens`.
 
     Raises:
         ModelError: The share is larger than `MOST_UNKNOWN`.
     """
-    unknown_id = model.tokenizer.unk_token_id
-    tokens = unknown = 0
-    tokenise = partial(model.tokenizer, add_special_tokens=False, verbose=False)
-    for start in range(0, len(texts), 1000):
-        for ids in tokenise(list(texts[start : start + 1000]))["input_ids"]:
-            tokens += len(ids)
-            unknown += ids.count(unknown_id)
-    share = unknown / tokens if tokens else nan
+    share, lost = unknown_tokens(model.tokenizer, texts)
     if share > MOST_UNKNOWN:
-        words = list(dict.fromkeys(word for text in texts[:1000] for word in text.split()))
-        lost = [word for word, ids in zip(words, tokenise(words)["input_ids"], strict=True) if unknown_id in ids]
         raise ModelError(
             f"'{model.name}': {share:.1%} of the tokens of {place} are unknown to its tokenizer, such as "
             f"{', '.join(map(repr, lost[:5]))}, and at most {MOST_UNKNOWN:.0%} may be; its tokenizer is another "
             "model's, or it is a model of another language: take another checkpoint"
         )
     return share
+
+
+def unknown_tokens(tokenizer: Any, texts: Sequence[str]) -> tuple[float, list[str]]:
+    """Return the share of unknown tokens in texts, and some of the words that they are in.
+
+    A byte-level tokenizer knows everything.
+
+    Args:
+        tokenizer: A fast tokenizer.
+        texts: All texts of a stage, or a sample; one that is given twice counts twice.
+
+    Returns:
+        The share, 0 to 1, special tokens not counted, NaN if there is no token; and words of the first texts.
+    """
+    tokens, unknown, words = 0, 0, dict.fromkeys(word for text in texts[:1000] for word in text.split())
+    tokenise = partial(tokenizer, add_special_tokens=False, verbose=False)
+    for start in range(0, len(texts), 1000):
+        for ids in tokenise(list(texts[start : start + 1000]))["input_ids"]:
+            tokens += len(ids)
+            unknown += ids.count(tokenizer.unk_token_id)
+    if not unknown:
+        return (0.0 if tokens else nan), []
+    read = zip(words, tokenise([*words])["input_ids"], strict=True)
+    return unknown / tokens, [word for word, ids in read if tokenizer.unk_token_id in ids]
