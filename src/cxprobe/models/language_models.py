@@ -26,8 +26,8 @@ class LoadedModel:
         max_tokens: The longest input, special tokens included, that the model has positions for.
         state: "trained", or "random" for a random-weights control.
         precision: In what it computes, for the record, such as "bfloat16"; how it is loaded is part of it.
-        body: The module whose hidden states its head reads, by its trial (`cxprobe.models.trials`); None where there is
-            none, so that its head reads all positions.
+        head: The module that makes logits of hidden states, by its trial (`cxprobe.models.trials`); None where there is
+            none, so that logits of all positions are computed.
         batched: Whether it answers texts in one batch as it answers each alone, by its trial.
     """
 
@@ -40,7 +40,7 @@ class LoadedModel:
     max_tokens: int
     state: WeightsState = "trained"
     precision: str = "float32"
-    body: Any = None
+    head: Any = None
     batched: bool = True
 
     @property

@@ -1,6 +1,5 @@
 """A model's output at the positions that matter, and at no other."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ _ROWS = 128
 
 
 def watched_calls(model: Any, **inputs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
-    """Return the output of a model, and each module that its forward pass itself calls, with what that returns.
+    """Return the output of a model, and each module that its forward pass itself calls, with its arguments.
 
     So it is known what the pass goes through: OPT and BART, for instance, call the decoder inside their base model, and
     never the base model.
@@ -26,15 +25,15 @@ def watched_calls(model: Any, **inputs: Any) -> tuple[Any, list[tuple[Any, Any]]
     called: list[tuple[Any, Any]] = []
     inside = 0
 
-    def enter(*_: Any) -> None:
+    def enter(module: Any, args: Any) -> None:
         nonlocal inside
+        if inside == 1:
+            called.append((module, args))
         inside += 1
 
-    def leave(module: Any, _args: Any, output: Any) -> None:
+    def leave(*_: Any) -> None:
         nonlocal inside
         inside -= 1
-        if inside == 1:
-            called.append((module, _first_of(output)))
 
     hooks = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
     try:
@@ -44,17 +43,11 @@ def watched_calls(model: Any, **inputs: Any) -> tuple[Any, list[tuple[Any, Any]]
             hook.remove()
 
 
-def _first_of(output: Any) -> Any:
-    """Return the hidden states or logits in what a module returns."""
-    values = tuple(output.values()) if isinstance(output, Mapping) else output
-    return values[0] if isinstance(values, tuple) and values else values
-
-
 def logits_at(model: "LoadedModel", rows: Tensor, columns: Tensor, **inputs: Any) -> Tensor:
     """Return the logits at chosen positions of a batch, shape (n, vocabulary).
 
-    Where the model has a body, its head is applied at these positions only: a hook passes on their hidden states alone.
-    That is correct for every head that looks at one position at a time, which the trial of the model confirms.
+    The head of the model is applied at these positions only: a hook passes on their hidden states alone. That is
+    correct for every head that looks at one position at a time, which the trial of the model confirms.
 
     Args:
         model: A masked or causal language model.
@@ -62,20 +55,14 @@ def logits_at(model: "LoadedModel", rows: Tensor, columns: Tensor, **inputs: Any
         columns: Shape (n,): their columns.
         inputs: What the model reads.
     """
-    if model.body is None:
+    if model.head is None:
         every: Tensor = model.model(**inputs).logits
         return every[rows, columns]
 
-    def choose(_module: Any, _args: Any, output: Any) -> Any:
-        if isinstance(output, Tensor):
-            return output[rows, columns].unsqueeze(0)  # (1, n, dimensions)
-        if isinstance(output, tuple):
-            return (output[0][rows, columns].unsqueeze(0), *output[1:])
-        name = next(iter(output))
-        output[name] = output[name][rows, columns].unsqueeze(0)
-        return output
+    def choose(_module: Any, args: Any) -> Any:
+        return (args[0][rows, columns].unsqueeze(0), *args[1:])  # (1, n, dimensions)
 
-    hook = model.body.register_forward_hook(choose)
+    hook = model.head.register_forward_pre_hook(choose)
     try:
         chosen: Tensor = model.model(**inputs).logits[0]
         return chosen

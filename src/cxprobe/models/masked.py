@@ -121,7 +121,7 @@ def _with_trial(source: "Source", model: MaskedLM) -> MaskedLM:
         return [*logits_at_masks(tried, copies, masks).float().cpu().log_softmax(-1).numpy()]
 
     alone: dict[str, Any] = {"batched": False}
-    ways = [{}, alone, alone | {"body": None}]
+    ways = [{}, alone, alone | {"head": None}]
     return proven(model, read, expected, ways, getattr(torch, source.spec.dtype), str(source))
 
 
