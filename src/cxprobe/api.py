@@ -967,11 +967,9 @@ def _listed(texts: Iterable[str]) -> list[str]:
     if not listed:
         raise DataError(f"a list of texts is needed, with one at least, and not {texts!r}")
     for number, text in enumerate(listed):
-        if not isinstance(text, str) or not text.strip():
-            raise DataError(f"text {number} is {text!r}; every text must be a string that is not empty")
-        if re.search("[\ud800-\udfff]", text):
+        if not isinstance(text, str) or not text.strip() or re.search("[\ud800-\udfff]", text):
             raise DataError(
-                f"text {number} is {text!r}, which has half of a character (a lone surrogate); read it anew"
+                f"text {number} is {text!r}; every text must be a string that is not empty, without lone surrogates"
             )
     return listed
 

@@ -159,7 +159,7 @@ def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> Causal
     padded: dict[str, Any] = {"reads_trees": False}
     alone = padded | {"batched": False}
     ways = [{}, padded, alone, alone | {"head": None}]
-    return proven(model, read, [*expected, expected[1]], ways, dtype, str(source))
+    return proven(model, read, lambda: [*expected, expected[1]], ways, dtype, str(source))
 
 
 def ids_by_itself(tokenizer: Any) -> list[int]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,10 @@ import transformers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cxprobe.errors import DataError, ModelError
+from cxprobe.errors import DataError
 from cxprobe.files.arrays import DenseVectors, read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.answering import answer
-from cxprobe.models.checkpoints import reason_of
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
@@ -92,13 +91,8 @@ def _with_trial(encoder: LoadedEncoder, ids: Sequence[int], place: str) -> Loade
     def read(tried: LoadedEncoder) -> list[DenseVectors]:
         return [*chain.from_iterable(mean_of_each_layer(tried, texts))]
 
-    try:
-        expected = read(replace(encoder, batched=False))
-    except Exception as error:
-        raise ModelError(
-            f"{place}: its hidden states are not one vector a token ({reason_of(error)}); take another model"
-        ) from error
-    return proven(encoder, read, expected, [{}, {"batched": False}], encoder.model.dtype, place)
+    alone: dict[str, Any] = {"batched": False}
+    return proven(encoder, read, lambda: read(replace(encoder, **alone)), [{}, alone], encoder.model.dtype, place)
 
 
 def embed_texts(

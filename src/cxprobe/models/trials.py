@@ -94,7 +94,7 @@ def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tenso
 def proven(
     model: M,
     read: Callable[[M], Sequence[Numbers]],
-    expected: Sequence[Numbers],
+    expected: Callable[[], Sequence[Numbers]],
     ways: Sequence[Mapping[str, Any]],
     dtype: torch.dtype,
     place: str,
@@ -104,7 +104,7 @@ def proven(
     Args:
         model: The model.
         read: Reads the trial's texts as work does, by a model that works in one of the ways.
-        expected: The answers of plain passes.
+        expected: Returns the answers of plain passes.
         ways: Fields of the model and their values, the fastest way first.
         dtype: Its precision.
         place: Names the model at the beginning of a message.
@@ -116,12 +116,11 @@ def proven(
     for way in ways:
         tried = replace(model, **way)
         try:
-            if are_alike(read(tried), expected, dtype):
+            if are_alike(read(tried), expected(), dtype):
                 return tried
         except Exception as error:  # of transformers or PyTorch, which do not take what this way gives them
             fault = error
     raise ModelError(
-        f"{place}: what it answers to {TRIAL!r} differs from pass to pass, even where the text is alone"
-        f"{f' ({reason_of(fault)})' if fault else ''}; its architecture draws at random, or is not supported: take "
-        "another model"
+        f"{place}: it gives no answer to {TRIAL!r} that is the same in each pass, even where the text is alone"
+        f"{f' ({reason_of(fault)})' if fault else ''}; its architecture is not supported: take another model"
     ) from fault
