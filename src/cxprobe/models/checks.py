@@ -12,6 +12,7 @@ from cxprobe.models.language_models import LoadedModel
 
 # The causal mask, which older versions of transformers stored beside the weights of attention (GPT-Neo, GPT-J).
 _MASKS = re.compile(r"(attn|attention)\.(masked_)?bias$")
+_POSITIONS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last two of Whisper and MPT
 # Share of tokens: far above what English with a few rare words gives, far below what another model's tokenizer gives.
 MOST_UNKNOWN = 0.2
 
@@ -69,12 +70,11 @@ def longest_input(source: Source, model: Any) -> int:
     """
     config, tokenizer = source.config, source.tokenizer
     with source.refusing("max_position_embeddings of config.json, model_max_length of tokenizer_config.json"):
-        longest = int(tokenizer.model_max_length)
-        positions = int(getattr(config, "max_position_embeddings", -1))
-        if positions >= 0:
-            tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
-            reserved = [1 + one.padding_idx for one in tables if getattr(one, "padding_idx", None) is not None]
-            longest = min(longest, positions - max(reserved, default=0))
+        tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
+        reserved = [1 + one.padding_idx for one in tables if getattr(one, "padding_idx", None) is not None]
+        positions = [int(getattr(config, name, -1)) for name in _POSITIONS]
+        limits = [number - max(reserved, default=0) for number in positions if number >= 0]
+        longest = min([int(tokenizer.model_max_length), *limits])
         special = tokenizer.num_special_tokens_to_add()
     if longest <= special:
         raise ModelError(
