@@ -46,7 +46,7 @@ def check_report(source: Source, model: Any, report: Mapping[str, Any]) -> None:
     reason = (
         "config.json and weights do not belong together, so copy or download both again, or take another checkpoint"
     )
-    saved_as, read_as = source.config.architectures or [], type(model).__name__
+    saved_as, read_as = model.config.architectures or [], type(model).__name__
     if missing and saved_as and read_as not in saved_as:
         reason = f"it was saved as {', '.join(saved_as)}, which is no {read_as}: take another checkpoint"
         if not any(map(is_of_body, missing)):
