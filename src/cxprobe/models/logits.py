@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 if TYPE_CHECKING:
     from cxprobe.models.language_models import LoadedModel
@@ -14,33 +13,6 @@ if TYPE_CHECKING:
 # Rows of logits that are normalised at a time: on a CPU log_softmax is several times as fast as logsumexp, as long as
 # its result is so small that no fresh memory is needed each time.
 _ROWS = 128
-
-
-def watched_calls(model: Any, **inputs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
-    """Return the output of a model, and each module that its forward pass itself calls, with its arguments.
-
-    So it is known what the pass goes through: OPT and BART, for instance, call the decoder inside their base model, and
-    never the base model.
-    """
-    called: list[tuple[Any, Any]] = []
-    inside = 0
-
-    def enter(module: Any, args: Any) -> None:
-        nonlocal inside
-        if inside == 1:
-            called.append((module, args))
-        inside += 1
-
-    def leave(*_: Any) -> None:
-        nonlocal inside
-        inside -= 1
-
-    hooks = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
-    try:
-        return model(**inputs), called
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def logits_at(model: "LoadedModel", rows: Tensor, columns: Tensor, **inputs: Any) -> Tensor:

@@ -17,7 +17,6 @@ from torch import Tensor
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source, reason_of
 from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.logits import watched_calls
 from cxprobe.models.store import Numbers
 
 M = TypeVar("M", bound=LoadedModel)
@@ -73,9 +72,19 @@ def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tenso
         ModelError: It cannot read the text; or what it answers is not finite, or the same at every token.
     """
     dtype, device = source.spec.dtype, model.model.device
+    called = list[tuple[Any, Any]]()  # the parts that the forward pass itself calls: the last one makes the logits
+
+    def note(part: Any, args: Any) -> None:
+        called.append((part, args))
+
     advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
     with source.refusing(f"cannot read a plain sentence in {dtype}", advice), torch.inference_mode():
-        output, called = watched_calls(model.model, input_ids=torch.tensor([ids], device=device))
+        hooks = [part.register_forward_pre_hook(note) for part in model.model.children()]
+        try:
+            output = model.model(input_ids=torch.tensor([ids], device=device))
+        finally:
+            for hook in hooks:
+                hook.remove()
         answer: Tensor = output[0][0].float().cpu()
     fault = ""
     if not answer.isfinite().all():
@@ -87,8 +96,8 @@ def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tenso
             f"{source}: what it answers to {TRIAL!r} in {dtype} is {fault}, so its weights are damaged or do not "
             "fit the precision; take float32, or copy or download it again, or take another checkpoint"
         )
-    module, args = called[-1]
-    return replace(model, head=module if args and isinstance(args[0], Tensor) else None), answer
+    part, args = called[-1] if called else (None, ())
+    return replace(model, head=part if args and isinstance(args[0], Tensor) else None), answer
 
 
 def proven(
