@@ -82,7 +82,7 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
 
 
 def logits_at_masks(model: MaskedLM, copies: Tensor, masks: Tensor) -> Tensor:
-    """Return the logits at a position of each masked copy.
+    """Return the logits at a position of each masked copy of a text.
 
     Args:
         model: The model; its trial has told whether copies can share a batch.
