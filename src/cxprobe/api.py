@@ -19,6 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import product
 from math import log, nan
 from pathlib import Path
@@ -40,6 +41,7 @@ from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
 from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
+from cxprobe.models.checks import unknown_tokens
 from cxprobe.models.embedding import pool_texts, tokenise
 from cxprobe.models.params import Member, ModelSpec
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
@@ -228,7 +230,7 @@ class Encoder:
 
     def features(
         self,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         layers: Literal["all"] | Sequence[int] = "all",
     ) -> NDArray[np.float32]:
@@ -252,8 +254,8 @@ class Encoder:
             >>> lm.features(["The more, the merrier.", "It rains."], layers=[0, -1]).shape
             (2, 2, 384)
         """
-        encoder = self._hidden_states()
-        tokens = tokenise(encoder, _listed(sentences))
+        encoder = self._hidden_states
+        tokens = tokenise(encoder, self._read(sentences))
         with _bar(len(tokens), "sentences") as progress:
             vectors = pool_texts(encoder, tokens, self._budget, progress)
         if isinstance(layers, str) and layers == "all":
@@ -265,13 +267,23 @@ class Encoder:
                 f'layers is {layers!r}; give "all" or a list of layers, 0 (embeddings) to {len(vectors) - 1}'
             ) from fault
 
+    def _read(self, texts: Iterable[str]) -> list[str]:
+        """Return texts as a list, and warn of what the tokenizer does not know."""
+        listed = _listed(texts)
+        share, lost = unknown_tokens(self.tokenizer, listed)
+        if lost:
+            warnings.warn(
+                f"{self.name}: {share:.1%} of the tokens are unknown to its tokenizer, such as "
+                f"{', '.join(map(repr, lost[:3]))}, so it cannot tell them apart; take a model of this language",
+                stacklevel=4,
+            )
+        return listed
+
+    @cached_property
     def _hidden_states(self) -> embedding.LoadedEncoder:
-        """Return the part of the model that has hidden states, without a head."""
+        """The part of the model that has hidden states, without a head."""
         lm = self._loaded
-        if isinstance(lm, embedding.LoadedEncoder):
-            return lm
-        parts = (lm.model.base_model, lm.tokenizer, lm.fingerprint, lm.max_tokens, lm.state, lm.precision)
-        return embedding.LoadedEncoder(lm.name, *parts)
+        return lm if isinstance(lm, embedding.LoadedEncoder) else embedding.encoder_of(lm)
 
 
 class LanguageModel(Encoder):
@@ -295,7 +307,7 @@ class LanguageModel(Encoder):
 
     def surprisal(
         self,
-        sentences: Sequence[str],
+        sentences: Iterable[str],
         *,
         by: Literal["word", "token"] = "word",
         scheme: SchemeName = "pll_word_l2r",
@@ -330,11 +342,11 @@ class LanguageModel(Encoder):
             ['The', 'more,', 'the', 'merrier.']
         """
         _check_option("by", by, Literal["word", "token"])
-        scores = self._token_scores(_listed(sentences), scheme, bos)
+        scores = self._token_scores(sentences, scheme, bos)
         return pd.concat([_surprisals(*sentence, by) for sentence in enumerate(scores)], ignore_index=True)
 
     def score(
-        self, sentences: Sequence[str], *, scheme: SchemeName = "pll_word_l2r", bos: Bos | None = None
+        self, sentences: Iterable[str], *, scheme: SchemeName = "pll_word_l2r", bos: Bos | None = None
     ) -> pd.DataFrame:
         """Return how probable each sentence is.
 
@@ -356,15 +368,15 @@ class LanguageModel(Encoder):
             >>> bool(table["sum"][0] > table["sum"][1])
             True
         """
-        scores = self._token_scores(_listed(sentences), scheme, bos)
+        scores = self._token_scores(sentences, scheme, bos)
         table = ScoredTexts(token_table(scores)).whole().loc[[of_tokens.text for of_tokens in scores]]
         return table[[*SCORES, "tokens"]].rename_axis("sentence").reset_index()
 
     def compare(
         self,
-        good: Sequence[str] | pd.DataFrame,
-        bad: Sequence[str] | None = None,
-        context: Sequence[str] | str | None = None,
+        good: Iterable[str] | pd.DataFrame,
+        bad: Iterable[str] | None = None,
+        context: Iterable[str] | str | None = None,
         *,
         score: ScoreName | None = None,
         scheme: SchemeName = "pll_word_l2r",
@@ -414,6 +426,10 @@ class LanguageModel(Encoder):
         scores = self._token_scores(list(texts_of_pairs(asked, pairs)), scheme, bos)
         scored = score_pairs(table, token_table(scores), [score]).set_index("id").loc[table["id"]]
         margins = scored["margin"].to_numpy(dtype=np.float64)
+        ids = {of_tokens.text: of_tokens.ids.tobytes() for of_tokens in scores}
+        good_texts, bad_texts = table["context"] + table["good"], table["context"] + table["bad"]
+        if same := sum(ids[one] == ids[other] for one, other in zip(good_texts, bad_texts, strict=True)):
+            warnings.warn(f"{same} of {len(table)} pairs tie, since both texts have the same tokens", stacklevel=2)
         table["good_score"], table["bad_score"] = scored["good"].to_numpy(), scored["bad"].to_numpy()
         table["margin"], table["accuracy"] = margins, credits_of_margins(margins)
         clustered = _with_clusters(table).assign(scheme=scheme)
@@ -425,7 +441,7 @@ class LanguageModel(Encoder):
             comparison = replace(comparison, both=both)
         return comparison
 
-    def fill(self, text: str | Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
+    def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:
         """Return how probable words are at the mask of a text.
 
         Args:
@@ -448,7 +464,7 @@ class LanguageModel(Encoder):
         """
         if isinstance(self._loaded, causal.CausalLM):
             raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
-        given = _listed([text] if isinstance(text, str) else text)
+        given = self._read([text] if isinstance(text, str) else text)
         texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]
         words = _listed(candidates)
         answers = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
@@ -490,9 +506,10 @@ class LanguageModel(Encoder):
         lm = self._loaded
         return lm if bos is None or isinstance(lm, masked.MaskedLM) else replace(lm, bos=bos)
 
-    def _token_scores(self, texts: Sequence[str], scheme: SchemeName, bos: Bos | None) -> list[TokenScores]:
+    def _token_scores(self, texts: Iterable[str], scheme: SchemeName, bos: Bos | None) -> list[TokenScores]:
         """Return the scores of texts, in their order; one that is there twice is scored once."""
         _check_option("scheme", scheme, SchemeName)
+        texts = self._read(texts)
         distinct = dict.fromkeys(texts, 0)
         how = ScoringConfig([scheme], self._budget)
         with _bar(len(distinct), "texts") as progress:
@@ -502,7 +519,7 @@ class LanguageModel(Encoder):
 
 
 def load(
-    name: str,
+    name: str | Path,
     *,
     revision: str | None = None,
     dtype: Dtype = "float32",
@@ -532,11 +549,11 @@ def load(
         >>> cxprobe.load("mini-mlm")
         <cxprobe.LanguageModel mini-mlm: masked, float32, on cpu>
     """
-    return LanguageModel(_load(scoring.load_language_model, name, revision, dtype, device), name, token_budget)
+    return LanguageModel(_load(scoring.load_language_model, name, revision, dtype, device), str(name), token_budget)
 
 
 def load_encoder(
-    name: str,
+    name: str | Path,
     *,
     revision: str | None = None,
     dtype: Dtype = "float32",
@@ -555,7 +572,7 @@ def load_encoder(
         >>> cxprobe.load_encoder("mini-mlm").features(["She smiles.", "It rains."]).shape
         (7, 2, 384)
     """
-    return Encoder(_load(embedding.load_encoder, name, revision, dtype, device), name, token_budget)
+    return Encoder(_load(embedding.load_encoder, name, revision, dtype, device), str(name), token_budget)
 
 
 def list_constructions(
@@ -945,13 +962,16 @@ def _check_option(name: str, value: object, allowed: Any) -> None:
         raise DataError(f"{name} is {value!r}{suggest(str(value), values)}")
 
 
-def _listed(texts: Sequence[str]) -> list[str]:
-    if isinstance(texts, str) or not len(texts):
+def _listed(texts: Iterable[str]) -> list[str]:
+    listed = [] if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts)
+    if not listed:
         raise DataError(f"a list of texts is needed, with one at least, and not {texts!r}")
-    for number, text in enumerate(texts):
-        if not isinstance(text, str) or not text.strip():
-            raise DataError(f"text {number} is {text!r}; every text must be a string that is not empty")
-    return list(texts)
+    for number, text in enumerate(listed):
+        if not isinstance(text, str) or not text.strip() or re.search("[\ud800-\udfff]", text):
+            raise DataError(
+                f"text {number} is {text!r}; every text must be a string that is not empty, without lone surrogates"
+            )
+    return listed
 
 
 @contextmanager
@@ -983,7 +1003,7 @@ def _surprisals(sentence: int, scores: TokenScores, by: str) -> pd.DataFrame:
 
 
 def _pairs_to_compare(
-    good: Sequence[str] | pd.DataFrame, bad: Sequence[str] | None, context: Sequence[str] | str | None
+    good: Iterable[str] | pd.DataFrame, bad: Iterable[str] | None, context: Iterable[str] | str | None
 ) -> pd.DataFrame:
     """Return pairs as a table with id, item, context, good and bad; where there is a context, a space follows it."""
     if isinstance(good, pd.DataFrame):
@@ -991,11 +1011,11 @@ def _pairs_to_compare(
             raise DataError("a table of pairs has its columns bad and context; give the table alone")
         table = good.reset_index(drop=True)
     else:
-        contexts = [context or ""] * len(good) if isinstance(context, str | None) else list(context)
-        wrong = [] if bad is None else list(bad)
-        if not len(good) == len(wrong) == len(contexts):
+        right, wrong = list(good), [] if bad is None else list(bad)
+        contexts = [context or ""] * len(right) if isinstance(context, str | None) else list(context)
+        if not len(right) == len(wrong) == len(contexts) or isinstance(good, str):
             raise DataError("give a right text, a wrong one and a context for each pair, or a table of pairs")
-        table = pd.DataFrame({"good": list(good), "bad": wrong, "context": contexts})
+        table = pd.DataFrame({"good": right, "bad": wrong, "context": contexts})
     if table.empty:
         raise DataError("there is no pair; give one at least")
     table = table.assign(context=table.get("context", ""))
@@ -1058,16 +1078,17 @@ def _check_file(constructions: Path, construction: str, file: str) -> None:
 
 
 def _load(
-    load_model: Callable[[str, ModelSpec, str], Any], name: str, revision: str | None, dtype: Dtype, device: str
+    load_model: Callable[[str, ModelSpec, str], Any], name: str | Path, revision: str | None, dtype: Dtype, device: str
 ) -> Any:
     """Load a model of lm/ without the key of params.yaml in messages: there is none."""
     _check_option("dtype", dtype, Dtype)
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"
         device = "cuda" if torch.cuda.is_available() else other
+    is_path, name = isinstance(name, Path), str(name)
     bundled, is_folder = bundled_models(), Path(name).is_dir()
     path = str(bundled_files() / "models" / name) if name in bundled and not is_folder else name
-    if name.startswith(("/", "./", "../", "~")):
+    if is_path or name.startswith(("/", "./", "../", "~")):
         path = str(Path(name).expanduser())
         if not Path(path).is_dir() and not is_gguf(path):
             raise ModelError(f"'{name}': there is no such folder; give the folder that has the model's config.json")

@@ -1,6 +1,9 @@
 """Scores, surprisals, fills and vectors, against the models' own output and against minicons."""
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from minicons import scorer
@@ -101,3 +104,32 @@ def test_what_is_no_list_of_texts_is_refused(models, texts):
 def test_a_path_without_a_folder_is_said_so(load):
     with pytest.raises(ModelError, match=r"nowhere': there is no such folder"):
         load("./nowhere")
+
+
+def test_a_path_and_a_generator_are_as_good_as_a_string_and_a_list(models):
+    lm = models["bert"]
+    assert repr(cxprobe.load(Path(lm.name), device="cpu")) == repr(lm)
+    pd.testing.assert_frame_equal(lm.score(text for text in SENTENCES), lm.score(SENTENCES))
+    np.testing.assert_array_equal(lm.features(iter(SENTENCES)), lm.features(SENTENCES))
+    found = lm.compare(iter(SENTENCES), (text for text in SENTENCES[::-1]), (text for text in SENTENCES))
+    assert found.accuracy.n == 3
+    with pytest.raises(ModelError, match="there is no such folder"):
+        cxprobe.load(Path("gone"))
+
+
+@pytest.mark.parametrize("ask", ["score", "surprisal", "features"])
+def test_half_of_a_character_is_refused_by_its_place(models, ask):
+    with pytest.raises(DataError, match=r"text 1 is .*, without lone surrogates"):
+        getattr(models["gpt2"], ask)(["the cat", "the \ud83d cat"])
+
+
+@pytest.mark.parametrize("ask", ["score", "surprisal", "features"])
+def test_unknown_tokens_are_told_with_their_share_and_an_example(models, ask):
+    with pytest.warns(UserWarning, match=r"50.0% of the tokens are unknown to its tokenizer, such as 'мыла'"):
+        getattr(models["bert"], ask)(["the мыла", "мыла the"])
+
+
+def test_pairs_that_tie_since_their_tokens_are_equal_are_counted(models):
+    with pytest.warns(UserWarning, match="2 of 3 pairs tie, since both texts have the same tokens"):
+        found = models["bert"].compare(["мама", "the cat", "мыла"], ["мыла", "the dog", "раму"])
+    assert found.table["accuracy"].tolist()[::2] == [0.5, 0.5]

@@ -1,10 +1,17 @@
+import unicodedata
+from itertools import pairwise
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tiny_lms import tokenizer_of
-from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, Split
+from transformers import PreTrainedTokenizerFast
 
-from cxprobe.models.texts import encode
+from cxprobe.models.texts import encode, ends_of_words
 
 TEXT = "the old cats, too"
 GOLDEN = {
@@ -53,10 +60,32 @@ def test_the_bytes_of_one_character_share_its_span_and_its_word():
     assert encoded.words.tolist() == [0, 0, 0, 1, 1, 1]
 
 
-@given(st.text(alphabet="ab é1_.,'-", min_size=1).filter(str.strip))
+@given(st.text(alphabet="ab é1_.,'-€我，हिन्दी가", min_size=1).filter(str.strip))
 def test_a_word_is_what_berts_basic_tokenizer_makes_of_a_text(text):
-    encoded = encode(tokenizer_of("bert"), [text], special_tokens=False)[0]
-    words = [span for _, span in BertPreTokenizer().pre_tokenize_str(text)]
-    for (start, stop), word in zip(encoded.spans.tolist(), encoded.words.tolist(), strict=True):
-        assert words[word][0] <= start
-        assert stop <= words[word][1]
+    plain = BertNormalizer(lowercase=False, strip_accents=False).normalize_str(text)
+    words = [word for word, _ in BertPreTokenizer().pre_tokenize_str(plain)]
+    assume(not any(unicodedata.category(word[0])[0] == "M" for word in words))  # a mark that BERT separates
+    starts = [0, *ends_of_words(text)]
+    assert [text[start:stop].strip() for start, stop in pairwise(starts)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Le cafe\u0301 noir", ["Le", "cafe\u0301", "noir"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("a-\u0301 b", ["a", "-\u0301", "b"]),
+        ("日本語のテキスト。", ["日", "本", "語", "のテキスト", "。"]),
+    ],
+)
+def test_marks_and_joiners_belong_to_what_they_stand_on(text, words):
+    assert [text[start:stop].strip() for start, stop in pairwise([0, *ends_of_words(text)])] == words
+
+
+def test_a_token_that_ends_in_its_space_belongs_to_the_word_before_it():
+    tokenizer = Tokenizer(WordLevel({"<unk>": 0, "two ": 1, "dogs ": 2, "sleep": 3, "  ": 4}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = Split(" ", "merged_with_previous")
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")
+    encoded = encode(fast, ["two dogs sleep"], special_tokens=False)[0]
+    assert encoded.spans.tolist() == [[0, 3], [4, 8], [9, 14]]
+    assert encoded.words.tolist() == [0, 1, 2]

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, rel_entr, softmax
 
 from cxprobe.models.causal import CausalLM
-from cxprobe.models.logits import head_at
-from cxprobe.models.masked import MaskedLM
+from cxprobe.models.masked import MaskedLM, logits_at_masks
 from cxprobe.models.texts import Encoded, check_length, encode, encode_inputs
 
 if TYPE_CHECKING:
@@ -67,9 +66,8 @@ def masked_affinity(model: MaskedLM, text: str) -> Affinity:
         copies = np.repeat(encoded.ids[None], len(tokens), axis=0)
         for copy, hidden in zip(copies, tokens, strict=True):
             copy[encoded.first + np.array([at, *hidden])] = model.tokenizer.mask_token_id
-        rows, columns = torch.arange(len(tokens)), torch.full((len(tokens),), encoded.first + at)
-        with torch.inference_mode(), head_at(model.model.eval(), rows, columns):
-            logits = model.model(input_ids=torch.from_numpy(copies).long().to(model.model.device)).logits[0]
+        measured_at = torch.full((len(tokens),), encoded.first + at)
+        logits = logits_at_masks(model, torch.from_numpy(copies).long(), measured_at)
         found = softmax(logits.double().cpu().numpy(), axis=-1)  # (hidden, vocabulary)
         result.of_words.iloc[measured] = found[measured, encoded.text_ids[at]]
         result.between.iloc[:, measured] = [_divergence(found[measured], one) for one in found]
@@ -127,8 +125,10 @@ def _divergence(first: Array, second: Array) -> float:
 
 def _next_tokens(model: CausalLM, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
     """Return the log probabilities of the token after each position, (rows, length, vocabulary)."""
+    ids = torch.tensor(rows, device=model.model.device)
+    batches = torch.split(ids, len(ids) if model.batched else 1)
     with torch.inference_mode():
-        logits = model.model.eval()(input_ids=torch.tensor(rows, device=model.model.device)).logits
+        logits = torch.cat([model.model.eval()(input_ids=some).logits for some in batches])
     found: NDArray[np.float32] = logits.float().log_softmax(dim=-1).cpu().numpy()
     return found
 

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cxprobe.errors import DataError
+from cxprobe.errors import DataError, ModelError
 from cxprobe.files.schema import suggest
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import fields_of_model, load_model
-from cxprobe.models.logits import head_at, log_probabilities
+from cxprobe.models.logits import log_probabilities, logits_at
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.models.terms import Bos
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, check_length, encode
+from cxprobe.models.trials import are_alike, ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 Ids = NDArray[np.int32]
 _ROW = 256  # tokens of texts that share a row
-_ATTENTION = {"full_attention", "sliding_attention"}  # kinds of layers that see what a mask says
+# Settings beyond which a token's answer may depend on its place in a row, as our masks do not say.
+_LIMITS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size", "local_attention")
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,14 @@ class CausalLM(LoadedModel):
 
     Attributes:
         bos: What it reads before a text, see `cxprobe.models.params.ModelSpec`.
+        reads_trees: Whether it takes a mask and positions for each token, so that texts can share a row, by its trial;
+            as long as it has no weights, whether it seems to.
     """
 
     kind: ClassVar[ModelKind] = "causal"
 
     bos: Bos = field(default="as_tokenizer", kw_only=True)
+    reads_trees: bool = field(default=True, kw_only=True)
 
     @property
     def decisive(self) -> tuple[object, ...]:
@@ -55,16 +60,11 @@ class CausalLM(LoadedModel):
         return (*super().decisive, self.bos)
 
     @property
-    def reads_trees(self) -> bool:
-        """Whether it takes a mask and positions for each token, so that texts can share a row."""
-        config = self.model.config
-        return (
-            "position_ids" in signature(self.model.forward).parameters
-            and not self.model._is_stateful  # a recurrent state goes on from the token at the left
-            and not getattr(config, "alibi", False)  # distances in the row
-            and {*(getattr(config, "layer_types", None) or ())} <= _ATTENTION
-            and self.model._supports_attention_backend
-        )
+    def longest_row(self) -> float:
+        """The most tokens of a row that texts can share: as many as a window or chunk of attention has."""
+        config = self.model.config.to_dict()
+        own = [config.get(name) for name in _LIMITS]
+        return min((limit for limit in own if isinstance(limit, int) and limit > 0), default=inf)
 
     def questions(self, portions: Sequence[Texts], how: ScoringConfig) -> Iterator["CausalQuestions"]:
         """Yield the questions about the tokens of texts, a portion at a time."""
@@ -116,10 +116,50 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
         ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model.
         DataError: See `CausalLM.ids_before`.
     """
+    if type(source.config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
+        raise ModelError(
+            f"{source} is a {source.config.model_type} model, which is no language model; its vectors can be read, by "
+            "`cxprobe.load_encoder` or in embeddings"
+        )
     weights = load_model(source, transformers.AutoModelForCausalLM, device)
-    model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos)
+    takes_positions = "position_ids" in signature(weights.forward).parameters
+    model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos, reads_trees=takes_positions)
+    ids = ids_of_trial(source, weights)
     _ = model.ids_before  # a wrong bos is refused before any work
-    return model
+    longest = int(min(model.max_tokens, 0.75 * model.longest_row))  # so that both texts of the trial can share a row
+    return model if device == "meta" else _with_trial(source, model, ids[:longest])
+
+
+def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> CausalLM:
+    """Return a model that knows how it can be asked; its trial text is read with another that begins alike.
+
+    Raises:
+        ModelError: See `cxprobe.models.trials`; or its tokens see what follows them.
+    """
+    dtype = getattr(torch, source.spec.dtype)
+    long = np.array(ids, dtype=np.int32)
+    half = len(long) // 2
+    short = np.append(long[:half], long[half // 2 :: -1])  # in a shared row its end comes after that of the other
+    model, answer = read_plainly(source, model, long.tolist())
+    _, other = read_plainly(source, model, short.tolist())
+    if not are_alike([answer[:half].numpy()], [other[:half].numpy()], dtype):
+        raise ModelError(
+            f"{source}: its tokens see what follows them, so it gives no probabilities from left to right (such as "
+            "models of sentence vectors, or decoders without is_decoder or is_causal in config.json); take another for "
+            "scores; its vectors can be read, by `cxprobe.load_encoder` or in embeddings"
+        )
+    expected = [
+        log_probabilities(logits, torch.arange(len(ids) - 1), torch.from_numpy(ids[1:]).long())
+        for ids, logits in ((long, answer), (short, other))
+    ]
+
+    def read(tried: CausalLM) -> list[NDArray[np.float64]]:
+        return log_probabilities_of_rows(tried, [[long, short], [short]])
+
+    padded: dict[str, Any] = {"reads_trees": False}
+    alone = padded | {"batched": False}
+    ways = [{}, padded, alone, alone | {"head": None}]
+    return proven(model, read, lambda: [*expected, expected[1]], ways, dtype, str(source))
 
 
 def ids_by_itself(tokenizer: Any) -> list[int]:
@@ -150,10 +190,13 @@ class CausalQuestions:
             DataError: A text has no token to score, is too long, or contains what stands before it.
         """
         self.texts = texts
-        self._model, self._token_budget = model, token_budget
+        self._token_budget = token_budget
+        self._longest_row = min(token_budget, model.longest_row) if model.reads_trees else 0
         before = model.ids_before
+        self._first = 0 if before else 1  # the first token of a text that has a score
         self._encoded = encode(model.tokenizer, texts, special_tokens=False)
         self._ids: dict[bytes, Ids] = {}
+        self._scored: dict[bytes, int] = {}  # tokens
         self.text_of: dict[bytes, str] = {}
         self._keys = []
         for text in self._encoded:
@@ -165,60 +208,82 @@ class CausalQuestions:
             check_length(text.text, len(ids), model.max_tokens)
             key = key_of(ids)
             self._ids[key], self.text_of[key] = ids, text.text
+            self._scored[key] = len(text.ids) - self._first
             self._keys.append(key)
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
         """Return some of the texts in batches; those that begin alike are together."""
         sequences = [self._ids[key] for key in keys]
-        if self._shares:
-            rows = rows_of_texts(sequences, self._token_budget)
-        else:
-            rows = [SharedRow([number], len(ids) - 1) for number, ids in enumerate(sequences)]
+        rows = rows_of_texts(sequences, self._longest_row)
         batches = []
         for numbers in token_budget_batches([row.places for row in rows], self._token_budget):
             keys_of_rows = [[keys[text] for text in rows[number].texts] for number in numbers]
             batches.append(Batch([*chain.from_iterable(keys_of_rows)], partial(self._compute, keys_of_rows)))
         return batches
 
-    @property
-    def _shares(self) -> bool:
-        """Whether texts share rows: a mask of ours takes the place of one that ends at a window of attention."""
-        window = getattr(self._model.model.config, "sliding_window", None) or inf
-        return self._model.reads_trees and max(map(len, self._ids.values())) <= window
-
     def _compute(self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]) -> Answers:
-        """Return the answers to texts in rows: the log-probability of each id but the first, shape (length - 1,)."""
+        """Return the answers to texts in rows: the log-probability of each token that has one, shape (tokens,)."""
         asked = [[key for key in row if key in wanted] for row in keys_of_rows]
-        trees = [Tree([self._ids[key] for key in row]) for row in asked if row]
-        lm = model.model.eval()
-        ids = [torch.tensor(tree.ids) for tree in trees]
-        input_ids = pad_sequence(ids, batch_first=True)  # (rows, widest)
-        real = pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in ids], batch_first=True)
-        options = seen_by_each(trees, input_ids.shape[1], lm.dtype) if self._shares else {}
-        options = {name: tensor.to(lm.device) for name, tensor in options.items()}
-        with torch.inference_mode(), head_at(lm, *real.nonzero(as_tuple=True)):
-            logits = lm(input_ids=input_ids.to(lm.device), use_cache=False, **options).logits[0]  # (n, vocabulary)
-        numbers = []
-        for of_row, tree in zip(logits.split([len(row) for row in ids]), trees, strict=True):
-            places, following = torch.tensor(tree.followed).T
-            followed = log_probabilities(of_row, places, following)
-            numbers += [followed[steps] for steps in tree.steps]
-        return dict(zip(chain.from_iterable(asked), numbers, strict=True))
+        rows = [[self._ids[key] for key in row] for row in asked if row]
+        numbers = log_probabilities_of_rows(model, rows, self._token_budget)
+        # What stands before a text may be several tokens, which are none of its own.
+        return {
+            key: of_text[len(of_text) - self._scored[key] :]
+            for key, of_text in zip(chain.from_iterable(asked), numbers, strict=True)
+        }
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
         for text, key in zip(self._encoded, self._keys, strict=True):
-            # The first token has no score if no token precedes it.
-            numbers = [np.nan, *answers[key]]
-            log_probs = np.array(numbers[-len(text.ids) :], dtype=np.float64)
+            log_probs = np.full(len(text.ids), np.nan)
+            log_probs[self._first :] = answers[key]
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
     def unread(self, records: Sequence[TokenScores]) -> Answers:
         """Return the answers that gave the scores of each text, as `read` has yielded them."""
-        return {
-            key: record.log_probs[len(text.ids) + 1 - len(self._ids[key]) :]
-            for text, key, record in zip(self._encoded, self._keys, records, strict=True)
-        }
+        return {key: record.log_probs[self._first :] for key, record in zip(self._keys, records, strict=True)}
+
+
+def log_probabilities_of_rows(
+    model: CausalLM, rows: Sequence[Sequence[Ids]], token_budget: int = _ROW
+) -> list[NDArray[np.float64]]:
+    """Return the log-probability of each id but the first of texts, shape (length - 1,) each, in their order.
+
+    Args:
+        model: The model; its trial has told whether texts can share a row, or a batch.
+        rows: The texts of each row of a batch, at least two ids each.
+        token_budget: The most tokens in a batch of a model whose texts cannot share rows.
+    """
+    trees = [Tree(row) for row in rows]
+    shared = model.reads_trees and max(len(tree.ids) for tree in trees) <= model.longest_row
+    if shared:
+        return _of_batch(model, trees, shared=True)
+    texts = [*chain.from_iterable(rows)]
+    batches = token_budget_batches([len(ids) for ids in texts], token_budget if model.batched else 1)
+    found = dict[int, NDArray[np.float64]]()
+    for numbers in batches:
+        alone = [Tree([texts[number]]) for number in numbers]
+        found |= zip(numbers, _of_batch(model, alone, shared=False), strict=True)
+    return [found[number] for number in range(len(texts))]
+
+
+def _of_batch(model: CausalLM, trees: Sequence["Tree"], *, shared: bool) -> list[NDArray[np.float64]]:
+    """Return what `log_probabilities_of_rows` does, in one forward pass; rows are padded on the right."""
+    lm = model.model.eval()
+    ids = [torch.tensor(tree.ids) for tree in trees]
+    input_ids = pad_sequence(ids, batch_first=True)  # (rows, widest)
+    real = pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in ids], batch_first=True)
+    options = seen_by_each(trees, input_ids.shape[1], lm.dtype) if shared else {}
+    inputs = {"input_ids": input_ids, **options}
+    inputs = {name: tensor.to(lm.device) for name, tensor in inputs.items()}
+    with torch.inference_mode():
+        logits = logits_at(model, *real.nonzero(as_tuple=True), use_cache=False, **inputs)  # (n, vocabulary)
+    numbers = []
+    for of_row, tree in zip(torch.split(logits, [len(row) for row in ids]), trees, strict=True):
+        places, following = torch.tensor(tree.followed).T
+        followed = log_probabilities(of_row, places, following)
+        numbers += [followed[steps] for steps in tree.steps]
+    return numbers
 
 
 class Tree:
@@ -281,7 +346,7 @@ class SharedRow(NamedTuple):
     places: int
 
 
-def rows_of_texts(sequences: Sequence[Ids], budget: int) -> list[SharedRow]:
+def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[SharedRow]:
     """Put texts into rows, each beside those that begin alike; a row's texts are positions in ``sequences``.
 
     A row has at most `_ROW` places, since all of them are compared with one another; or as many as two texts, so that

@@ -150,7 +150,6 @@ class Source:
         rounding: Of a GGUF file, what goes before the precision, such as "Q4_1, de-quantised to "; "" of all others.
         config: Of transformers.
         tokenizer: Of transformers.
-        max_tokens: The longest input, special tokens included; 0 as long as it is not known.
     """
 
     slug: str
@@ -160,7 +159,6 @@ class Source:
     rounding: str = ""
     config: Any = None
     tokenizer: Any = None
-    max_tokens: int = 0
 
     def __str__(self) -> str:
         """Return the beginning of a message on the model."""
@@ -191,7 +189,7 @@ class Source:
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
             *_, first = errors_behind(error)  # transformers says "Can't load" of whatever the hub's client met
-            why = f" ({_reason_of(first)})" if first is not error else ""
+            why = f" ({reason_of(first)})" if first is not error else ""
             if self.is_local:
                 advice = advice or f"mend the file in {self.path}, or copy or download the whole folder again"
             chosen = f" --revision {self.spec.revision}" if self.spec.revision else ""
@@ -201,7 +199,7 @@ class Source:
                 f"folder to this machine and set models.{self.slug}.name to its path; or copy the cache (HF_HOME) of a "
                 "machine that has loaded it, and set HF_HUB_OFFLINE=1."
             )
-            raise ModelError(f"{self} cannot be loaded: {_reason_of(error)}{why} ({what}). {advice or ways}") from error
+            raise ModelError(f"{self} cannot be loaded: {reason_of(error)}{why} ({what}). {advice or ways}") from error
 
     @property
     def loading_options(self) -> dict[str, Any]:
@@ -209,7 +207,7 @@ class Source:
         return {"trust_remote_code": False, "revision": self.spec.revision}
 
 
-def _reason_of(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Return an error's message in one line, with its type where the message alone says nothing."""
     text = shorten(str(error), 400, placeholder=" ...")
     plain = isinstance(error, OSError | ValueError | RuntimeError) and text

@@ -1,10 +1,11 @@
 """One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.models.texts import encode_inputs
+from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind
 from cxprobe.segmentation import Span, Spans
 
@@ -58,7 +60,39 @@ def load_encoder(slug: str, spec: "ModelSpec", device: str = "cpu", source: "Sou
             does.
     """
     source = source or open_source(slug, spec)
-    return LoadedEncoder(*fields_of_model(source, load_model(source, transformers.AutoModel, device)))
+    encodes = transformers.MODEL_FOR_TEXT_ENCODING_MAPPING.get(
+        type(source.config), None
+    )  # such as the encoder of T5 alone
+    is_saved_so = encodes and encodes.__name__ in (source.config.architectures or [])
+    model_class = encodes if is_saved_so else transformers.AutoModel
+    encoder = LoadedEncoder(*fields_of_model(source, load_model(source, model_class, device)))
+    if device == "meta":
+        return encoder
+    ids = ids_of_trial(source, encoder.model)[: encoder.max_tokens]
+    encoder, _ = read_plainly(source, encoder, ids)
+    return _with_trial(encoder, ids, str(source))
+
+
+def encoder_of(model: LoadedModel) -> LoadedEncoder:
+    """Return the part of a language model that has hidden states, without its head.
+
+    Raises:
+        ModelError: See `cxprobe.models.trials`.
+    """
+    parts = (model.tokenizer, model.fingerprint, model.max_tokens, model.state, model.precision)
+    encoder = LoadedEncoder(model.name, model.model.base_model, *parts)
+    return _with_trial(encoder, model.tokenizer(TRIAL)["input_ids"][: model.max_tokens], f"'{model.name}'")
+
+
+def _with_trial(encoder: LoadedEncoder, ids: Sequence[int], place: str) -> LoadedEncoder:
+    """Return a model that knows whether it can read texts of several lengths in a batch."""
+    texts = [Tokens(TRIAL, [*some], [True] * len(some)) for some in (ids, ids[: len(ids) // 2 + 1])]
+
+    def read(tried: LoadedEncoder) -> list[DenseVectors]:
+        return [*chain.from_iterable(mean_of_each_layer(tried, texts))]
+
+    alone: dict[str, Any] = {"batched": False}
+    return proven(encoder, read, lambda: read(replace(encoder, **alone)), [{}, alone], encoder.model.dtype, place)
 
 
 def embed_texts(
@@ -231,6 +265,8 @@ def mean_of_each_layer(encoder: LoadedEncoder, sentences: Sequence[Tokens]) -> D
     Returns:
         Shape (layers, sentences, dimensions), float32. Layer 0 is the embeddings, the last the model's output.
     """
+    if not encoder.batched and len(sentences) > 1:
+        return np.concatenate([mean_of_each_layer(encoder, [one]) for one in sentences], axis=1)
     device = encoder.model.device
 
     def padded(rows: Sequence[Sequence[int]], value: int = 0) -> Tensor:

@@ -8,6 +8,7 @@ model what stands before the exchanged vectors stays as it is, and does not run 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -18,11 +19,14 @@ from transformers import DynamicCache
 
 from cxprobe.errors import ModelError
 from cxprobe.models.causal import CausalLM
+from cxprobe.models.checkpoints import reason_of
 from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.logits import head_at
+from cxprobe.models.logits import logits_at
 from cxprobe.models.texts import check_length, encode
+from cxprobe.models.trials import are_alike
 
 AT_ANSWER = "answer"  # the region of a masked model's mask
+_PROVEN: WeakKeyDictionary[Any, set[int]] = WeakKeyDictionary()  # model -> blocks that were written back
 
 
 class Sentence(NamedTuple):
@@ -157,7 +161,45 @@ def block_output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: i
         prompts: The prompts.
         block: The number of the block, from 0.
         token_budget: The most tokens in a batch, padding included.
+
+    Raises:
+        ModelError: The model answers otherwise after its own vectors are written back: what seem to be its blocks are
+            parts of them, or it does not go on from the output of a block.
     """
+    by_length = sorted(prompts, key=lambda prompt: len(prompt.ids))
+    proven = _PROVEN.setdefault(model.model, set())
+    for number in {block, len(blocks_of(model)) - 1} - proven:  # parts of blocks that pass for blocks fail at the last
+        _check_written_back(model, [by_length[0], by_length[-1]], number)
+        proven.add(number)
+    return _output(model, prompts, block, token_budget)
+
+
+def _check_written_back(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int) -> None:
+    """Compare plain passes with the answers after a block's own vectors were written into it."""
+    columns = torch.tensor([prompt.regions[0] for prompt in prompts])
+    expected, fault = list[NDArray[np.float32]](), None
+    try:
+        with torch.no_grad():
+            for prompt in prompts:
+                ids = torch.from_numpy(prompt.ids).long().unsqueeze(0).to(model.model.device)
+                logits = model.model(input_ids=ids).logits[0, prompt.at]
+                expected.append(logits.float().log_softmax(-1).cpu().numpy())
+            output = _output(model, prompts, block, sum(len(prompt.ids) for prompt in prompts))
+            vectors = output.at(columns.unsqueeze(1))[:, 0]
+            found = _logits(model, prompts, Edits(output, torch.arange(len(prompts)), columns, vectors))
+        if are_alike([*found.log_softmax(-1).cpu().numpy()], expected, model.model.dtype):
+            return
+    except Exception as error:  # of transformers or PyTorch
+        fault = error
+    raise ModelError(
+        f"'{model.name}': it answers otherwise after the own vectors of block {block + 1} are written back"
+        f"{f' ({reason_of(fault)})' if fault else ''}, so that exchanged vectors would mean nothing; its architecture "
+        "is not supported by interventions: take another model"
+    ) from fault
+
+
+def _output(model: LoadedModel, prompts: Sequence[SentenceTokens], block: int, token_budget: int) -> BlockOutput:
+    """Return the output of a block for prompts, see `block_output`."""
     outputs: list[Any] = []  # of the block, one a batch
     caches: list[DynamicCache] = []
 
@@ -236,8 +278,8 @@ def _logits(
         options = {"use_cache": past is not None, "past_key_values": past}
     changed = nullcontext() if edits is None else _going_on(blocks_of(model), edits, start, ids.shape[1])
     at = torch.tensor([prompt.at for prompt in prompts]) - start
-    with changed, head_at(model.model, torch.arange(len(prompts)), at):
-        logits: Tensor = model.model(input_ids=ids[:, start:].to(device), **options).logits[0]  # (prompts, vocabulary)
+    with changed:
+        logits = logits_at(model, torch.arange(len(prompts)), at, input_ids=ids[:, start:].to(device), **options)
     return logits.to(torch.float32)
 
 

@@ -26,6 +26,9 @@ class LoadedModel:
         max_tokens: The longest input, special tokens included, that the model has positions for.
         state: "trained", or "random" for a random-weights control.
         precision: In what it computes, for the record, such as "bfloat16"; how it is loaded is part of it.
+        head: The module that makes logits of hidden states, by its trial (`cxprobe.models.trials`); None where there is
+            none, so that logits of all positions are computed.
+        batched: Whether it answers texts in one batch as it answers each alone, by its trial.
     """
 
     kind: ClassVar[ModelKind]
@@ -37,6 +40,8 @@ class LoadedModel:
     max_tokens: int
     state: WeightsState = "trained"
     precision: str = "float32"
+    head: Any = None
+    batched: bool = True
 
     @property
     def facts(self) -> ModelFacts:

@@ -14,7 +14,7 @@ from transformers.utils import logging as transformers_logging
 
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source, check_digest, is_gguf, loaded_files, path_of
-from cxprobe.models.checks import check_report, check_trial, longest_input
+from cxprobe.models.checks import check_report, longest_input
 from cxprobe.models.gguf import dequantised
 from cxprobe.models.params import Load, ModelSpec
 
@@ -40,7 +40,13 @@ def open_source(slug: str, spec: ModelSpec) -> Source:
         source = replace(source, origin=f"sha256 {digest}")
     elif spec.sha256:
         raise ModelError(f"models.{slug}: sha256 is given, but '{spec.name}' is neither a local folder nor a GGUF file")
-    with source.refusing("config.json"):
+    inside = next(Path(source.path).glob("0_*/config.json"), None) if source.is_local else None
+    advice = (
+        f"The transformer of this sentence encoder stands in a folder of its own: take {inside.parent}"
+        if inside
+        else ""
+    )
+    with source.refusing("config.json", advice):
         if not source.is_local:
             # The files of a model are asked for one after the other. If a branch moved meanwhile, the weights would
             # otherwise be of another commit than the configuration, and the fingerprint would name a third.
@@ -58,8 +64,7 @@ def open_source(slug: str, spec: ModelSpec) -> Source:
         raise ModelError(f"{source} has no fast tokenizer (tokenizer.json); convert it first")
     if config.is_encoder_decoder:
         raise ModelError(f"{source} is an encoder with a decoder; probes take one or the other")
-    source = replace(source, config=config, tokenizer=tokenizer)
-    return replace(source, max_tokens=longest_input(source))
+    return replace(source, config=config, tokenizer=tokenizer)
 
 
 def load_model(source: Source, model_class: Any, device: str) -> Any:
@@ -84,8 +89,7 @@ def load_model(source: Source, model_class: Any, device: str) -> Any:
             f"{source}: load.device_map puts it on {model.device}, and this process computes on {here}; let "
             "compute.accelerator name what it runs on, with devices and num_nodes 1, or give more max_memory"
         )
-    check_trial(source, model.eval())
-    return model
+    return model.eval()
 
 
 def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
@@ -105,15 +109,18 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
     if source.is_local:
         options["use_safetensors"] = any(file.suffix == ".safetensors" for file in loaded_files(Path(source.path)))
     advice = f"look whether models.{source.slug}.load can be followed here: {load.options}" if spec.load else ""
+    options |= {
+        "config": source.config,
+        "dtype": getattr(torch, spec.dtype),
+        "output_loading_info": True,
+        "ignore_mismatched_sizes": True,  # they are refused below, by name
+    }
     with source.refusing("the weights", advice), _without_report():
-        model, report = model_class.from_pretrained(
-            source.path,
-            config=source.config,
-            dtype=getattr(torch, spec.dtype),
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # they are refused below, by name
-            **options,
-        )
+        model, report = model_class.from_pretrained(source.path, **options)
+        heads = {"lm_predictions": report["missing_keys"], "cls.predictions": report["unexpected_keys"]}
+        if all(any(key.startswith(head) for key in keys) for head, keys in heads.items()):
+            source.config.legacy = True  # a DeBERTa with the head that transformers itself trains
+            model, report = model_class.from_pretrained(source.path, **options)
     is_v3 = any(key.startswith("mask_predictions.") for key in report["unexpected_keys"])
     if model_class is DebertaV2Masked and is_v3:
         raise ModelError(
@@ -139,7 +146,7 @@ def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
         drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
         fingerprint = f"random, seed {spec.seed}, of {fingerprint}, drawn by {drawn_by}"
     precision = source.rounding + spec.precision
-    return spec.name, model, source.tokenizer, fingerprint, source.max_tokens, spec.weights, precision
+    return spec.name, model, source.tokenizer, fingerprint, longest_input(source, model), spec.weights, precision
 
 
 def _draw(source: Source, model_class: Any) -> Any:

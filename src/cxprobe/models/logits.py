@@ -1,40 +1,43 @@
 """A model's output at the positions that matter, and at no other."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+if TYPE_CHECKING:
+    from cxprobe.models.language_models import LoadedModel
+
 # Rows of logits that are normalised at a time: on a CPU log_softmax is several times as fast as logsumexp, as long as
 # its result is so small that no fresh memory is needed each time.
 _ROWS = 128
 
 
-@contextmanager
-def head_at(model: Any, rows: Tensor, columns: Tensor) -> Iterator[None]:
-    """Let a model apply its head at chosen positions only, so that its logits have the shape (1, n, vocabulary).
+def logits_at(model: "LoadedModel", rows: Tensor, columns: Tensor, **inputs: Any) -> Tensor:
+    """Return the logits at chosen positions of a batch, shape (n, vocabulary).
 
-    The model's own forward pass does all the work; a hook between its body and its head passes on the hidden states of
-    the chosen positions only. This is correct for every architecture whose head looks at one position at a time, as
-    all do.
+    The head of the model is applied at these positions only: a hook passes on their hidden states alone. That is
+    correct for every head that looks at one position at a time, which the trial of the model confirms.
 
     Args:
         model: A masked or causal language model.
         rows: Shape (n,): the rows of the chosen positions in the batch.
         columns: Shape (n,): their columns.
+        inputs: What the model reads.
     """
+    if model.head is None:
+        every: Tensor = model.model(**inputs).logits
+        return every[rows, columns]
 
-    def choose(_module: Any, _args: Any, output: Any) -> Any:
-        output["last_hidden_state"] = output["last_hidden_state"][rows, columns].unsqueeze(0)  # (1, n, dimensions)
-        return output
+    def choose(_module: Any, args: Any) -> Any:
+        return (args[0][rows, columns].unsqueeze(0), *args[1:])  # (1, n, dimensions)
 
-    hook = model.base_model.register_forward_hook(choose)
+    hook = model.head.register_forward_pre_hook(choose)
     try:
-        yield
+        chosen: Tensor = model.model(**inputs).logits[0]
+        return chosen
     finally:
         hook.remove()
 

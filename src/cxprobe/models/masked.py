@@ -11,14 +11,16 @@ import numpy as np
 import torch
 import transformers
 from numpy.typing import NDArray
+from torch import Tensor
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
-from cxprobe.models.logits import head_at, log_probabilities
+from cxprobe.models.logits import log_probabilities, logits_at
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.models.terms import Scheme
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
+from cxprobe.models.trials import ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:
@@ -53,9 +55,10 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
     """Load a model that fills masks, with its head; code of a checkpoint is never run.
 
     DeBERTa v1 and v2 keep their head as ``lm_predictions``, which transformers overlooks unless the configuration
-    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here. transformers does
-    not implement DeBERTa's enhanced mask decoder, which in training added the absolute positions between the encoder
-    and the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models. A random
+    says ``legacy=False`` (issues 15216, 15673, 18659 and 22790 of transformers); that is done here, unless the
+    checkpoint has the other head, ``cls.predictions``, which transformers itself trains. transformers does not
+    implement DeBERTa's enhanced mask decoder, which in training added the absolute positions between the encoder and
+    the head (issue 14585), so the head is applied to the encoder's last layer, as in other masked models. A
     random-weights control of DeBERTa has the authors' head.
 
     Arguments are those of `cxprobe.models.embedding.load_encoder`.
@@ -74,7 +77,52 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
         source.config.legacy = False
         if source.config.model_type == "deberta-v2":
             model_class = DebertaV2Masked
-    return MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
+    model = MaskedLM(*fields_of_model(source, load_model(source, model_class, device)))
+    return model if device == "meta" else _with_trial(source, model)
+
+
+def logits_at_masks(model: MaskedLM, copies: Tensor, masks: Tensor) -> Tensor:
+    """Return the logits at a position of each masked copy of a text.
+
+    Args:
+        model: The model; its trial has told whether copies can share a batch.
+        copies: Shape (copies, length): ids.
+        masks: Shape (copies,): the positions.
+
+    Returns:
+        Shape (copies, vocabulary).
+    """
+    lm = model.model.eval()
+    size = len(copies) if model.batched else 1
+    with torch.inference_mode():
+        parts = [
+            logits_at(model, torch.arange(len(some)), at, input_ids=some.to(lm.device))
+            for some, at in zip(torch.split(copies, size), torch.split(masks, size), strict=True)
+        ]
+    return torch.cat(parts)
+
+
+def _with_trial(source: "Source", model: MaskedLM) -> MaskedLM:
+    """Return a model that knows how it can be asked; its trial text is read with one mask, and with another.
+
+    Raises:
+        ModelError: See `cxprobe.models.trials`.
+    """
+    ids = torch.tensor(ids_of_trial(source, model.model)[: model.max_tokens])
+    masks = torch.tensor([len(ids) // 3, len(ids) - 1])
+    copies = ids.repeat(2, 1)
+    copies[torch.arange(2), masks] = model.tokenizer.mask_token_id
+    expected = []
+    for copy, at in zip(copies, masks, strict=True):
+        model, answer = read_plainly(source, model, copy.tolist())
+        expected.append(answer[at].log_softmax(-1).numpy())
+
+    def read(tried: MaskedLM) -> list[NDArray[np.float32]]:
+        return [*logits_at_masks(tried, copies, masks).float().cpu().log_softmax(-1).numpy()]
+
+    alone: dict[str, Any] = {"batched": False}
+    ways = [{}, alone, alone | {"head": None}]
+    return proven(model, read, lambda: expected, ways, getattr(torch, source.spec.dtype), str(source))
 
 
 class MaskedToken(NamedTuple):
@@ -151,9 +199,7 @@ class MaskedQuestions:
         masks = torch.tensor([at for _, at in rows])  # (rows,)
         row_of = torch.tensor([rows[question.copy, question.at] for question in questions])  # (questions,)
         targets = torch.tensor([question.target for question in questions])  # (questions,)
-        with torch.inference_mode(), head_at(model.model.eval(), torch.arange(len(rows)), masks):
-            logits = model.model(input_ids=input_ids.to(model.model.device)).logits[0]  # (copies, vocabulary)
-            numbers = log_probabilities(logits, row_of, targets)
+        numbers = log_probabilities(logits_at_masks(model, input_ids, masks), row_of, targets)
         return {key: numbers[position : position + 1] for position, key in enumerate(wanted)}
 
     def numbers(self, answers: Answers) -> NDArray[np.float64]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -19,6 +18,7 @@ from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import open_source
 from cxprobe.models.params import Member, ModelParams, ModelSpec, members_of
 from cxprobe.models.store import Answers, AnswerStore, Numbers, Questions, answers_folder
+from cxprobe.models.trials import relative_difference
 from cxprobe.run.params import Precision
 from cxprobe.run.processes import Processes, start_processes
 from cxprobe.run.progress import progress as show_progress
@@ -183,15 +183,6 @@ class MeasuredModel(Generic[M]):
             return None
         write_json(asked, folder / ASKED_FILE)
         return results
-
-
-def relative_difference(numbers: Numbers, expected: Numbers) -> float:
-    """Return the norm of the difference of two arrays of the same shape, divided by the norm of the second."""
-    size = float(np.linalg.norm(expected))
-    difference = float(np.linalg.norm(np.asarray(numbers, dtype=np.float64) - expected))
-    if size == 0:
-        return inf if difference else 0.0
-    return difference / size
 
 
 def measure_members(

@@ -1,6 +1,7 @@
 """Texts that a model scores: minimal pairs, answers, and the scores of their tokens."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +92,36 @@ def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
     return [{text: firsts.pop(text) for text in portion if text in firsts} for portion in portions]
 
 
-_WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
+class _Kinds(dict[int, str]):
+    """The kind of each character, by its number: space, (p)unctuation, (C)hinese, (m)ark or joiner, (l)etter, else."""
+
+    def __missing__(self, number: int) -> str:
+        """Return the kind of a character that was not met before, and keep it."""
+        character, kind = chr(number), "l"
+        category = unicodedata.category(character)
+        if character.isspace():
+            kind = " "
+        elif category[0] == "M" or category == "Cf":  # joiners of Arabic and Indic scripts, among others
+            kind = "m"
+        elif category[0] == "P" or (character.isascii() and not character.isalnum()):
+            kind = "p"
+        elif category == "Lo" and unicodedata.name(character, "").startswith("CJK"):
+            kind = "c"
+        self[number] = kind
+        return kind
+
+
+_KINDS = _Kinds()
+_WORD = re.compile("l[lm]*|[pc]m*|m+")  # of kinds
+
+
+def ends_of_words(text: str) -> list[int]:
+    """Return the character after the last of each word.
+
+    A word is a run of letters, digits and symbols with their marks and joiners; or one mark of punctuation; or one
+    Chinese character. So does BERT's basic tokenizer.
+    """
+    return [word.end() for word in _WORD.finditer(text.translate(_KINDS))]
 
 
 class Encoded(NamedTuple):
@@ -120,9 +150,8 @@ class Encoded(NamedTuple):
 def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> list[Encoded]:
     """Tokenise whole texts.
 
-    A word is a run of letters and digits, or any other single character except white space: the same for every model,
-    and what BERT's basic tokenizer makes of a text. A token belongs to the word of its last character; a token that
-    covers only white space belongs to the word that follows.
+    A token belongs to the word of its last character (`ends_of_words`); one that covers only white space belongs to the
+    word that follows. The white space after others, which ends a token in some tokenizers, is none of its characters.
 
     Args:
         tokenizer: A fast tokenizer.
@@ -147,12 +176,17 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> lis
         positions = [position for position, added in enumerate(special) if not added]
         if not positions:
             raise DataError(f"{text!r} has no token; is it empty?")
-        spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
+        spans = np.array([_trimmed(text, *offsets[position]) for position in positions], dtype=np.int64)  # (tokens, 2)
         last = np.maximum(spans[:, 1] - 1, spans[:, 0])  # the last character of each token
-        word_ends = [word.end() for word in _WORD.finditer(text)]
-        words = np.searchsorted(word_ends, last, side="right")
+        words = np.searchsorted(ends_of_words(text), last, side="right")
         encoded.append(Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words))
     return encoded
+
+
+def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
+    """Return the span of a token without the white space after it, unless that is all."""
+    token = text[start:stop]
+    return start, stop - len(token) + len(token.rstrip() or token)
 
 
 def check_length(text: str, tokens: int, max_tokens: int) -> None:

@@ -1,0 +1,135 @@
+"""A model proves itself when it is loaded: what it answers on the path that work takes, against plain forward passes.
+
+A plain pass reads one text, without padding and without a mask. Work reads many at a time, and some architectures then
+answer otherwise: positions that are counted in another way, layers that read padding, heads that go past the base
+model, a state that runs on from text to text. So two short texts are read in both ways. A model that does not answer
+alike in one way of working is asked in the next simpler one; a model that never does is refused.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cxprobe.errors import ModelError
+from cxprobe.models.checkpoints import Source, reason_of
+from cxprobe.models.language_models import LoadedModel
+from cxprobe.models.store import Numbers
+
+M = TypeVar("M", bound=LoadedModel)
+
+TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
+
+
+def relative_difference(numbers: Numbers, expected: Numbers) -> float:
+    """Return the norm of the difference of two arrays of the same shape, divided by the norm of the second."""
+    size = float(np.linalg.norm(expected))
+    difference = float(np.linalg.norm(np.asarray(numbers, dtype=np.float64) - expected))
+    if size == 0:
+        return np.inf if difference else 0.0
+    return difference / size
+
+
+def are_alike(found: Sequence[Numbers], expected: Sequence[Numbers], dtype: torch.dtype) -> bool:
+    """Return whether two lists of arrays differ by rounding alone, each by itself.
+
+    Rounding may cost half of the digits that a precision has: the square root of its unit is 0.0003 in float32, 0.03 in
+    float16 and 0.09 in bfloat16, of the spread of the expected numbers. A batch costs SmolLM2, with 30 blocks, 0.00001,
+    0.004 and 0.03 of it; a wrong position, or a token too many, costs a random model of two blocks 0.2 and more.
+    """
+    limit = torch.finfo(dtype if dtype.is_floating_point else torch.bfloat16).eps ** 0.5  # quantised weights
+    centred = ((one - other.mean(), other - other.mean()) for one, other in zip(found, expected, strict=True))
+    return all(relative_difference(*pair) <= limit for pair in centred)
+
+
+def ids_of_trial(source: Source, model: Any) -> list[int]:
+    """Return the ids of the trial's text, special ones included, no more than the model takes.
+
+    Raises:
+        ModelError: The tokenizer gives ids beyond the embedding, or reads all words as one token, as that does which
+            transformers makes up where the files of one are missing.
+    """
+    with source.refusing("the tokenizer"):
+        words = set(source.tokenizer(TRIAL, add_special_tokens=False, verbose=False)["input_ids"])
+        read: list[int] = source.tokenizer(TRIAL, verbose=False)["input_ids"]
+    rows = model.get_input_embeddings().weight.shape[0]
+    if len(words) < 2 or max(read) >= rows:
+        raise ModelError(
+            f"{source}: its tokenizer reads {TRIAL!r} as {len(words)} different tokens with ids of at most "
+            f"{max(read, default=0)}, and the embedding has {rows} rows; its files are missing, damaged or another "
+            "model's, so copy them beside the weights that they belong to"
+        )
+    return read
+
+
+def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tensor]:
+    """Return a model that knows its head, and its answer to one text, shape (tokens, ...), float32, on the CPU.
+
+    Raises:
+        ModelError: It cannot read the text; or what it answers is not finite, or the same at every token.
+    """
+    dtype, device = source.spec.dtype, model.model.device
+    called = list[tuple[Any, Any]]()  # the parts that the forward pass itself calls: the last one makes the logits
+
+    def note(part: Any, args: Any) -> None:
+        called.append((part, args))
+
+    advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
+    with source.refusing(f"cannot read a plain sentence in {dtype}", advice), torch.inference_mode():
+        hooks = [part.register_forward_pre_hook(note) for part in model.model.children()]
+        try:
+            output = model.model(input_ids=torch.tensor([ids], device=device))
+        finally:
+            for hook in hooks:
+                hook.remove()
+        answer: Tensor = output[0][0].float().cpu()
+    fault = ""
+    if not answer.isfinite().all():
+        fault = "NaN or infinite"
+    elif (answer == answer[:1]).all():
+        fault = "the same at every token"
+    if fault:
+        raise ModelError(
+            f"{source}: what it answers to {TRIAL!r} in {dtype} is {fault}, so its weights are damaged or do not "
+            "fit the precision; take float32, or copy or download it again, or take another checkpoint"
+        )
+    part, args = called[-1] if called else (None, ())
+    return replace(model, head=part if args and isinstance(args[0], Tensor) else None), answer
+
+
+def proven(
+    model: M,
+    read: Callable[[M], Sequence[Numbers]],
+    expected: Callable[[], Sequence[Numbers]],
+    ways: Sequence[Mapping[str, Any]],
+    dtype: torch.dtype,
+    place: str,
+) -> M:
+    """Return a model that works in the first way in which its answers are those of plain passes.
+
+    Args:
+        model: The model.
+        read: Reads the trial's texts as work does, by a model that works in one of the ways.
+        expected: Returns the answers of plain passes.
+        ways: Fields of the model and their values, the fastest way first.
+        dtype: Its precision.
+        place: Names the model at the beginning of a message.
+
+    Raises:
+        ModelError: There is no such way.
+    """
+    fault: Exception | None = None
+    for way in ways:
+        tried = replace(model, **way)
+        try:
+            if are_alike(read(tried), expected(), dtype):
+                return tried
+        except Exception as error:  # of transformers or PyTorch, which do not take what this way gives them
+            fault = error
+    raise ModelError(
+        f"{place}: it gives no answer to {TRIAL!r} that is the same in each pass, even where the text is alone"
+        f"{f' ({reason_of(fault)})' if fault else ''}; its architecture is not supported: take another model"
+    ) from fault
