@@ -99,13 +99,13 @@ class Comparison:
             good_score and bad_score in nats; margin, the difference; and accuracy, 1 if the right text scores higher, 0
             if the wrong one does, 0.5 for a tie.
         accuracy: The mean of accuracy: value, low and high (95 % interval) in [0, 1], and n, the number of pairs.
-        both: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are right
+        both_orders: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are right
             in both, 0.25 for independent guesses and nearly 0 for a preference for one of two people; else None.
     """
 
     table: pd.DataFrame
     accuracy: Estimate
-    both: Estimate | None = None
+    both_orders: Estimate | None = None
 
     def __repr__(self) -> str:
         """Return the accuracy with its interval, the number of pairs, and how many clusters the interval rests on."""
@@ -438,7 +438,7 @@ class LanguageModel(Encoder):
         if not {"order", f"{CLUSTER}frame"} <= {*table.columns}:
             return comparison
         for both in _estimates(rate_by(both_orders(clustered), "accuracy", [_ALL]), "accuracy"):
-            comparison = replace(comparison, both=both)
+            comparison = replace(comparison, both_orders=both)
         return comparison
 
     def fill(self, text: str | Iterable[str], candidates: Iterable[str]) -> pd.DataFrame:

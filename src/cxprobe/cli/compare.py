@@ -119,8 +119,8 @@ def _constructions_of(name: str) -> Path:
 def _print_comparison(result: "Comparison", by: Sequence[str], stream: TextIO) -> None:
     """Print the accuracy of pairs, and what follows from their orders, their conditions and the columns of ``by``."""
     print(f"accuracy {_with_interval(result.accuracy)}, {result.clustering}", file=stream)
-    if result.both is not None:
-        print(f"right in both orders {_with_interval(result.both)}", file=stream)
+    if result.both_orders is not None:
+        print(f"right in both orders {_with_interval(result.both_orders)}", file=stream)
     if result.reservation:
         print(result.reservation, file=stream)
     if {"frame", "condition"} <= {*result.table}:
