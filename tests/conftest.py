@@ -162,6 +162,7 @@ def shrink(params: dict) -> None:
     params["recognition"]["make"]["per_label"] = 6
     params["recognition"]["make"]["generated"] |= {"train_per_label": 6, "test_per_label": 6}
     params["recognition"]["embed"]["token_budget"] = 256
+    params["report"]["under_methods"] = []
     params["scenarios"] |= {"models": {"mlm": {}, "by-place": {}}, "constructions": ["toy"]}
     params["scenarios"]["make"]["share"] = 1.0
     params["pairs"] |= {

@@ -29,7 +29,7 @@ from cxprobe.tasks.pairs.evaluate import (
 )
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.replies import responses_of_replies
-from cxprobe.tasks.pairs.report import PUBLISHED, tables_of_pairs
+from cxprobe.tasks.pairs.report import PUBLISHED, pairs_beside_published
 from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
 from cxprobe.tasks.pairs.ways import with_ways
 
@@ -80,6 +80,10 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         of_source = f"pairs.benchmarks.{source}" if source in section.benchmarks else "pairs.make"
         return ["pairs.score", "pairs.evaluate", "pairs.ask", of_source]
 
+    def tables(rates: pd.DataFrame, _: pd.DataFrame) -> dict[str, pd.DataFrame]:
+        people = human_agreement(ratings[ratings["kind"] == "pairs"])
+        return {"tables/beside_published": pairs_beside_published(rates, people, *published)} if published else {}
+
     task = Evaluation(
         responses,
         FACETS,
@@ -92,9 +96,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
             control_of=dict(meaning[["construction", "control"]].drop_duplicates().to_numpy()),
             members=members,
         ),
-        tables=partial(
-            tables_of_pairs, people=human_agreement(ratings[ratings["kind"] == "pairs"]), published=published
-        ),
+        tables=tables,
         kept=KEPT,
         inside=inside,
     )

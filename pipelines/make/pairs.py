@@ -7,10 +7,9 @@ from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.pairs.described import described_tables, own_tables
+from cxprobe.tasks.pairs.described import own_tables
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, made_tables, pair_table
 from cxprobe.tasks.pairs.params import PairsStage
@@ -42,10 +41,7 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
         tables |= own_tables([of_construction.pairs for of_construction in built.values()])
     for name, benchmark in section.benchmarks.items():
         pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
-        table = pair_table(pairs)
-        write_table(table, stage.data / folder_of(name).with_suffix(".parquet"))
-        described = described_tables(with_balance(table, benchmark.by), benchmark.by)
-        tables |= {f"{folder_of(name)}/{stem}": of_pairs for stem, of_pairs in described.items()}
+        write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))
         counts |= {
             f"{name}.pairs": len(pairs),
             f"{name}.items": len({pair.item for pair in pairs}),

@@ -15,7 +15,6 @@ from cxprobe.tasks.prompts.make import (
     material_files,
 )
 from cxprobe.tasks.prompts.params import PromptsStage
-from cxprobe.tasks.prompts.report import item_words
 from cxprobe.tasks.prompts.wording import InferencePrompts, ReasoningPrompts, load_continuations, load_prompts
 
 COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_of_thought"]
@@ -29,7 +28,7 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     inference = load_prompts(InferencePrompts, wording=settings.wording)
     reasoning = load_prompts(ReasoningPrompts, wording=settings.wording)
     continuations = load_continuations()
-    materials, asked, every = {}, [], []
+    materials, asked = {}, []
     for name in stage.params.prompts.constructions:
         for path in material_files(name, settings):
             stage.use(path)
@@ -43,10 +42,9 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
         for stem, table in made.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
         asked += [questions, choices]
-        every.append(items)
     counted = pd.concat(asked).groupby(COUNTED, sort=False).size().reset_index(name="questions")
     counts = {"questions": int(counted["questions"].sum())}
-    return Outcome(counts=counts, tables={"questions": counted, **item_words(pd.concat(every))})
+    return Outcome(counts=counts, tables={"questions": counted})
 
 
 if __name__ == "__main__":

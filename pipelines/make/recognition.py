@@ -7,9 +7,7 @@ import pandas as pd
 from cxprobe.files.tables import write_table
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.recognition.make import read_subsets
 from cxprobe.tasks.recognition.params import RecognitionStage
-from cxprobe.tasks.recognition.report import subset_tables
 from cxprobe.tasks.recognition.sources import make_source
 
 
@@ -24,7 +22,7 @@ def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         write_table(made.rows, folder / "splits.parquet")
         counts.update(made.counts)
         origin = pd.DataFrame({"construction": [name], "source": [source]})
-        for stem, report in {**made.reports, **subset_tables(read_subsets(folder))}.items():
+        for stem, report in made.reports.items():
             tables[stem].append(origin.merge(report, how="cross"))
     return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})
 

@@ -2,20 +2,16 @@
 
 from collections import Counter
 
-import pandas as pd
-
 from cxprobe.files.tables import write_table
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
 from cxprobe.tasks.scenarios.params import ScenariosStage
-from cxprobe.tasks.scenarios.report import scenario_words
 from cxprobe.tasks.scenarios.rules import load_scenarios, scenarios_file
 
 
 def make_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
     params, seed, counts = stage.params.scenarios, stage.params.seed, Counter[str]()
-    tables = dict[str, pd.DataFrame]()
     for name in params.constructions:
         stage.use(scenarios_file(name))
         scenarios = load_scenarios(name)
@@ -23,9 +19,8 @@ def make_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
         texts = fill_texts(scenarios, items, own_texts=params.make.calibrated_by == "own_texts", seed=seed)
         write_table(items, stage.data / name / "items.parquet")
         write_table(texts, stage.data / name / "texts.parquet")
-        tables |= {f"{name}/{stem}": table for stem, table in scenario_words(texts, name).items()}
         counts.update(constructions=1, items=len(items), texts=len(texts), distinct_texts=texts["text"].nunique())
-    return Outcome(counts=counts, tables=tables)
+    return Outcome(counts=counts)
 
 
 if __name__ == "__main__":

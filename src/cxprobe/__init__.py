@@ -38,6 +38,7 @@ __all__ = [
     "load",
     "load_encoder",
     "minimal_pairs",
+    "overview",
     "probe",
     "read_pairs",
     "sentences",

@@ -16,7 +16,7 @@ says what to do.
 import re
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -48,8 +48,14 @@ from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pai
 from cxprobe.models.terms import Bos, Dtype, SchemeName
 from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
+from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models
 from cxprobe.results.contrast_verdicts import effects_of, frames_needed, verdicts_on
+from cxprobe.results.findings import findings_of, lead_findings
+from cxprobe.results.overview import Picture, as_svg, in_short
+from cxprobe.results.overview import overview as draw_overview
+from cxprobe.results.rates import ALL
+from cxprobe.results.sentences import by_model, headline, in_sum
 from cxprobe.results.verdict import BESIDE_CONTROL
 from cxprobe.seeding import generator_for
 from cxprobe.stats import (
@@ -81,6 +87,7 @@ from cxprobe.tasks.pairs.survey import (
     survey_rates,
     surveyed_constructions,
 )
+from cxprobe.tasks.registry import TASKS
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
 SEED = 2022
@@ -799,6 +806,46 @@ def sentences(
     described = whole.for_source(source)
     grammars = load_grammars(construction, described, constructions, source=source)
     return generate_sentences(construction, described, grammars, per_label, seed).sentences
+
+
+def overview(rates: pd.DataFrame, *, models: Sequence[str] | None = None, folder: str | Path | None = None) -> Picture:
+    """Draw what models know of constructions: the picture of the report's first page.
+
+    Args:
+        rates: Rates of one task or several, one below the other: the columns of ``results/evaluate_<task>/rates.csv``.
+        models: The models that are shown, in this order; None for all that have verdicts.
+        folder: The folder of all constructions; None for those that cxprobe carries.
+
+    Returns:
+        The picture as SVG, which a notebook shows; ``picture.said`` is what it says, in words.
+
+    Raises:
+        ConstructionError: A construction of the rates is not in the folder.
+        DataError: No rate has a verdict, or none of them is about one of the models.
+
+    Example:
+        >>> import cxprobe
+        >>> import pandas as pd
+        >>> rates = pd.read_csv("results/evaluate_pairs/rates.csv")  # doctest: +SKIP
+        >>> cxprobe.overview(rates, models=["smollm2-135m"])  # doctest: +SKIP
+    """
+    known = rates.fillna(dict.fromkeys(["facet", "level", "baseline", "verdict"], "")).astype({"level": str})
+    by_task = {str(name): table for name, table in known.groupby("task")}
+    named = {
+        TASKS[name].params.construction_of(entry)
+        for name, table in by_task.items()
+        for entry in table.loc[(table["verdict"] != "") & (table["construction"] != ALL), "construction"]
+    }
+    with chdir(_constructions(folder).parent):
+        constructions = read_constructions(sorted(named))
+        findings = findings_of({name: by_task[name] for name in TASKS if name in by_task}, TASKS, constructions)
+    shown = list(dict.fromkeys(one.model for one in findings)) if models is None else models
+    leads = lead_findings(findings, shown)
+    if not leads:
+        raise DataError(f"no rate with a verdict is about {', '.join(shown) or 'any model'}; give such rates")
+    names = {name: files.construction.name for name, files in constructions.items()}
+    said = [f"{headline(of_model, model)} {in_sum(of_model, names)}" for model, of_model in by_model(leads).items()]
+    return Picture(as_svg(draw_overview(leads, names, title=in_short)), " ".join(said).strip())
 
 
 def read_pairs(path: str | Path) -> pd.DataFrame:

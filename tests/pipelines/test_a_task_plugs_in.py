@@ -79,7 +79,7 @@ def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugg
     run(plugged, "dvc", "repro", "--single-item", *stages, "report")
     assert {one.data.params["model"] for one in runs(plugged, "greetings")} == {"mlm", "clm"}
     assert read_json(plugged / "results" / "evaluate_greetings" / "metrics.json").keys() == {"mlm", "clm"}
-    assert "Asked by greetings." in (plugged / "results" / "report" / "index.html").read_text()
+    assert "greetings</a>" in (plugged / "results" / "report" / "index.html").read_text()
     run(plugged, "cxprobe", "export", "csv", "all.csv")
     answers = pd.read_csv(plugged / "all.csv")
     assert len(answers[answers["task"] == "greetings"]) == 16

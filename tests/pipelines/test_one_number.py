@@ -12,7 +12,7 @@ from conftest import run
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import read_json, significant
 from cxprobe.results.findings import estimate_of
-from cxprobe.results.words import in_full
+from cxprobe.results.sentences import share
 from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
@@ -77,4 +77,5 @@ def test_pages_show_rates_as_they_are(finished_project, rates):
     assert len(shown)
     for rate in shown.to_dict("records"):
         if rate["model"] != "mock":
-            assert in_full(estimate_of(rate)) in texts, rate
+            unit = "frames" if rate["facet"] == "condition" else "items"
+            assert share(estimate_of(rate), unit) in texts, rate

@@ -240,8 +240,7 @@ def test_all_models_stand_side_by_side_in_one_table(outcomes):
     assert by_place["knows", "toy", "real"] == 1.0
     assert by_place["always-a", "toy", "real"] == 0.0
     assert "this run" in set(tables["tables/beside_published"]["source"])
-    assert set(tables["tables/clusters"]["construction"]) == {"toy", "agreement", "tense_past"}
-    assert {"composition", "words", "questions", "unbalanced", "benchmarks/others/words"} <= set(made)
+    assert {"questions", "unbalanced"} <= set(made)
 
 
 def test_a_fault_of_one_model_leaves_the_others_judged(outcomes):

@@ -21,7 +21,7 @@ from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.prompts.evaluate import UNDRAWN
 from cxprobe.tasks.prompts.params import AskedOf, PromptsStage
-from cxprobe.tasks.prompts.report import prompt_figures, read_published_results
+from cxprobe.tasks.prompts.report import prompt_figures
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
 7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
@@ -172,10 +172,9 @@ def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folde
     assert (baselines.groupby("dataset")["chance"].nunique() == 1).all()
     params = params_of_prompts()
     members = task_members(params)
-    published = read_published_results(lambda path: path)
     rates = read_table(folder / "data/evaluate_prompts/rates.parquet")
-    figures = prompt_figures(rates, members, params.prompts.evaluate.score, published)
-    assert set(figures) == {"inference_beside_published", "best_by_construction", "tests_by_prompt"}
+    figures = prompt_figures(rates, members, params.prompts.evaluate.score)
+    assert set(figures) == {"best_by_construction", "tests_by_prompt"}
     for name, figure in figures.items():
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert "m, pmi" in labels

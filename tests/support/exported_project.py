@@ -63,6 +63,7 @@ def write_small_project(folder: Path) -> None:
     content["prompts"] |= {"llms": {"mock": {}}, "models": {"mini-clm": {}}, "constructions": [MEANING]}
     content["prompts"]["make"]["premises"] = 1
     content["report"]["tested"]["models"] = []
+    content["report"]["under_methods"] = []
     content["models"] = {name: content["models"][name] for name in ("minilm", "mini-mlm", "mini-clm")}
     content["models"]["by-rule"] = {"kind": "baselines", "members": {RULE: {"kind": "shorter"}}}
     with (folder / "params.yaml").open("w") as file:

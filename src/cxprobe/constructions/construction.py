@@ -153,6 +153,8 @@ class Construction(Closed):
     """What people call it."""
     gloss: Prose
     """Form and meaning in a sentence."""
+    expects: Prose = ""
+    """What whoever knows its meaning expects, as it stands after "the model expects" in the sentence of a verdict."""
     slots: dict[Prose, Prose]
     """Slot -> what fills it."""
     positive: Prose

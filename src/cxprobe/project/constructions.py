@@ -33,15 +33,25 @@ def make_page() -> str:
     Raises:
         CxprobeError: A file has faults; `cxprobe check` tells those of all files.
     """
+    contents = read_constructions(construction_names(Path()))
+    return page_of(contents, _baseline_rates(contents))
+
+
+def read_constructions(names: Iterable[str]) -> dict[str, ConstructionFiles]:
+    """Return name -> the files of a construction in the working directory.
+
+    Raises:
+        CxprobeError: A file has faults; `cxprobe check` tells those of all files.
+    """
     contents = {}
-    for name in construction_names(Path()):
+    for name in names:
         items = {}
         for task_name, task in TASKS.items():
             entries = task.items_in(name)
             if entries:
                 items[task_name] = task.read_items(entries, lambda path: path)
         contents[name] = ConstructionFiles(load_construction(name), items)
-    return page_of(contents, _baseline_rates(contents))
+    return contents
 
 
 def _baseline_rates(contents: Mapping[str, ConstructionFiles]) -> pd.DataFrame:

@@ -12,6 +12,8 @@ from scipy.special import stdtr, stdtrit
 
 from cxprobe.stats import LEVEL, Estimate, holm
 
+CONDITION = "condition"
+"""The facet whose levels are the conditions of a contrast: construction, control, neutral, rival, "less_neutral" ..."""
 EQUIVALENCE = 0.2
 """The share of the control's effect within which a difference counts as none."""
 

@@ -25,11 +25,10 @@ LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and o
 SMALL_LETTER = 0.068  # of the names of rows in two lines, in inches
 LINE, LABEL_LINE = 0.22, 0.14  # of the legend, and of the name of a row, in inches
 BEST_BASELINE, PEOPLE, CHANCE = "best baseline", "people (majority)", "chance"  # in legends
-CONSTANT, LIMIT = "best constant answer", "limit: solved above"
+CONSTANT = "best constant answer"
 # What is drawn as a tick across a row -> how.
 _TICKS: Mapping[str, Mapping[str, Any]] = {
     CONSTANT: {"color": "0.35", "linestyle": ":", "linewidth": 1.4},
-    LIMIT: {"color": "black", "linewidth": 1.2},
     BEST_BASELINE: {"color": "black", "linewidth": 2},
     PEOPLE: {"color": OKABE_ITO[0], "linewidth": 2},
     CHANCE: {"color": "0.35", "linestyle": ":", "linewidth": 1.2},
@@ -38,8 +37,6 @@ SPREAD = 0.62  # of a row, over which the dots of one category are spread
 PANEL = 2.3  # the width of a panel, in inches
 # Fewest items -> the size of a mark, the width of its line and how dark both are.
 _MARKS: Mapping[Any, tuple[float, float, float]] = {0: (3.2, 0.8, 0.5), 30: (4.2, 1.3, 0.75), 300: (5.2, 2.0, 1.0)}
-FIXED_PREFERENCE = "preference"  # the column that marks rates of models with a fixed preference
-HOLLOW = "hollow: a fixed preference"  # in legends
 _TITLE, _HEADING = 0.095, 0.085  # of a letter of a title and of a panel's title, in inches
 
 
@@ -53,33 +50,29 @@ def dots(
     value: str = "accuracy",
     chance: float | None = 0.5,
     marks: Mapping[str, pd.DataFrame] = MappingProxyType({}),
-    unit: str = "",
 ) -> Figure:
     """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
 
     Args:
         table: Columns rows, colours and panels (their names), value, low, high and n, the number of items (NaN where
-            it is not known, as of published rates); and, where some models have a fixed preference, `FIXED_PREFERENCE`,
-            whose true rows have hollow marks.
+            it is not known, as of published rates).
         title: Of the figure.
         rows: The column whose values are the categories, in the table's order from the top; a value may have two lines.
         colours: The column whose values have a colour and a marker each.
         panels: The column whose values have a panel each.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
-        marks: What is drawn as a tick across a row, one of `BEST_BASELINE`, `PEOPLE`, `CHANCE`, `CONSTANT` and `LIMIT`
+        marks: What is drawn as a tick across a row, one of `BEST_BASELINE`, `PEOPLE`, `CHANCE` and `CONSTANT`
             -> the columns rows, value and, where it is not the same in every panel, panels. Rows and panels that the
             table lacks are not drawn.
-        unit: Of numbers that are no rates, such as "nats".
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
     texts = [str(name).split("\n") for name in names]
     lines = max(map(len, texts))
     longest = max(len(line) for text in texts for line in text)
     width = max(1.9, longest * (SMALL_LETTER if lines > 1 else LETTER)) + (PANEL + 0.25) * len(places)
-    hollow = FIXED_PREFERENCE in table and bool(table[FIXED_PREFERENCE].any())
     columns = max(1, min(4, int(width / (LEGEND + LETTER * max(len(str(kind)) for kind in kinds)))))
-    entries = len(kinds) + len(marks) + (chance is not None) + hollow
+    entries = len(kinds) + len(marks) + (chance is not None)
     row = max(ROW, ROW * len(kinds) / 4, LABEL_LINE * (lines + 0.5))
     height = len(names) * row + 1.5 + ceil(entries / columns) * LINE
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -101,10 +94,8 @@ def dots(
         if chance is not None:
             axes.axvline(chance, label=CHANCE, **_TICKS[CHANCE])
         axes.set_title(within(readable(str(panel)), PANEL / _HEADING), fontsize=10)
-        _draw_scale(axes, "x", is_rate=not unit)
-        axes.set_xlabel(f"{readable(value)}, {unit}" if unit else readable(value))
-    if hollow:
-        grid[0].plot([], [], label=HOLLOW, color="0.35", marker="o", linestyle="", markerfacecolor="white")
+        _draw_scale(axes, "x")
+        axes.set_xlabel(readable(value))
     # What stands in the second line of a name is a text and keeps its hyphens.
     labels = ["\n".join([readable(first), *others]) for first, *others in texts]
     grid[0].set_yticks(range(len(names)), labels, fontsize=8 if lines > 1 else 10)
@@ -120,7 +111,7 @@ def add_legend(figure: Figure, most: int, fontsize: float = 10) -> None:
     for axes in figure.axes:
         handles, labels = axes.get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
-    for label in (*_TICKS, HOLLOW):
+    for label in _TICKS:
         if label in entries:
             entries[label] = entries.pop(label)
     if entries:
@@ -260,11 +251,10 @@ def curves(
     return figure
 
 
-def _draw_scale(axes: Axes, along: Literal["x", "y"], *, is_rate: bool = True) -> None:
+def _draw_scale(axes: Axes, along: Literal["x", "y"]) -> None:
     """Give axes a grid across x or y, and a scale of rates along it."""
-    if is_rate:
-        axes.set(**{f"{along}lim": (-0.02, 1.02)})
-        getattr(axes, f"{along}axis").set_major_formatter(PercentFormatter(xmax=1))
+    axes.set(**{f"{along}lim": (-0.02, 1.02)})
+    getattr(axes, f"{along}axis").set_major_formatter(PercentFormatter(xmax=1))
     axes.grid(axis=along, color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -280,7 +270,7 @@ def draw_dots(axes: Axes, part: pd.DataFrame, value: str, y: NDArray[Any], label
 
     Args:
         axes: Where.
-        part: Columns value (its name), low, high, n, and perhaps `FIXED_PREFERENCE`.
+        part: Columns value (its name), low, high and n.
         value: The column of the rates.
         y: The height of each row of the table.
         label: In the legend.
@@ -288,8 +278,7 @@ def draw_dots(axes: Axes, part: pd.DataFrame, value: str, y: NDArray[Any], label
     """
     colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
     fewest = [max(fewest for fewest in _MARKS if n >= fewest) for n in part["n"].fillna(np.inf)]
-    hollow = part[FIXED_PREFERENCE].astype(bool) if FIXED_PREFERENCE in part else False
-    for (least, is_hollow), some in part.assign(y=y, least=fewest, hollow=hollow).groupby(["least", "hollow"]):
+    for least, some in part.assign(y=y, least=fewest).groupby("least"):
         size, width, alpha = _MARKS[least]
         axes.hlines(some["y"], some["low"], some["high"], color=colour, linewidth=width, alpha=alpha * 0.8)
         axes.plot(
@@ -298,7 +287,6 @@ def draw_dots(axes: Axes, part: pd.DataFrame, value: str, y: NDArray[Any], label
             color=colour,
             marker=marker,
             markersize=size,
-            markerfacecolor="white" if is_hollow else colour,
             alpha=alpha,
             linestyle="",
             label=label,

@@ -1,22 +1,22 @@
-"""Findings: rates as pages show them, each with the rate of the best baseline on the same items and the verdict."""
+"""Findings: the rates that have a verdict, each beside its baseline, its control and its other conditions."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, isnan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
 from cxprobe.models.params import Member, earlier_checkpoints, series_of
+from cxprobe.results.contrast_verdicts import CONDITION, effects_of, frames_needed
 from cxprobe.results.members import task_members
 from cxprobe.results.params import TaskParams
 from cxprobe.results.rates import ALL
-from cxprobe.results.schema import HALF
-from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS, Verdict
+from cxprobe.results.verdict import EVERY_VERDICT, Verdict
 from cxprobe.stats import Estimate
 
 if TYPE_CHECKING:
-    from cxprobe.results.inputs import ReportInputs
+    from cxprobe.results.inputs import ConstructionFiles
     from cxprobe.results.task import Task
 
 Question = Literal["form", "meaning", "words", "used"]
@@ -26,20 +26,13 @@ QUESTIONS: Mapping[Question, str] = {
     "words": "Does it say so?",
     "used": "Does it use what can be read from it?",
 }
-ASKED: Mapping[Question, str] = {"form": "about the form", "meaning": "about the meaning", "words": "in words"}
-_WORDS = {**VERDICTS, **BESIDE_CONTROL}
 _PLACE = ["construction", "source", "facet", "level", "measure", "model"]
-PREFERENCE = VERDICTS["preference"]
-SMOKE_TEST = VERDICTS["smoke_test"]
-NO_RATE = VERDICTS["no_rate"]
-CANNOT_BE_TOLD = BESIDE_CONTROL["cannot_be_told"]
-FOUND = (VERDICTS["above_baseline"], BESIDE_CONTROL["knows"])
 
 
 class Baseline(NamedTuple):
-    """The best baseline on the items of a finding."""
+    """What a finding is held against: the best baseline on the same items, or another condition of the same model."""
 
-    model: str
+    name: str
     rate: Estimate
 
 
@@ -51,23 +44,19 @@ class Finding:
         task: The task.
         construction: Its folder.
         model: The slug.
-        question: The column of the overview that it belongs to.
+        question: The question that it answers.
         way: The kind of items, such as "minimal pairs".
-        rate: The share of right answers; None where no rate sums them up.
-        baseline: The best baseline on the same kind of items; None if none ran.
-        table: The table that has the rate, relative to results/, without suffix.
+        rate: The share of right answers, or of frames whose contrast is above 0.
         chance: The rate of a guess, in [0, 1].
-        source: Where the items come from, as runs in MLflow name it.
-        run: The name of the construction in runs of MLflow; "" for its folder. Pairs of form have a name of their own.
-        headline: Whether it stands in the overview.
-        counted: Whether the overview counts it among the constructions that a model knows or not; a placebo is none.
-        note: A remark on the rate.
-        preference: The evidence of a fixed preference of the model; "" for none.
+        baseline: None if none ran.
         control: The rate of the control; None where there is none.
-        clusters: The number of independent groups that the items come from; None where that is not known.
-        verdict: The verdict on the rate.
-        detectable: The difference from the best baseline that would have been found four times in five, in (0, 1];
-            NaN if none would, None where it was not tested.
+        conditions: Of a contrast: condition -> its rate; else empty.
+        needed: Of a contrast: how many frames would show that it is like the neutral condition; else None.
+        key: The key of the verdict.
+        table: The table that has the rate, relative to results/, without suffix.
+        source: Where the items come from, as runs in MLflow name it.
+        run: The name of the construction in runs of MLflow: pairs of form have a name of their own.
+        headline: Whether it stands on the first page.
     """
 
     task: str
@@ -75,29 +64,27 @@ class Finding:
     model: str
     question: Question
     way: str
-    rate: Estimate | None
+    rate: Estimate
+    chance: float
     baseline: Baseline | None
+    control: Estimate | None
+    conditions: Mapping[str, Estimate]
+    needed: int | None
+    key: str
     table: str
-    chance: float = HALF
-    source: str = "own"
-    run: str = ""
-    headline: bool = True
-    counted: bool = True
-    note: str = ""
-    preference: str = ""
-    control: Estimate | None = None
-    clusters: int | None = None
-    verdict: Verdict = NO_RATE
-    detectable: float | None = None
+    source: str
+    run: str
+    headline: bool
 
     @property
-    def power(self) -> str:
-        """Where nothing was found, the difference from the best baseline that would have been; "" elsewhere."""
-        if self.detectable is None or self.verdict in (*FOUND, SMOKE_TEST, NO_RATE):
-            return ""
-        if isnan(self.detectable):
-            return "too few items"
-        return f"a lead of {ceil(100 * self.detectable)} points would be found"
+    def verdict(self) -> Verdict:
+        """The verdict."""
+        return EVERY_VERDICT[self.key]
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "frames" if self.conditions else "items"
 
 
 @dataclass
@@ -110,7 +97,8 @@ class ReportModels:
         mocks: Models that answer without a model: they try the pipeline, and are shown beside no other.
         baseline: Models that cannot know a construction.
         random_controls: Models with the architecture of another and random weights.
-        shown: The models that the report is about: trained, no mock models, and of a training the last checkpoint.
+        under_methods: Trained models that try the instruments, as `report.under_methods` names them.
+        shown: The models that the report is about.
     """
 
     members: Mapping[str, Member]
@@ -118,6 +106,7 @@ class ReportModels:
     mocks: list[str] = field(default_factory=list)
     baseline: list[str] = field(default_factory=list)
     random_controls: list[str] = field(default_factory=list)
+    under_methods: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
 
     @classmethod
@@ -128,9 +117,10 @@ class ReportModels:
             sections: Task -> what its stages read of params.yaml.
         """
         models = cls({member.slug: member for params in sections.values() for member in task_members(params)})
-        earlier = set[str]()
+        earlier, under_methods = set[str](), set[str]()
         for params in sections.values():
             earlier |= earlier_checkpoints(series_of(params.models, params.of_task.models))
+            under_methods |= {*params.report.under_methods}
         for slug, member in models.members.items():
             if slug in earlier:
                 models.earlier.append(slug)
@@ -138,63 +128,98 @@ class ReportModels:
                 models.mocks.append(slug)
             elif member.is_baseline:
                 models.baseline.append(slug)
-            elif member.state == "trained":
-                models.shown.append(slug)
-            else:
+            elif member.state != "trained":
                 models.random_controls.append(slug)
+            elif member.entry in under_methods:
+                models.under_methods.append(slug)
+            else:
+                models.shown.append(slug)
         return models
 
     @property
     def with_pages(self) -> list[str]:
         """Models that have a page of their own."""
-        return [*self.shown, *self.random_controls]
+        return [*self.shown, *self.under_methods, *self.random_controls]
 
     def label(self, slug: str) -> str:
         """Return the name of a model for people."""
         return self.members[slug].label if slug in self.members else slug
 
-    def question(self, model: str, question: Question) -> Question:
-        """Return the question that a model answers: "words" for one that is prompted, whatever the items are about."""
-        return "words" if model in self.members and self.members[model].is_asked else question
 
-
-def findings_of_rates(task: "Task", inputs: "ReportInputs", models: ReportModels) -> Iterator[Finding]:
-    """Yield the rates of a task that have a verdict and a place on pages, with the best baseline beside each.
+def findings_of(
+    rates: Mapping[str, pd.DataFrame], tasks: Mapping[str, "Task"], constructions: "Mapping[str, ConstructionFiles]"
+) -> list[Finding]:
+    """Return the findings of all tasks.
 
     Args:
-        task: The task.
-        inputs: The results of the run.
-        models: The models of the run.
+        rates: Task -> its rates, with the columns of `cxprobe.results.schema.RATES`; tasks that did not run are absent.
+        tasks: Name -> the task.
+        constructions: Folder -> its files.
     """
-    every = {tuple(row[name] for name in _PLACE): row for row in inputs.rates(task.name).to_dict("records")}
+    return [one for name, table in rates.items() for one in _findings(tasks[name], table, constructions)]
+
+
+def _findings(task: "Task", rates: pd.DataFrame, constructions: "Mapping[str, ConstructionFiles]") -> Iterator[Finding]:
+    rows = rates.to_dict("records")
+    every = {tuple(row[name] for name in _PLACE): row for row in rows}
+    asked = {row["model"] for row in rows if row["measure"] == "unparsed"}
+    levels = defaultdict[tuple[str, ...], dict[str, Estimate]](dict)
+    for row in rows:
+        if row["facet"] == CONDITION:
+            levels[row["construction"], row["model"], row["measure"]][row["level"]] = estimate_of(row)
     for place, row in every.items():
         if not row["verdict"] or row["construction"] == ALL:
             continue
         construction = task.params.construction_of(row["construction"])
-        label = task.row_label(row, inputs.items_of(construction, task.name))
+        files = constructions[construction]
+        items = files.items.get(task.name)
+        label = task.row_label(row, items)
         if not label:
             continue
-        of_baseline = every.get((*place[:-1], row["baseline"])) or task.baseline(row, inputs)
+        conditions, baseline, needed = dict[str, Estimate](), None, None
+        if row["facet"] == CONDITION:
+            conditions = levels[row["construction"], row["model"], row["measure"]]
+            baseline = Baseline(row["baseline"], conditions[row["baseline"]])
+            effects = effects_of(levels[row["construction"], row["model"], "contrast"])
+            needed = frames_needed(effects) if effects else None
+        elif of_baseline := every.get((*place[:-1], row["baseline"])) or task.baseline(row, rates):
+            baseline = Baseline(row["baseline"], estimate_of(of_baseline))
         yield Finding(
             task.name,
             construction,
             row["model"],
-            models.question(row["model"], task.question),
+            "words" if row["model"] in asked else task.question_of(row, items),
             label,
             estimate_of(row),
-            Baseline(row["baseline"], estimate_of(of_baseline)) if of_baseline else None,
+            float(row["chance"]),
+            baseline,
+            None if pd.isna(row["control"]) else estimate_of(row, "control", "control_"),
+            conditions,
+            needed,
+            row["verdict"],
             task.accuracy,
-            chance=float(row["chance"]),
-            source=row["source"],
-            run=row["construction"],
-            headline=task.in_overview(row, inputs, models),
-            counted=not inputs.is_placebo(construction),
-            note=task.note(row, inputs),
-            preference=task.preference(row, inputs) if row["verdict"] == "preference" else "",
-            control=None if pd.isna(row["control"]) else estimate_of(row, "control", "control_"),
-            verdict=_WORDS[row["verdict"]],
-            detectable=None if pd.isna(row["p_adjusted"]) else float(row["detectable"]),
+            row["source"],
+            row["construction"],
+            not files.construction.placebo and task.in_overview(row, rates, items),
         )
+
+
+def lead_findings(findings: Sequence[Finding], models: Sequence[str]) -> list[Finding]:
+    """Return the findings of the first page: of each question about a construction, the first that a model has.
+
+    Those of too few items are left out.
+
+    Args:
+        findings: Of all models, in the order of tasks; of several rates of one question the first counts, and one with
+            a contrast before all others.
+        models: The models, in the order in which they are shown.
+    """
+    first: dict[tuple[str, str, str], Finding] = {}
+    for one in sorted(findings, key=lambda one: not one.conditions):
+        if one.headline and one.model in models and one.key != "smoke_test":
+            first.setdefault((one.construction, one.question, one.model), one)
+    order = {model: number for number, model in enumerate(models)}
+    return sorted(first.values(), key=lambda one: order[one.model])
 
 
 def estimate_of(row: Mapping[Any, Any], value: str = "value", others: str = "") -> Estimate:

@@ -85,15 +85,22 @@ class ReportInputs:
             raise DataError(f"{construction} has results of {task}, and params.yaml does not name it; run `dvc repro`")
         return self.constructions[construction].items.get(task)
 
-    def is_placebo(self, construction: str) -> bool:
-        """Return True if there is nothing to know in the sentences of a construction."""
-        return self.constructions[construction].construction.placebo
-
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""
         if task not in self._tables:
             self._tables[task] = read_table(self.stage.use(evaluated(task) / "rates.parquet"))
         return self._tables[task]
+
+    def every_rate(self) -> dict[str, pd.DataFrame]:
+        """Return the rates of each task that asks about constructions of this project."""
+        return {name: self.rates(name) for name in self.tasks if self.sections[name].of_task.constructions}
+
+    def responses(self, task: str) -> pd.DataFrame:
+        """Return the responses of a task."""
+        key = f"{task} responses"
+        if key not in self._tables:
+            self._tables[key] = read_table(self.stage.use(evaluated(task) / "responses.parquet"))
+        return self._tables[key]
 
     def _files_of(self, construction: str) -> ConstructionFiles:
         self.stage.use(CONSTRUCTIONS_FOLDER / construction / "construction.yaml")

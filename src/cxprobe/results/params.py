@@ -36,13 +36,16 @@ class Families(Closed):
 
 
 class Report(Closed):
-    """The limit for data sets, the comparisons that are tested, and the address of MLflow."""
+    """The limit for data sets, the comparisons that are tested, the models of the first page, and MLflow's address."""
 
     limit: Annotated[float, Field(gt=0.5, le=1)]
     """The accuracy of a baseline above which a report says that a data set "is answered above chance without the
     construction", where chance is 0.5. Where chance is c, the limit lies at the same share of the way from c to 1."""
     tested: Families
     """The comparisons that have p values."""
+    under_methods: list[Slug] = Field(default_factory=list)
+    """Entries of models that try the instruments, such as one that was taught the constructions: the report has them
+    under Methods, and not on its first page."""
     mlflow: Annotated[str, StringConstraints(pattern=r"^https?://[^@\s]*[^@\s/]$")]
     """Where the report's links to runs lead, and `cxprobe ui` listens: this machine, or the team's server."""
 
@@ -54,13 +57,17 @@ class ReportParams(ModelParams):
     """The limit for statements about data sets, and the comparisons to test."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
-        """Yield the unknown models in report.tested.models."""
+        """Yield the unknown models in report.tested.models and report.under_methods."""
         yield from super().faults_between(constructions)
         known = sorted({member.slug for member in members_of(self.models, self.models)} | {*self.llms})
         for number, pair in enumerate(self.report.tested.models):
             for name in pair:
                 if name not in known:
                     yield f"report.tested.models[{number}]: '{name}' is not in models or llms{suggest(name, known)}"
+        entries = [*self.models, *self.llms]
+        for number, name in enumerate(self.report.under_methods):
+            if name not in entries:
+                yield f"report.under_methods[{number}]: '{name}' is not in models or llms{suggest(name, entries)}"
 
 
 class TaskParams(ReportParams):

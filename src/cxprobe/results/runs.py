@@ -9,9 +9,12 @@ import pandas as pd
 
 from cxprobe.models.params import Series
 from cxprobe.results.dots import dots_of_run
+from cxprobe.results.findings import estimate_of
 from cxprobe.results.members import EvaluatedModels
+from cxprobe.results.overview import Mark, draw
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import MEASURES
+from cxprobe.results.verdict import EVERY_VERDICT
 from cxprobe.results.words import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
@@ -109,6 +112,8 @@ def runs_of(
         series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         figures = dict(extras.figures)
+        if construction == ALL and (marks := _marks(rates[rates["model"] == model])):
+            figures["1_overview"] = draw(marks, [list(dict.fromkeys(mark.row for mark in marks))])
         if is_own and not member.is_baseline:
             figures |= dict(_figures(of_run[~is_curve], f"{member.label}: {construction}"))
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
@@ -173,6 +178,17 @@ def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
     for measure, rows in rates[drawn].groupby("measure", sort=False):
         table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
         yield str(measure), dots_of_run(table, f"{title}, {measure}", str(measure))
+
+
+def _marks(rates: pd.DataFrame) -> list[Mark]:
+    """Return the rates of one model that sum it up on a construction, as marks of a picture."""
+    summed = rates[rates["decides"] & (rates["verdict"] != "") & (rates["construction"] != ALL)]
+    marks = []
+    for row in summed.to_dict("records"):
+        control = None if pd.isna(row["control"]) else estimate_of(row, "control", "control_")
+        style = EVERY_VERDICT[row["verdict"]].style
+        marks.append(Mark(row["construction"], row["measure"], estimate_of(row), row["chance"], style, control=control))
+    return marks
 
 
 def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from cxprobe.labels.labels import PersonLabel
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
-from cxprobe.results.findings import Finding, Question, ReportModels, findings_of_rates
+from cxprobe.results.findings import Finding, Question, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.results.words import with_blanks
@@ -43,6 +43,20 @@ class Example(NamedTuple):
     wrong: str
 
 
+class RatedExample(NamedTuple):
+    """An item with what a model makes of it.
+
+    Attributes:
+        example: The item.
+        value: Its value.
+        unit: Of the value.
+    """
+
+    example: Example
+    value: float
+    unit: str
+
+
 @dataclass(frozen=True)
 class PageTable:
     """A table of a page: its title, the file of its numbers, relative to results/, and its cells."""
@@ -51,25 +65,6 @@ class PageTable:
     source: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class PageSection:
-    """A section that a task adds to the page of a construction.
-
-    Attributes:
-        title: Its heading.
-        about: A paragraph about it.
-        findings: Rates, drawn as bars.
-        tables: Tables below the bars.
-        has_verdicts: Whether each bar has a verdict.
-    """
-
-    title: str
-    about: str
-    findings: Sequence[Finding]
-    tables: Sequence[PageTable] = ()
-    has_verdicts: bool = True
 
 
 class Demand(NamedTuple):
@@ -96,14 +91,12 @@ class Task:
     Attributes:
         params: The class of the sections that its stages read; it has the name of the task.
         title: The title in reports, such as "Minimal pairs".
-        asked_by: The way of the task, for headings, such as "by minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
         question: The question that its rates answer, of models that are not prompted.
     """
 
     params: ClassVar[type[TaskParams]]
     title: ClassVar[str]
-    asked_by: ClassVar[str]
     steps: ClassVar[Sequence[str]]
     question: ClassVar[Question] = "meaning"
 
@@ -204,41 +197,33 @@ class Task:
         """Return the name in reports of a value of a column of `divided`."""
         return part
 
-    def findings(self, inputs: ReportInputs, models: ReportModels) -> Iterator[Finding]:
-        """Yield the rate of each model on all items of each construction."""
-        yield from findings_of_rates(self, inputs, models)
-
-    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the label of the items of a row of the rates; "" if pages do not show the row.
+    def question_of(self, row: Mapping[Any, Any], items: Any) -> Question:
+        """Return the question that a row of the rates answers, of models that are not prompted.
 
         Args:
             row: The row.
             items: The items of its construction, see `read_items`.
         """
+        return self.question
+
+    def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
+        """Return the label of the items of a row of the rates; "" if pages do not show the row."""
         return ""
 
-    def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
-        """Return True if the overview has a row of the rates."""
+    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> bool:
+        """Return True if the first page may have a row of the rates."""
         return bool(row["decides"])
 
-    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return a remark on a row of the rates."""
-        return ""
-
-    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
-        """Return the row of the rates that is the baseline of a row, if this is no model, such as random directions."""
+    def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any] | None:
+        """Return the row of the rates that is the baseline of a row, where it is not at the same place."""
         return None
-
-    def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return the evidence of a fixed preference of the model of a row."""
-        return ""
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return name -> a figure of the rates; a name with the folder of a construction is about that one."""
         return {}
 
-    def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
-        """Yield further sections of a construction's page."""
+    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[RatedExample]:
+        """Yield items of a finding with their values, the one with the greatest first."""
         yield from ()
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:

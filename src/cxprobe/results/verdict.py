@@ -1,127 +1,146 @@
 """Verdicts on rates, by stated rules. No other module decides them."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
 from cxprobe.stats import LEVEL, WIDEST
+
+Style: TypeAlias = Literal["found", "explained", "absent", "untold"]
+"""What a verdict comes down to: there is knowledge; nothing that needs it; there is none; it cannot be told."""
 
 
 class Verdict(NamedTuple):
     """A verdict on a rate.
 
     Attributes:
-        style: How pages show it.
-        sign: A sign that needs no colour.
+        style: How pages and pictures show it.
         words: In words.
         rule: When a rate says so.
+        sentence: The verdict as a sentence, see `cxprobe.results.sentences.sentence`.
     """
 
-    style: str
-    sign: str
+    style: Style
     words: str
     rule: str
+    sentence: str
 
+    @property
+    def sign(self) -> str:
+        """A sign that needs no colour."""
+        return SIGNS[self.style]
+
+
+SIGNS: Mapping[Style, str] = {"found": "▲", "explained": "◆", "absent": "○", "untold": "?"}
+"""Style -> its sign in texts."""
 
 VERDICTS: Mapping[str, Verdict] = {
     "above_baseline": Verdict(
-        "above-baseline",
-        "▲",
+        "found",
         "above the best baseline",
         "the interval lies above chance, and the difference from the best baseline that ran, on the same items, "
         "above 0, after Holm's correction where it is tested; where the two were not compared, their intervals do not "
         "overlap; a baseline that did not run may be right as often",
+        "{model} {does}, more often than {baseline}: {rate}.",
     ),
     "above_chance": Verdict(
-        "above-chance",
-        "◆",
+        "explained",
         "above chance, not shown to be above the best baseline",
         "the interval lies above chance, and the difference from the best baseline that ran is not shown to be above 0",
+        "It is not shown that {model} {does}: it is right {rate}, not shown to be more often than {baseline}.",
     ),
     "no_baseline": Verdict(
-        "above-chance",
-        "◇",
+        "explained",
         "above chance; no baseline ran",
         "the interval lies above chance, and no baseline ran",
+        "It is not shown that {model} {does}: it is right {rate}, above chance ({chance}), and no baseline ran.",
     ),
     "preference": Verdict(
-        "preference",
-        "⇄",
+        "untold",
         "a fixed preference",
         "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is "
         "mostly right where that answer is right, and mostly wrong where it is not",
+        "It cannot be told whether {model} {does}: it mostly chooses the same answer, and is right {rate}.",
     ),
     "some_variants": Verdict(
-        "preference",
-        "⇄",
+        "explained",
         "above chance in some variants only",
         "of form: the interval lies above chance, but items are not shown to be right in all of their variants more "
         "often than by guessing",
+        "It is not shown that {model} {does}: it is right {rate}, but not in all variants of an item.",
     ),
     "no_control": Verdict(
-        "preference",
-        "?",
+        "untold",
         "cannot be told, no control",
         "of meaning: the construction has no control, or the model was not asked it, so that a wrong answer may be due "
         "to the format and a right one to something else; `control:` in pairs.yaml names one",
+        "It cannot be told whether {model} {does}: it is right {rate}, and there is no control.",
     ),
     "no_difference": Verdict(
-        "none", "○", "not distinguishable from chance", "the interval contains chance, which is no proof of ignorance"
+        "untold",
+        "not distinguishable from chance",
+        "the interval contains chance, which is no proof of ignorance",
+        "It cannot be told whether {model} {does}: it is right {rate}, and chance is {chance}.",
     ),
-    "below_chance": Verdict("below", "▼", "below chance", "the interval lies below chance"),
+    "below_chance": Verdict(
+        "absent",
+        "below chance",
+        "the interval lies below chance",
+        "{model} does not {do}: it is right {rate}, below chance ({chance}).",
+    ),
     "smoke_test": Verdict(
-        "none", "·", "too few items", "the interval is wider than 50 points: a smoke test, of which a count is shown"
-    ),
-    "no_rate": Verdict(
-        "none",
-        "–",
-        "no rate",
-        "in each wording one answer is always right, so a rate over all of them would say nothing",
+        "untold",
+        "too few items",
+        "the interval is wider than 50 points: a smoke test, of which a count is shown",
+        "It cannot be told whether {model} {does}: too few items, of which it is right {rate}.",
     ),
 }
 """Key -> what it says, of rates without a control."""
 
 BESIDE_CONTROL: Mapping[str, Verdict] = {
     "knows": Verdict(
-        "above-baseline",
-        "▲",
+        "found",
         "knows",
         "the control is passed: the same questions about what is said in plain words are answered above chance, in "
         "both orders too; so are those about the construction, and better than by the best baseline that ran. Of "
         "contrasts: the control is above 0, and the construction is above 0, above the neutral condition and above the "
         "rival, after Holm's correction over the constructions of the model",
+        "{model} {does}, more than {beyond}: {rate}.",
     ),
     "does_not": Verdict(
-        "none",
-        "○",
+        "absent",
         "does not",
         "the control is passed, and the rate is not above chance. Of contrasts: the control is above 0, and the "
         "construction differs from the neutral condition by less than a fifth of the control's effect (90 % interval)",
+        "{model} does not {do}: it passes the control ({control}), and here it is right {rate}.",
     ),
     "cannot_be_told": Verdict(
-        "preference",
-        "?",
-        "cannot be told",
+        "untold",
+        "cannot be told, the control is failed",
         "the control is not passed: nothing is found even where the answer is said in plain words",
+        "It cannot be told whether {model} {does}: it is right {rate}, but fails the control, which says the same in "
+        "plain words ({control}).",
     ),
     "too_wide": Verdict(
-        "preference",
-        "?",
+        "untold",
         "cannot be told, the interval is too wide",
         "of contrasts: the control is above 0, and the intervals show neither that the construction is above the other "
         "conditions nor that it is like them",
+        "It cannot be told whether {model} {does}: {rate}, and the interval is too wide{needed}.",
     ),
     "without_construction": Verdict(
-        "above-chance",
-        "◆",
+        "explained",
         "answered without the construction",
         "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction. "
         "Of contrasts: the construction is above 0, and more than half of that is there in the neutral condition or "
         "the rival (95 % interval)",
+        "{model} {does}, but the construction is not needed for that: {rate}, and {baseline}.",
     ),
 }
 """Key -> what it says, of rates that have a control."""
+
+EVERY_VERDICT: Mapping[str, Verdict] = {**VERDICTS, **BESIDE_CONTROL}
 
 
 def with_verdicts(rates: pd.DataFrame) -> pd.DataFrame:

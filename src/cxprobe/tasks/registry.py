@@ -11,9 +11,12 @@ from cxprobe.tasks.recognition.task import RecognitionTask
 from cxprobe.tasks.scenarios.task import ScenariosTask
 
 TASKS: Mapping[str, Task] = {
-    task.name: task for task in (RecognitionTask(), ScenariosTask(), PairsTask(), PromptsTask(), InterventionsTask())
+    task.name: task for task in (PairsTask(), RecognitionTask(), ScenariosTask(), PromptsTask(), InterventionsTask())
 }
-"""Name of a task, of its section of params.yaml, and of its package -> the task."""
+"""Name of a task, of its section of params.yaml, and of its package -> the task.
+
+Of several rates that answer the same question, the report's first page has that of the first task.
+"""
 
 
 def all_experiments() -> Experiments:

@@ -12,7 +12,6 @@ from cxprobe.tasks.prompts.report import (
     MEAN,
     ONLY,
     best_and_mean,
-    item_words,
     prompt_figures,
     read_published_results,
     settings_beside_published,
@@ -133,8 +132,8 @@ def dots_in(axes):
 def test_models_have_their_labels_baselines_are_ticks_and_a_mock_is_drawn_only_alone():
     real = [*by_prompt("one", {"p": 0.5}), *by_prompt("two", {"p": 0.5})]
     mock, words = [*by_prompt("mock", {"p": 0.5})], [*by_prompt("words", {"none": 0.8})]
-    figures = prompt_figures(rates(*real, *mock, *words), MEMBERS, "pmi", PUBLISHED)
-    assert set(figures) == {"best_by_construction", "inference_beside_published"}
+    figures = prompt_figures(rates(*real, *mock, *words), MEMBERS, "pmi")
+    assert set(figures) == {"best_by_construction"}
     for figure in figures.values():
         labels = labels_of(figure)
         assert {"one, pmi", "two (random weights), pmi", "best baseline", "best constant answer"} <= labels
@@ -143,7 +142,7 @@ def test_models_have_their_labels_baselines_are_ticks_and_a_mock_is_drawn_only_a
         assert {point[0] for segment in tick.get_segments() for point in segment} == {0.8}
         (chance,) = [lines for lines in figure.axes[0].collections if lines.get_label() == "best constant answer"]
         assert {point[0] for segment in chance.get_segments() for point in segment} == {0.35}
-    alone = prompt_figures(rates(*mock, *words), MEMBERS, "pmi", PUBLISHED)["best_by_construction"]
+    alone = prompt_figures(rates(*mock, *words), MEMBERS, "pmi")["best_by_construction"]
     assert "mock (asked)" in labels_of(alone)
 
 
@@ -155,34 +154,9 @@ def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_t
         shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.True.base", 0.6)]
         shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.False.short", value)]
     shown += [("one", ALL, "reasoning", "test", "False.True.base", 0.6)]
-    figures = prompt_figures(rates(*shown), MEMBERS, "pmi", PUBLISHED)
+    figures = prompt_figures(rates(*shown), MEMBERS, "pmi")
     assert dots_in(figures["best_by_construction"].axes[0])["one, pmi"] == [0.75]
     tests = figures["tests_by_prompt"]
     assert [axes.get_title() for axes in tests.axes] == ["p", "r"]
     assert [tick.get_text() for tick in tests.axes[0].get_yticklabels()] == ["base", "short (C)"]
     assert [dots_in(axes)["one, pmi"] for axes in tests.axes] == [[0.6, 0.1], [0.6, 0.9]]
-
-
-def test_published_rates_are_drawn_in_the_settings_that_ran_and_two_sets_under_one_name_are_told_apart():
-    shown = [row for name in ("templatic", "cxnli", "challenge") for row in by_prompt("mock", {"p": 0.5}, name)]
-    figure = prompt_figures(rates(*shown), MEMBERS, "pmi", PUBLISHED)["inference_beside_published"]
-    left, right = (dots_in(axes) for axes in figure.axes)
-    assert [axes.get_title() for axes in figure.axes] == ["CxNLI", "CxNLI challenge"]
-    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["0 shots"]
-    assert left["gpt-4o-2024-05-13 (published)"] == [0.88]
-    assert {label for label, dots in left.items() if dots == [0.5]} >= {
-        "mock (asked), templatic",
-        "mock (asked), cxnli",
-    }
-    assert right["mock (asked)"] == [0.5]
-
-
-def test_items_are_counted_by_template_or_test():
-    rows = [("inference", "templatic", "t", "", f"It was {gold}.", "", gold) for gold in "012"]
-    rows += [("reasoning", "reasoning", "", test, "", "Ann ran.", "C") for test in ("base", "short")]
-    items = pd.DataFrame(rows, columns=["kind", "set", "template", "test", "hypothesis", "text", "gold"])
-    tables = item_words(items.assign(construction="x", question="Who ran?"))
-    templates = tables["templates"].set_index(["dataset", "label", "template"])["n"]
-    assert templates["x, templatic", "0", "t"] == templates["x, reasoning", "C", "short"] == 1
-    words = tables["words"].set_index(["dataset", "label", "word"])["count"]
-    assert (words["x, templatic", "0", "0"], words["x, templatic", "1", "0"]) == (1, 0)

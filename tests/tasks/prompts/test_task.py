@@ -5,33 +5,28 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from cxprobe.results.findings import findings_of_rates
+from cxprobe.results.findings import findings_of
 from cxprobe.tasks.prompts.task import PromptsTask
 
 ROW = {"construction": "toy", "source": "templatic", "measure": "accuracy", "model": "clm", "verdict": "does_not"}
 ROW |= {"facet": "setting", "level": "0.False.none", "decides": True, "value": 0.3, "low": 0.2, "high": 0.4, "n": 30}
 ROW |= {"chance": 1 / 3, "baseline": "rule", "difference": -0.1, "diff_low": -0.2, "diff_high": 0.1}
 ROW |= {"p_adjusted": float("nan"), "detectable": float("nan")}
+TOY = SimpleNamespace(items={}, construction=SimpleNamespace(placebo=False))
 ROW |= {"control": 0.5, "control_low": 0.4, "control_high": 0.6, "control_n": 20}
 
 
-def findings_of(*rows):
+def of_prompts(*rows):
     """Return the findings of rates, each `ROW` with changes."""
-    settings = SimpleNamespace(score="pmi")
-    params = SimpleNamespace(section=lambda _: SimpleNamespace(evaluate=settings, llms={"chat": {}}))
-    inputs = SimpleNamespace(
-        rates=lambda _: pd.DataFrame([ROW | row for row in rows]),
-        stage=SimpleNamespace(params=params),
-        is_placebo=lambda _: False,
-        items_of=lambda *_: None,
-    )
-    return [*findings_of_rates(PromptsTask(), inputs, SimpleNamespace(question=lambda *_: "meaning"))]
+    table = pd.DataFrame([ROW | row for row in rows])
+    return findings_of({"prompts": table}, {"prompts": PromptsTask()}, {"toy": TOY})
 
 
 def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
-    clm, chat = findings_of({}, {"model": "chat", "source": "reasoning", "level": "3.True.a.b", "decides": False})
-    assert (clm.way, clm.note) == ("inference, 0 shots", "by the likelihood of the answers (pmi)")
-    assert (chat.way, chat.note) == ("multiple choice, 3 shots, reasoned", "")
+    asked = {"model": "chat", "source": "reasoning", "level": "3.True.a.b", "decides": False}
+    clm, chat = of_prompts({}, asked, asked | {"measure": "unparsed", "verdict": ""})
+    assert (clm.way, clm.question) == ("inference, 0 shots", "meaning")
+    assert (chat.way, chat.question) == ("multiple choice, 3 shots, reasoned", "words")
     assert (clm.headline, chat.headline) == (True, False)
     assert (clm.control.value, clm.control.n) == (0.5, 20)
     assert clm.verdict.words == "does not"
@@ -40,9 +35,9 @@ def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
 @pytest.mark.parametrize("level", ["0.False.none", "1.False.templatic"])
 def test_a_baseline_is_asked_in_one_setting_and_stands_beside_all(level):
     of_rule = {"model": "rule", "verdict": "", "value": 0.6}  # at 0 shots
-    [finding] = findings_of({"level": level}, of_rule)
-    assert (finding.baseline.model, finding.baseline.rate.value) == ("rule", 0.6)
+    [finding] = of_prompts({"level": level}, of_rule)
+    assert (finding.baseline.name, finding.baseline.rate.value) == ("rule", 0.6)
 
 
 def test_rates_by_what_is_no_setting_are_on_no_page():
-    assert not findings_of({"facet": "all_settings", "level": ""}, {"facet": "test", "level": "False.True.base"})
+    assert not of_prompts({"facet": "all_settings", "level": ""}, {"facet": "test", "level": "False.True.base"})

@@ -14,9 +14,7 @@ from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, TagNgrams
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.recognition.make import read_subsets
 from cxprobe.tasks.recognition.params import RecognitionStage
-from cxprobe.tasks.recognition.report import subset_tables
 
 SOURCES = ["generated", "mined", "marked"]
 PANEL = BaselineSet(
@@ -146,8 +144,6 @@ def test_of_marked_sentences_baselines_and_controls_have_the_words_of_the_span_a
         assert outcome.headline[panel]["toy, marked"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     folds = read_table(folder / "data/measure_recognition/one/toy/marked/folds.parquet")
     assert set(folds["cluster_word"]) == set(NAMES)
-    words = subset_tables(read_subsets(folder / "data/make_recognition/toy/marked"))["words"]
-    assert set(words["word"]) == {"the", *NAMES}
 
 
 def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_control(evaluated_once):

@@ -6,10 +6,10 @@ relative to results/, which the pages lie two or three folders below.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple
+from functools import partial
 from importlib.metadata import version
 from itertools import product
-from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -19,25 +19,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
-from cxprobe.results.comparisons import COMPARISON
-from cxprobe.results.findings import (
-    CANNOT_BE_TOLD,
-    FOUND,
-    NO_RATE,
-    QUESTIONS,
-    SMOKE_TEST,
-    Finding,
-    Question,
-    ReportModels,
-    estimate_of,
-)
-from cxprobe.results.inputs import ReportInputs
+from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
+from cxprobe.results.inputs import ConstructionFiles, ReportInputs
+from cxprobe.results.overview import Mark, as_svg, draw, in_short, overview
 from cxprobe.results.pages.reservations import reservations_of
 from cxprobe.results.params import Report
-from cxprobe.results.rates import ALL
-from cxprobe.results.task import PageTable, Task
-from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
-from cxprobe.results.words import in_full, interval, number, percent
+from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
+from cxprobe.results.task import Example, PageTable
+from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS, Style
+from cxprobe.results.words import in_full, percent
 from cxprobe.run.record import STAGE_TAG
 
 if TYPE_CHECKING:
@@ -46,49 +36,34 @@ if TYPE_CHECKING:
 MLFLOW_COMMAND = "cxprobe ui"
 # Versions without what a build adds to them, such as "+cpu".
 _SHOWN = ["cxprobe", "torch", "transformers", "scikit-learn", "numpy", "scipy", "pandas", "nltk", "spacy", "wordfreq"]
-WIDTH, HEIGHT, MARGIN = 200.0, 20.0, 8.0  # of the bars
-_DIFFERENCE = ("first", "second", "difference in points", "interval", "n", "p in its family (Holm)", "detectable")
-_KNOWS: Mapping[Question, str] = {
-    "form": "knows the form",
-    "meaning": "expects the meaning",
-    "words": "says so",
-    "used": "uses one direction of its vectors",
-}
+_RATE = ("accuracy", "low", "high", "n")
+_FRAMES = 3  # the strongest and the weakest
+_DIFFERENCE = (
+    "items",
+    "first",
+    "second",
+    "difference in points",
+    "interval",
+    "n",
+    "p in its family (Holm)",
+    "detectable",
+)
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table of the overview: what models get on constructions in one way of asking.
-
-    Attributes:
-        question: The question.
-        by: In which way.
-        models: Its columns.
-        rows: A construction and the kind of its items -> model -> finding; none for what it was not asked.
-    """
-
-    question: Question
-    by: str
-    models: Sequence[str]
-    rows: Mapping[tuple[str, str], Mapping[str, Finding]]
-
-
-def findings_of(inputs: ReportInputs, models: ReportModels) -> list[Finding]:
-    """Return the findings of every model that has a page, on all items of all constructions."""
-    findings = [finding for task in inputs.tasks.values() for finding in task.findings(inputs, models)]
-    order = {slug: number for number, slug in enumerate(models.with_pages)}
-    return sorted((one for one in findings if one.model in order), key=lambda one: order[one.model])
+def shown_first(findings: Sequence[Finding], models: ReportModels) -> list[Finding]:
+    """Return the findings of the first page; where every model stands under Methods, those of these."""
+    return lead_findings(findings, models.shown) or lead_findings(findings, models.under_methods)
 
 
 def render_pages(
     inputs: ReportInputs, models: ReportModels, findings: Sequence[Finding], drawn: "Mapping[str, Figure]"
 ) -> dict[str, str]:
-    """Return path relative to results/report/ -> the HTML of every page.
+    """Return path relative to results/report/ -> the text of every page, and of the picture of the first one.
 
     Args:
         inputs: What the run has left.
         models: Its models.
-        findings: What `findings_of` returns of both.
+        findings: What `cxprobe.results.findings.findings_of` returns of both.
         drawn: Path below the results of the report, without suffix -> a figure; one whose name has the folder of a
             construction is about it.
     """
@@ -103,9 +78,27 @@ def render_pages(
         return environment.get_template(template).render(root=root, **content)
 
     known = {slug: _facts(member) for slug, member in models.members.items()}
-    grids = _grids(_of_overview(findings, models), inputs.tasks)
-    pages = {
-        "index.html": page("index.html", "", headline=_headline(grids), grids=grids, facts=known),
+    first = shown_first(findings, models)
+    names = names_of(inputs.constructions)
+    pages = dict[str, str]()
+    pictured = []
+    if first:
+        picture_of = partial(
+            overview, first, names, labels=models.label, title=lambda one: _on_hover(one, inputs), link=_page_of
+        )
+        pages["overview.svg"] = as_svg(picture_of())
+        pictured = [as_svg(picture_of(narrow=narrow), of_page=True) for narrow in (False, True)]
+    pages |= {
+        "index.html": page(
+            "index.html",
+            "",
+            pictures=pictured,
+            headlines=[headline(of_model, models.label(slug)) for slug, of_model in by_model(first).items()],
+            said={slug: in_sum(of_model, names) for slug, of_model in by_model(first).items()},
+            example=_example(first, inputs),
+            first=first,
+            facts=known,
+        ),
         "figures.html": page(
             "figures.html", "", pictures=pictures.get("", []), tables=_published(None, inputs, models)
         ),
@@ -118,79 +111,73 @@ def render_pages(
         of_model = [finding for finding in findings if finding.model == slug]
         pages[f"models/{slug}.html"] = page("model.html", "../", slug=slug, **_model(slug, of_model, inputs, models))
     versions = {name: version(name).partition("+")[0] for name in _SHOWN}
-    pages["methods.html"] = page("methods.html", "", inputs=inputs, models=models, versions=versions, facts=known)
+    tried = lead_findings(findings, [*models.under_methods, *models.random_controls])
+    pages["methods.html"] = page(
+        "methods.html", "", inputs=inputs, models=models, versions=versions, facts=known, tried=tried
+    )
     return pages
 
 
-def _of_overview(findings: Sequence[Finding], models: ReportModels) -> list[Finding]:
-    return [finding for finding in findings if finding.headline and finding.model in models.shown]
+def names_of(constructions: Mapping[str, ConstructionFiles]) -> dict[str, str]:
+    """Return construction -> its name for people."""
+    return {slug: files.construction.name for slug, files in constructions.items()}
 
 
-def _headline(grids: Sequence[Grid]) -> dict[str, str]:
-    """Return a summary of the findings, a sentence for each model."""
-    said: dict[str, list[str]] = {model: [] for grid in grids for model in grid.models}
-    for grid in grids:
-        knows = _KNOWS[grid.question]
-        for model in grid.models:
-            findings = [cells[model] for cells in grid.rows.values() if model in cells]
-            verdicts = [one.verdict for one in findings if one.counted and one.verdict not in (SMOKE_TEST, NO_RATE)]
-            of = f"of {len(verdicts)} {grid.by}"
-            found = sum(verdict in FOUND for verdict in verdicts)
-            failed = verdicts.count(CANNOT_BE_TOLD)
-            if failed and failed == len(verdicts):
-                said[model].append(f"whether it {knows} cannot be told in any {of}, since it fails the controls")
-            elif failed:
-                untold = f"({failed} cannot be told, since it fails the control)"
-                said[model].append(f"{knows} in {found or 'none'} {of} {untold}")
-            elif verdicts:
-                said[model].append(f"{knows} in {found or 'none'} {of}")
-    return {model: f"{'; '.join(parts) or 'too few items for a rate'}." for model, parts in said.items()}
+def _page_of(finding: Finding) -> str:
+    return f"constructions/{finding.construction}.html"
 
 
-def _grids(findings: Sequence[Finding], tasks: Mapping[str, Task]) -> list[Grid]:
-    """Return the tables of the overview."""
-    grids = []
-    for question, (name, task) in product(QUESTIONS, tasks.items()):
-        rows: dict[tuple[str, str], dict[str, Finding]] = {}
-        for one in findings:
-            if (one.question, one.task) == (question, name):
-                rows.setdefault((one.construction, one.way), {})[one.model] = one
-        if rows:
-            models = list(dict.fromkeys(model for cells in rows.values() for model in cells))
-            grids.append(Grid(question, task.asked_by, models, rows))
-    return grids
+def _examples(finding: Finding, inputs: ReportInputs) -> Iterator[Example]:
+    """Yield the examples of the construction of a finding that are of its kind."""
+    task, items = inputs.tasks[finding.task], inputs.items_of(finding.construction, finding.task)
+    kind = finding.way.partition(",")[0].replace("pairs", "pair")
+    if items is not None:
+        yield from (one for one in task.examples(items) if one.kind.startswith(kind))
 
 
-def overview_table(findings: Sequence[Finding], models: ReportModels) -> pd.DataFrame:
-    """Return the numbers of the overview as a table: one row a finding that stands in it.
+def _on_hover(finding: Finding, inputs: ReportInputs) -> str:
+    example = next(_examples(finding, inputs), None)
+    shown = f"\n{example.text} {example.right} | not: {example.wrong}" if example else ""
+    return f"{in_short(finding)}{shown}"
+
+
+def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object]:
+    """Return the most certain finding of the first page that has an example, with this; nothing if none has."""
+    for one in sorted(first, key=lambda one: (one.verdict.style != "found", not one.conditions, -one.rate.value)):
+        examples = list(_examples(one, inputs))
+        if examples:
+            return {"finding": one, "examples": examples[:4] if one.conditions else examples[:1]}
+    return {}
+
+
+def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> pd.DataFrame:
+    """Return the numbers of the first pages as a table: one row a finding that may stand there.
 
     Args:
-        findings: What `findings_of` returns.
+        findings: What `cxprobe.results.findings.findings_of` returns.
+        inputs: What the run has left.
         models: The models.
 
     Returns:
-        construction, model, question, way, accuracy, low, high, n, chance, best_baseline (the model),
-        baseline_accuracy, baseline_low, baseline_high, baseline_n, control, control_low, control_high, control_n,
-        detectable (see `cxprobe.results.findings.AgainstBaseline`), verdict and table; an empty text where there is no
-        number.
+        construction, model, question, way, accuracy, low, high, n, chance, best_baseline (its name), baseline_accuracy,
+        baseline_low, baseline_high, baseline_n, control, control_low, control_high, control_n, verdict, sentence and
+        table; an empty text where there is no number.
     """
+    columns = ["construction", "model", "question", "way", *_RATE, "chance", "best_baseline"]
+    columns += [*(f"baseline_{name}" for name in _RATE), "control", *(f"control_{name}" for name in _RATE[1:])]
     rows = []
-    for finding in _of_overview(findings, models):
+    for one in findings:
+        if not one.headline or one.model not in [*models.shown, *models.under_methods]:
+            continue
         rate, baseline, control = (
             astuple(estimate) if estimate else ("",) * 4
-            for estimate in (finding.rate, finding.baseline and finding.baseline.rate, finding.control)
+            for estimate in (one.rate, one.baseline and one.baseline.rate, one.control)
         )
-        names = (finding.construction, finding.model, finding.question, finding.way)
-        best = finding.baseline.model if finding.baseline else ""
-        detectable = finding.detectable
-        power = "" if detectable is None or pd.isna(detectable) else detectable
-        numbers = (*rate, finding.chance, best, *baseline, *control, power)
-        rows.append((*names, *numbers, finding.verdict.words, f"{finding.table}.csv"))
-    rates = ("accuracy", "low", "high", "n")
-    columns = ["construction", "model", "question", "way", *rates, "chance", "best_baseline"]
-    columns += [*(f"baseline_{name}" for name in rates), "control", *(f"control_{name}" for name in rates[1:])]
-    columns += ["detectable", "verdict", "table"]
-    return pd.DataFrame(rows, columns=columns, dtype=object)
+        names = (one.construction, one.model, one.question, one.way)
+        numbers = (*rate, one.chance, one.baseline.name if one.baseline else "", *baseline, *control)
+        said = sentence(one, models.label(one.model), inputs.constructions[one.construction].construction)
+        rows.append((*names, *numbers, one.verdict.words, said, f"{one.table}.csv"))
+    return pd.DataFrame(rows, columns=[*columns, "verdict", "sentence", "table"], dtype=object)
 
 
 def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
@@ -203,7 +190,7 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
         experiments: How many experiments there may be.
         server: The address of MLflow's server.
     """
-    sought = {"model": finding.model, "construction": finding.run or finding.construction, "source": finding.source}
+    sought = {"model": finding.model, "construction": finding.run, "source": finding.source}
     conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
     conditions.append(f"tags.\"{STAGE_TAG}\" = 'evaluate_{finding.task}'")
     listed = json.dumps([str(number + 1) for number in range(experiments)])
@@ -221,18 +208,18 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     )
     server = inputs.stage.params.section(Report).mlflow
     experiments = sum(len(task.experiments) for task in inputs.tasks.values())
-    environment.filters |= {"percent": percent, "n": number, "in_full": in_full, "label": models.label}
-    # Where a rate stands in a bar, from the left; how heavy a mark for n items is, 1 for a thousand and more.
-    environment.filters["x"] = lambda rate: round(MARGIN + rate * (WIDTH - 2 * MARGIN), 2)
-    environment.filters["weight"] = lambda n: round(min(1.0, 0.25 + 0.25 * log10(max(n, 1))), 3)
+    environment.filters |= {"percent": percent, "in_full": in_full, "label": models.label}
+    environment.filters["sentence"] = lambda one: sentence(
+        one, models.label(one.model), inputs.constructions[one.construction].construction
+    )
     environment.globals |= {
         "QUESTIONS": QUESTIONS,
         "VERDICTS": VERDICTS.values(),
         "BESIDE_CONTROL": BESIDE_CONTROL.values(),
         "MLFLOW": server,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
-        "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},
-        "PIXELS": {"width": WIDTH, "height": HEIGHT},
+        "names": names_of(inputs.constructions),
+        "CONDITIONS": CONDITIONS,
         "run_of": lambda finding: runs_in_mlflow(finding, experiments, server),
         "mocks": models.mocks,
         "baseline": models.baseline,
@@ -245,37 +232,36 @@ def _construction(
     slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
 ) -> dict[str, object]:
     files, tasks = inputs.constructions[slug], inputs.tasks.values()
-    of_lines = [table for task in tasks for table in task.tables("construction", slug, inputs, models)]
+    tables = [table for task in tasks for table in task.tables("construction", slug, inputs, models)]
     compared = _compared("construction", slug, inputs, models)
-    sections = [section for task in tasks for section in task.sections(slug, inputs, models)]
+    contrasts = [one for one in lead_findings(findings, models.shown or models.under_methods) if one.conditions]
+    marks = [
+        Mark(called, models.label(one.model), one.conditions[name], one.chance, _style_of(name, one))
+        for one, (name, called) in product(contrasts, CONDITIONS.items())
+        if name in one.conditions
+    ]
+    rows = list(dict.fromkeys(mark.row for mark in marks))
+    rated = list(inputs.tasks[contrasts[0].task].examples_beside(contrasts[0], inputs)) if contrasts else []
     return {
         "about": files.construction,
         "reserved": list(reservations_of(slug, findings, inputs, models)),
         "examples": [example for name, items in files.items.items() for example in inputs.tasks[name].examples(items)],
-        "by_question": {question: [one for one in findings if one.question == question] for question in QUESTIONS},
-        "sections": [replace(section, tables=_filled(section.tables)) for section in sections],
-        "tables": _filled([*_baseline(slug, inputs, models), *of_lines, *compared]),
+        "findings": findings,
+        "conditions": as_svg(draw(marks, [rows]), of_page=True) if marks else "",
+        "strongest": rated[:_FRAMES],
+        "weakest": rated[_FRAMES:][-_FRAMES:],
+        "rated_by": contrasts[0].model if contrasts else "",
+        "tables": _filled([*tables, *compared]),
         "published": _published(slug, inputs, models),
     }
 
 
-def _baseline(construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-    """Yield the rates of every baseline on the items of a construction."""
-    for name, task in inputs.tasks.items():
-        rates = inputs.rates(name)
-        of_baseline = rates[(rates["measure"] == "accuracy") & rates["model"].isin(models.baseline)]
-        of_it = of_baseline["construction"].map(inputs.sections[name].construction_of) == construction
-        rows = []
-        for row in of_baseline[of_it & (of_baseline["construction"] != ALL)].to_dict("records"):
-            rate, label = estimate_of(row), task.row_label(row, inputs.items_of(construction, name))
-            if label:
-                rows.append([row["model"], label, percent(rate.value), interval(rate), f"{rate.n:,}"])
-        head = ["baseline", "items", "accuracy", "interval", "n"]
-        yield PageTable(f"Rates of baselines: {name}", task.accuracy, head, rows)
+def _style_of(condition: str, finding: Finding) -> Style | None:
+    return finding.verdict.style if condition == "construction" else None
 
 
 def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-    """Yield the paired differences about a construction or a model, without mock models."""
+    """Yield the tested paired differences about a construction or a model, without mock models."""
     for name, task in inputs.tasks.items():
         path = task.comparisons
         table = inputs.table(path)
@@ -284,32 +270,23 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         named = [column] if column == "construction" else ["first", "second"]
         folders = table.assign(construction=table["construction"].map(inputs.sections[name].construction_of))
         is_mock = table[["first", "second"]].isin(models.mocks).any(axis=1)
-        texts = {key: "" for key in ("level",) if key in table}
-        compared = table[(folders[named] == value).any(axis=1) & ~is_mock].fillna(texts)
-        numbers = ["difference", "low", "high", "p_holm", "detectable"]
-        compared = compared.assign(**{key: pd.to_numeric(compared[key], errors="coerce") for key in numbers})
-        tested = compared["p_holm"].notna()
-        title = f"Paired differences on the same items: {name}"
-        if tested.any() and compared.loc[tested, "detectable"].isna().all():
-            title += "; too few clusters for any tested one to be significant"
-        constant = {"task": name, "source": "own", "level": "", column: value}
-        by = [str(key) for key in compared.columns if key not in (*COMPARISON, "facet")]
-        by = [key for key in by if (compared[key].astype(object).fillna("") != constant.get(key)).any()]
+        tested = table[(folders[named] == value).any(axis=1) & ~is_mock & table["p_holm"].notna()]
         rows = []
-        for _, row in compared[compared["difference"].notna()].iterrows():
+        for row in tested.to_dict("records"):
+            items = [row[key] for key in ("construction", "source", "level") if row[key] not in ("own", value)]
             rows.append(
                 [
-                    *(task.part_name(str(row[key])) for key in by),
-                    models.label(str(row["first"])),
-                    models.label(str(row["second"])),
+                    ", ".join(task.part_name(item) for item in items if isinstance(item, str)),
+                    models.label(row["first"]),
+                    models.label(row["second"]),
                     f"{100 * row['difference']:+.0f}",
                     f"[{100 * row['low']:+.0f}, {100 * row['high']:+.0f}]",
-                    f"{int(row['n']):,}",
-                    "" if pd.isna(row["p_holm"]) else f"{row['p_holm']:.3f}",
+                    f"{row['n']:,}",
+                    f"{row['p_holm']:.3f}",
                     "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}",
                 ]
             )
-        yield PageTable(title, path, [*by, *_DIFFERENCE], rows)
+        yield PageTable(f"Tested paired differences on the same items: {name}", path, _DIFFERENCE, rows)
 
 
 def _published(construction: str | None, inputs: ReportInputs, models: ReportModels) -> list[PageTable]:

@@ -12,14 +12,13 @@ from cxprobe.constructions.faults import Fault
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.writing import DATA
 from cxprobe.results.answers import read_made_table
-from cxprobe.results.findings import ReportModels, estimate_of, grouped_rows
+from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
-from cxprobe.results.task import Demand, Example, PageSection, PageTable, Task, published_table, read_demand
-from cxprobe.results.words import interval, percent
+from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
 from cxprobe.tasks.interventions import names
-from cxprobe.tasks.interventions.evaluate import FACETS, of_facet, role_of
+from cxprobe.tasks.interventions.evaluate import role_of
 from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage
 from cxprobe.tasks.interventions.sentences import (
     LabelledSentences,
@@ -38,25 +37,12 @@ _READ = ["construction", "part", "regions", "base_before", "source_before"]
 _BESIDE = "evaluate_interventions/tables/beside_published"
 MADE_ITEMS = DATA / "make_interventions" / "items.parquet"
 
-# Facet -> the title of its table on pages.
-_TABLES: Mapping[str, str] = {
-    names.USED: "The place and direction whose exchange changes most, beside random directions and the whole vector: "
-    "the share of answers that change (changed), a probe's accuracy on other frames (readable), and the effect beyond "
-    "control words in nats (selectivity)",
-    "": "How often the right answer to a base sentence is the more probable one",
-    "intervention": "Effects of exchanged vectors in nats, with the share of answers that change (changed), the effect "
-    "beyond control words (selectivity) and the loss of a neutral word (broken)",
-    "order": "How much larger the effect of one intervention is than that of the next on the same items, in nats",
-    "learnt": "Effects of what is learnt on one construction and tried on another, in nats",
-}
-
 
 class InterventionsTask(Task):
     """Vectors that are exchanged between sentences."""
 
     params = InterventionsStage
     title = "Interventions"
-    asked_by = "by interventions"
     question = "used"
     steps = ("make", "measure")
 
@@ -122,25 +108,11 @@ class InterventionsTask(Task):
         """Return the label of rates of the facet `USED`; other rates are in tables only."""
         return "answers that an exchange along one direction changes" if row["facet"] == names.USED else ""
 
-    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return the effect beyond control words, and the rate of the whole vector at the same place."""
-        beside = self._at_place_of(row, inputs)
-        whole = estimate_of(beside["changed", names.WHOLE])
-        return (
-            f"beyond control words {_with_interval(beside['selectivity', names.DIRECTION])} nats; the whole vector "
-            f"there changes {percent(whole.value)} {interval(whole)}"
-        )
-
-    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any]:
-        """Return the rate of random directions, which serve as the baseline."""
-        return self._at_place_of(row, inputs)["changed", names.RANDOM]
-
-    def _at_place_of(self, row: Mapping[Any, Any], inputs: ReportInputs) -> dict[tuple[str, str], Mapping[Any, Any]]:
-        """Return the rates at the place of a row, by their measure and `role_of` their level."""
-        rates = inputs.rates(self.name)
-        place = [row["model"], row["construction"], names.USED]
-        same = (rates[["model", "construction", "facet"]] == place).all(axis=1)
-        return {(one["measure"], role_of(one["level"])): one for one in rates[same].to_dict("records")}
+    def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any]:
+        """Return the rate of random directions at the place of a row, which serve as the baseline."""
+        place = [row["model"], row["construction"], names.USED, row["measure"]]
+        same = rates[(rates[["model", "construction", "facet", "measure"]] == place).all(axis=1)]
+        return next(one for one in same.to_dict("records") if role_of(one["level"]) == names.RANDOM)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return heat maps of the effects: by layer and region, and of directions learnt on other constructions."""
@@ -148,39 +120,6 @@ class InterventionsTask(Task):
 
         labels = {member.slug: member.label for member in task_members(inputs.sections[self.name])}
         return heat_maps(inputs.rates(self.name), labels)
-
-    def sections(self, construction: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageSection]:
-        """Yield a section with the effects of interventions on a construction, and their order in words."""
-        leads = of_facet(inputs.rates(self.name), "order")
-        of_it = leads[leads["construction"] == construction]
-        said = [order_in_words(models.label(model), rows) for (model,), rows in grouped_rows(of_it, "model")]
-        if said:
-            tables = list(self._tables("construction", construction, inputs, models))
-            yield PageSection("What interventions change", " ".join(said), (), tables)
-
-    def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield tables of the effects in a model; the page of a construction has them in its section."""
-        if column == "model":
-            yield from self._tables(column, value, inputs, models)
-
-    def _tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        rates = inputs.rates(self.name)
-        other = {"construction": "model", "model": "construction"}[column]
-        for facet in FACETS:
-            if facet.name not in _TABLES:
-                continue
-            rows = of_facet(rates, facet.name)
-            keys = [*dict.fromkeys((other, "construction", *facet.columns))]
-            cells: dict[tuple[str, ...], dict[str, str]] = {}
-            is_shown = (rows[column] == value) | (rows.get("learnt") == value)
-            for row in rows[is_shown].to_dict("records"):
-                of_key = cells.setdefault(tuple(row[key] for key in keys), {"n": f"{row['n']:,}"})
-                of_key[row["measure"]] = _with_interval(row)
-            numbers = [*facet.measures, "n"]
-            lines = [
-                [*map(models.label, key), *(of_key.get(name, "–") for name in numbers)] for key, of_key in cells.items()
-            ]
-            yield PageTable(_TABLES[facet.name], self.accuracy, [*keys, *numbers], lines)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield a table of the effects beside published ones of CausalGym, which are about other items."""
@@ -199,27 +138,3 @@ def _faults_of_sentences(labelled: LabelledSentences) -> Iterator[Fault]:
             filled = fill_labelled(content, sentence, label, labelled.first)
             for what in faults_of_text(f"{filled.before} {filled.answer}{filled.after}"):
                 yield Fault(("sentences", name), f"{name}, {label}: {what}")
-
-
-def order_in_words(model: str, leads: pd.DataFrame) -> str:
-    """Describe the order of interventions in words, and the lead of DAS beyond control words.
-
-    Args:
-        model: The label of the model.
-        leads: Its rates of the facet order on one construction, see `cxprobe.tasks.interventions.evaluate.of_facet`.
-    """
-    rows = leads.to_dict("records")
-    order = [row for row in rows if row["labels"] == names.TRUE]
-    das, means = names.DAS, names.MEANS
-    of_das = {row["labels"]: _with_interval(row) for row in rows if row["intervention"] == f"{das} over {means}"}
-    said = "; ".join(f"{row['intervention']} {_with_interval(row)}" for row in order)
-    is_ordered = all(row["low"] > 0 for row in order)
-    holds = "each is ahead of the next" if is_ordered else "not each is shown to be ahead of the next"
-    return (
-        f"{model}, in nats: {said}; {holds}. On control words, {das} is ahead of {means} by {of_das[names.CONTROL]}; "
-        f"beyond control words, by {of_das[names.SELECTIVE]}."
-    )
-
-
-def _with_interval(row: Mapping[Any, Any]) -> str:
-    return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"

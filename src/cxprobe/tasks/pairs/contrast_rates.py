@@ -3,15 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from cxprobe.results.contrast_verdicts import Effects, effects_of, verdicts_on
+from cxprobe.results.contrast_verdicts import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.pairs.sources import FRAME
 
-CONDITION, TRIED = "condition", "tried"
-"""Facets: the conditions of the frames that are held out, and of those that the design was tried on."""
+TRIED = "tried"
+"""The facet of the conditions of the frames that the design was tried on; `CONDITION` is of those held out."""
 CONTRAST_FACETS = (
     Facet(
         CONDITION,

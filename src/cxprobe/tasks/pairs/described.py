@@ -1,39 +1,18 @@
-"""Descriptions of pairs: their composition and words, and what each variant asks."""
+"""Descriptions of pairs: what each variant asks, and in which one answer is always right."""
 
 from collections.abc import Sequence
 from itertools import groupby, takewhile
 
 import pandas as pd
 
-from cxprobe.results.baseline_report import composition_table, word_table
-from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
-
-
-def described_tables(pairs: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Return tables of the right and the wrong continuations of each group of pairs with real words.
-
-    Args:
-        pairs: This project's, or those of a benchmark, see `cxprobe.tasks.pairs.balance.with_balance`.
-        by: The columns that make the groups: a data set is a value of the first, without the cells in which one answer
-            is always right, and a group of all of them.
-
-    Returns:
-        "composition" and "words" (`composition_table` and `word_table`).
-    """
-    wholes = pairs[pairs["balanced"]].assign(dataset=pairs[by[0]].astype(str))
-    groups = pairs.assign(dataset=pairs[[*by]].astype(str).agg(", ".join, axis=1))
-    both = pd.concat([wholes, groups], ignore_index=True).drop_duplicates(["dataset", "id"])
-    sides = [both.assign(text=both[side], label=label) for side, label in (("good", "right"), ("bad", "wrong"))]
-    texts = pd.concat(sides, ignore_index=True)
-    return {"composition": composition_table(texts), "words": word_table(texts)}
+from cxprobe.tasks.pairs.balance import unbalanced_cells
 
 
 def own_tables(pairs: Sequence[pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the tables that describe this project's pairs with real words, given those of each construction."""
     every = pd.concat(pairs, ignore_index=True)
     real = every[every["words"] == "real"]
-    tables = described_tables(with_balance(real), ["construction", "variant"])
-    return tables | {"questions": question_table(real), "unbalanced": unbalanced_cells(real)}
+    return {"questions": question_table(real), "unbalanced": unbalanced_cells(real)}
 
 
 def question_table(pairs: pd.DataFrame) -> pd.DataFrame:

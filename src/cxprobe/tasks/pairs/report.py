@@ -1,40 +1,16 @@
-"""Tables of minimal pairs beside the rates: clusters, agreement of the ways, and published values."""
+"""The rates of minimal pairs beside published values."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from cxprobe.results.dots import PEOPLE
 from cxprobe.results.rates import ALL
-from cxprobe.results.words import cell, with_blanks
-from cxprobe.stats import clusters_by
-from cxprobe.tasks.pairs.evaluate import decisions_of
-from cxprobe.tasks.pairs.ways import agreement_of_ways
+from cxprobe.results.words import cell
 
 MEANING = "all pairs of meaning"
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
-
-
-def tables_of_pairs(
-    rates: pd.DataFrame, responses: pd.DataFrame, people: pd.DataFrame, published: Sequence[pd.DataFrame]
-) -> dict[str, pd.DataFrame]:
-    """Return clusters and, as far as there are such, rates beside published values and the agreement of the ways.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`.
-        responses: What `cxprobe.tasks.pairs.evaluate.pool_pairs` returns.
-        people: See `pairs_beside_published`.
-        published: Likewise; empty where no pairs are this project's.
-    """
-    balanced = responses[responses["balanced"] & (responses["construction"] != ALL)]
-    tables = {"tables/clusters": clusters_by(decisions_of(balanced), ["model", "construction", "source"])}
-    if published:
-        tables["tables/beside_published"] = pairs_beside_published(rates, people, *published)
-    if (responses["way"] != "").any():
-        tables["tables/agreement"] = with_blanks(agreement_of_ways(responses))
-    return tables
 
 
 def pairs_beside_published(

@@ -11,13 +11,13 @@ from cxprobe.files.schema import suggest
 from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.models.terms import SchemeName
 from cxprobe.results.comparisons import compare, with_baselines
-from cxprobe.results.contrast_verdicts import FEWEST_FRAMES
+from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.schema import RATES
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.tasks.pairs.baselines import decided_by_baselines
-from cxprobe.tasks.pairs.contrast_rates import CONDITION, SUM
+from cxprobe.tasks.pairs.contrast_rates import SUM
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file

@@ -1,4 +1,4 @@
-"""Tables and figures of the rates of prompts beside published results, and the composition of the items."""
+"""Tables and figures of the rates of prompts beside published results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,6 @@ from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.models.params import Member
 from cxprobe.models.replies import REPLY
-from cxprobe.results.baseline_report import composition_table, word_table
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots
 from cxprobe.results.rates import ALL
@@ -260,21 +259,17 @@ def settings_beside_published(
     return both.sort_values(["_setting", "_rank"], kind="stable", ignore_index=True)[columns]
 
 
-def prompt_figures(
-    rates: pd.DataFrame, members: Sequence[Member], score: str, published: PublishedResults
-) -> dict[str, Figure]:
-    """Draw the rates of all models, by name: by construction, by test and prompt, and beside published ones.
+def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -> dict[str, Figure]:
+    """Draw the rates of all models, by name: by construction, and by test and prompt.
 
-    Beside published rates, which are of the best prompt, those of the best prompt are drawn; by construction, those of
-    the best prompt of each model and set, in the setting in which it is the best. Baselines are not drawn one by one:
-    the best of them in each cell is. A mock model says the same to everything and is drawn only where no other model
-    has run.
+    By construction, those of the best prompt of each model and set are drawn, in the setting in which it is the best.
+    Baselines are not drawn one by one: the best of them in each cell is. A mock model says the same to everything and
+    is drawn only where no other model has run.
 
     Args:
         rates: See `accuracies_by_setting`.
         members: Likewise.
         score: Likewise.
-        published: The published results.
 
     Source:
         Scivetti et al. 2025, Figures 1 and 2.
@@ -299,9 +294,6 @@ def prompt_figures(
         figures["best_by_construction"] = _dots(
             by_construction, title, rows="construction", panels="set", best=of_construction
         )
-        of_settings = with_published_names(published.names, _best_prompts(over_all, [*_WHO, *_SETTING]))
-        of_set = of_construction[of_construction["construction"] == ALL].replace({"set": published.names.sets})
-        figures["inference_beside_published"] = accuracy_beside_published(of_settings, published, of_set)
     tests = tests_by_prompt(rates, dict(zip(drawn["model"], drawn["label"], strict=True)))
     if len(tests):
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
@@ -341,31 +333,6 @@ def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFr
     )
 
 
-def accuracy_beside_published(run: pd.DataFrame, published: PublishedResults, best: pd.DataFrame) -> Figure:
-    """Draw accuracies of inference by setting, a panel for each set; published ones have no interval.
-
-    Published settings that did not run are left out. Where several sets of ours have the name of one published set, the
-    labels have our own name too.
-
-    Args:
-        run: Columns set, items, shots, examples, chain_of_thought, label (of the model), accuracy, low, high, n,
-            chance.
-        published: The published results.
-        best: The best baseline of each set: set (the published name) and accuracy.
-    """
-    theirs = published.inference.merge(run[_SETTING].drop_duplicates())
-    theirs = theirs.assign(label=theirs["model"] + " (published)", low=theirs["accuracy"], high=theirs["accuracy"])
-    several = run.groupby("set")["items"].transform("nunique") > 1
-    ours = run.assign(label=run["label"].where(~several, run["label"] + ", " + run["items"]))
-    both = pd.concat([ours, theirs], ignore_index=True)
-    shots: pd.Series[str] = both["shots"].astype(str) + np.where(both["shots"] == 1, " shot", " shots")
-    sources = np.where(both["shots"] > 0, " of " + both["examples"].map(stems), "")
-    both["setting"] = shots + sources + np.where(both["chain_of_thought"], ", reasoned", "")
-    best = best.sort_values("accuracy", kind="stable").drop_duplicates("set", keep="last")
-    title = f"Inference with the best prompt, beside {published.names.source}"
-    return _dots(both, title, rows="setting", panels="set", best=best)
-
-
 def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
     """Draw accuracies with `dots`, and in each row and panel that of the best constant answer (column chance).
 
@@ -378,31 +345,6 @@ def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.D
     if best is not None:
         marks[BEST_BASELINE] = best
     return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)
-
-
-def item_words(items: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the composition of the items; a data set is a construction and a set.
-
-    Args:
-        items: One row per item, drawn or not: kind, construction, set, template (or test), gold, hypothesis, text and
-            question.
-
-    Returns:
-        "composition" (`composition_table`) by gold answer, of hypotheses or of texts with their questions; "templates",
-        the same for each template of hypotheses, or each test; and "words" (`word_table`).
-    """
-    is_inference = items["kind"] == "inference"
-    shown = items.assign(
-        dataset=items["construction"] + ", " + items["set"],
-        text=items["hypothesis"].where(is_inference, items["text"] + " " + items["question"]),
-        label=items["gold"],
-        template=items["template"].where(is_inference, items["test"]),
-    )
-    return {
-        "composition": composition_table(shown),
-        "templates": composition_table(shown, ["template"]),
-        "words": word_table(shown),
-    }
 
 
 def stems(examples: str) -> str:

@@ -82,7 +82,6 @@ class PromptsTask(Task):
 
     params = PromptsStage
     title = "Prompts"
-    asked_by = "by questions"
     steps = ("make", "score", "evaluate")
 
     # ---- constructions
@@ -217,25 +216,18 @@ class PromptsTask(Task):
         reasoned = ", reasoned" if thought == "True" else ""
         return f"{self.part_name(row['source'])}, {shots} shot{'' if shots == '1' else 's'}{reasoned}"
 
-    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return by which score a model decides that is not asked in words."""
-        section = inputs.stage.params.section(PromptsParams)
-        return "" if row["model"] in section.llms else f"by the likelihood of the answers ({section.evaluate.score})"
-
-    def baseline(self, row: Mapping[Any, Any], inputs: ReportInputs) -> Mapping[Any, Any] | None:
+    def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any] | None:
         """Return the deciding rate of the baseline of a row: it answers an item once, whatever the setting."""
-        rates, place = inputs.rates(self.name), [row["baseline"], row["construction"], row["source"]]
-        of_row = rates[rates["decides"] & (rates[["model", "construction", "source"]] == place).all(axis=1)]
-        return next(iter(of_row.to_dict("records")), None)
+        place = [row["baseline"], row["construction"], row["source"], row["measure"]]
+        same = (rates[["model", "construction", "source", "measure"]] == place).all(axis=1)
+        return next(iter(rates[rates["decides"] & same].to_dict("records")), None)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
-        """Return the rates by construction, by test and prompt, and beside published ones."""
-        from cxprobe.tasks.prompts.report import prompt_figures, read_published_results
+        """Return the rates by construction, and by test and prompt."""
+        from cxprobe.tasks.prompts.report import prompt_figures
 
-        params = inputs.sections[self.name]
         score = inputs.stage.params.section(PromptsParams).evaluate.score
-        published = read_published_results(inputs.stage.use)
-        return prompt_figures(inputs.rates(self.name), task_members(params), score, published)
+        return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]), score)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield multiple choice of a construction, or inferences of all, beside published values."""

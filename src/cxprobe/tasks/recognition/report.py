@@ -1,4 +1,4 @@
-"""Recognition: rates by layer and value as figures, what subsets consist of, and searches over regularisation."""
+"""Recognition: rates by layer and value as figures, and searches over regularisation."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,12 +9,10 @@ from matplotlib.figure import Figure
 
 from cxprobe.files.tables import read_table
 from cxprobe.models.params import Member
-from cxprobe.results.baseline_report import composition_table, word_table
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import curves
 from cxprobe.results.runs import RunExtras
 from cxprobe.run.record import Trial
-from cxprobe.tasks.recognition.make import seen_texts
 
 _LAYER = "layer (0 = embeddings)"
 
@@ -114,18 +112,3 @@ def _child_run(trial: Mapping[Any, Any]) -> Trial:
     if trial["state"] != "COMPLETE":
         return Trial(name, {}, params, "FAILED")
     return Trial(name, {"accuracy": trial["accuracy"]}, params, "FINISHED")
-
-
-def subset_tables(subsets: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the composition and the words of the balanced subsets of a source, by feature.
-
-    Args:
-        subsets: Of `cxprobe.tasks.recognition.make.read_subsets`.
-
-    Returns:
-        composition (`composition_table`, by split) and words (`word_table`).
-    """
-    once = subsets.drop_duplicates(["feature", "split", "id"])  # of several training draws
-    items = once.assign(dataset=once["feature"], text=seen_texts(once))
-    tables = {"composition": composition_table(items, by=["split"]), "words": word_table(items)}
-    return {stem: table.rename(columns={"dataset": "feature"}) for stem, table in tables.items()}

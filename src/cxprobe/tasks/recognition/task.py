@@ -20,8 +20,6 @@ from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.writing import DATA
 from cxprobe.labels.labels import PersonLabel
 from cxprobe.results.answers import cluster_lists, read_made_table
-from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
@@ -42,7 +40,6 @@ class RecognitionTask(Task):
 
     params = RecognitionStage
     title = "Recognition"
-    asked_by = "by a probe"
     question = "form"
     steps = ("make", "embed", "probe", "tune")
 
@@ -129,21 +126,13 @@ class RecognitionTask(Task):
         """Return the sentences of a row of all features at the middle layer."""
         return "" if row["facet"] else f"probe, {row['source']} sentences"
 
-    def in_overview(self, row: Mapping[Any, Any], inputs: ReportInputs, models: ReportModels) -> bool:
+    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> bool:
         """Return whether the sentences of a row are the hardest: those with the lowest rate of the best baseline."""
-        rates = inputs.rates(self.name)
         is_sum = rates["decides"] & (rates["measure"] == "accuracy")
-        of_it = rates[is_sum & (rates["construction"] == row["construction"])].rename(columns={"value": "accuracy"})
-        best = best_baseline(of_it, ["source"], [models.members[slug] for slug in models.baseline])
-        reached = dict.fromkeys(of_it["source"], 0.0) | dict(zip(best["source"], best["accuracy"], strict=True))
-        return bool(row["source"] == min(reached, key=lambda source: reached[source]))
-
-    def note(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return the number of the middle layer."""
-        rates, keys = inputs.rates(self.name), ["model", "construction", "source"]
-        is_of_row = (rates[keys] == [row[key] for key in keys]).all(axis=1)
-        layers = is_of_row & (rates["facet"] == "layer") & (rates["measure"] == "accuracy")
-        return f"layer {layers.sum() // 2}, the middle one"
+        sums = rates[is_sum & (rates["construction"] == row["construction"])]
+        named = set(sums["baseline"])
+        best = sums[sums["model"].isin(named)].groupby("source")["value"].max()
+        return bool(row["source"] == best.reindex(sums["source"].unique()).fillna(0.0).idxmin())
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each construction by layer."""

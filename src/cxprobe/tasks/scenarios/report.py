@@ -1,25 +1,15 @@
-"""Scenarios: rates of several models beside published ones, as tables and figures, and what the tests consist of."""
+"""Scenarios: rates of several models beside published ones, as tables."""
 
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from cxprobe.models.ngrams import places_of
-from cxprobe.models.params import Member
-from cxprobe.results.baseline_report import composition_table, word_table
-from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.dots import BEST_BASELINE, dots
 from cxprobe.results.words import cell
 from cxprobe.stats import Estimate, differs_from_published
 from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
-from cxprobe.tasks.scenarios.rules import CHANGES, PURPOSES, Scenarios, wrong_words
-from cxprobe.text.templates import WORD_MASK
-
-_CHANGE = 22  # letters of a line of what a scenario changes, in a figure
+from cxprobe.tasks.scenarios.rules import Scenarios
 
 
 def published_rates(table: pd.DataFrame) -> pd.DataFrame:
@@ -125,82 +115,3 @@ def scenarios_beside_published(rates: pd.DataFrame, published: pd.DataFrame, sou
         rows.setdefault(tuple(row), {})[calibration] = text
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(dict.fromkeys(ran["calibration"])))
     return table.fillna("").rename_axis(names).reset_index()
-
-
-def figures_of_scenarios(
-    rates: pd.DataFrame, scenarios: Mapping[str, Scenarios], members: Sequence[Member], use: Callable[[Path], Path]
-) -> dict[str, Figure]:
-    """Return <construction>_<measure> -> its rates as dots: a row for each scenario, a panel for each calibration.
-
-    The models are those that are no baselines, and published ones; the best baseline is in every panel.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`, of scenarios.
-        scenarios: Construction -> its scenarios.
-        members: The models.
-        use: Notes a file before it is read, and returns it.
-    """
-    shown_members = [member for member in members if not member.is_baseline] or members
-    labels = {member.slug: member.label for member in shown_members}
-    accuracy = rates[(rates["facet"] == "scenario") & (rates["measure"] == "accuracy")]
-    best = best_baseline(accuracy.rename(columns={"value": "accuracy"}), ["construction", "level"], members)
-    best = best[["construction", "level", "model"]].rename(columns={"level": "scenario"})
-    figures = {}
-    for name, of_it in scenarios.items():
-        rows = {
-            test: f"{test}\n{textwrap.fill(CHANGES.get(content.bias, content.bias), _CHANGE)}"
-            for test, content in of_it.tests.items()
-        }
-        panels = {UNCALIBRATED: "not calibrated"} | {
-            calibration: f"calibrated by {calibration}: {PURPOSES.get(content.purpose, content.purpose)}"
-            for calibration, content in of_it.calibrations.items()
-        }
-        for measure in ("accuracy", "flips"):
-            every = rates_by_calibration(rates, name, measure)
-            ticks = best[best["construction"] == name].merge(every[every["calibration"] == UNCALIBRATED])
-            ran = every[every["model"].isin(labels)]
-            published, _ = read_published_rates(of_it, measure, use)
-            theirs = published.merge(ran[["scenario", "calibration"]].drop_duplicates())
-            rate = dict.fromkeys(("value", "low", "high"), theirs["published"])
-            theirs = theirs.assign(label=theirs["model"] + " (published)", n=np.nan, **rate)
-            both = pd.concat([ran.assign(label=ran["model"].map(labels)), theirs], ignore_index=True)
-            drawn = both.assign(row=both["scenario"].map(rows), panel=both["calibration"].map(panels))
-            marks = ticks.drop(columns="calibration").assign(row=ticks["scenario"].map(rows))
-            figures[f"{name}_{measure}"] = dots(
-                drawn.rename(columns={"value": measure}),
-                f"{name}: {measure} by scenario",
-                rows="row",
-                colours="label",
-                panels="panel",
-                value=measure,
-                marks={BEST_BASELINE: marks.rename(columns={"value": measure})},
-            )
-    return figures
-
-
-def scenario_words(texts: pd.DataFrame, construction: str) -> dict[str, pd.DataFrame]:
-    """Return the composition of the tests of a construction: a data set is a construction and a scenario.
-
-    Args:
-        texts: Every text: scenario, text (with the mask), right ("" for a calibration), and the two candidates, first
-            and second.
-        construction: Its name.
-
-    Returns:
-        "composition": `composition_table` by label, which says where the right word is named before the mask:
-        "right word last" of the two, "right word first", or "not told apart". "words": `word_table` of the
-        candidates themselves, how often each is right and wrong.
-    """
-    tests = texts[texts["right"] != ""]
-    right, wrong = tests["right"], wrong_words(tests)
-    labels = []
-    for text, *words in zip(tests["text"], right, wrong, strict=True):
-        last = [max(places_of(text.split(WORD_MASK)[0], word), default=-1) for word in words]
-        is_last = "last" if last[0] > last[1] else "first"
-        labels.append("not told apart" if last[0] == last[1] else f"right word {is_last}")
-    named = pd.DataFrame({"dataset": construction + ", " + tests["scenario"], "text": tests["text"]})
-    candidates = [named.assign(text=words, label=label) for words, label in ((right, "right"), (wrong, "wrong"))]
-    return {
-        "composition": composition_table(named.assign(label=labels)),
-        "words": word_table(pd.concat(candidates, ignore_index=True), most=None),
-    }

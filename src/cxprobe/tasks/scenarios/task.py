@@ -10,12 +10,10 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.results.answers import read_made_table
-from cxprobe.results.findings import ReportModels, estimate_of
+from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
 from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
-from cxprobe.results.words import in_full
 from cxprobe.tasks.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.tasks.scenarios.rules import (
     CHANGES,
@@ -29,7 +27,7 @@ from cxprobe.tasks.scenarios.rules import (
 from cxprobe.text.templates import render
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
 class ScenariosTask(Task):
@@ -37,7 +35,6 @@ class ScenariosTask(Task):
 
     params = ScenariosStage
     title = "Scenarios"
-    asked_by = "by scenarios"
     steps = ("make", "score")
 
     def items_in(self, construction: str) -> list[str]:
@@ -82,26 +79,6 @@ class ScenariosTask(Task):
     def row_label(self, row: Mapping[Any, Any], items: Scenarios) -> str:
         """Return the test of a row without calibration."""
         return f"scenario {name_of_scenario(row['level'], items)}" if row["facet"] == "scenario" else ""
-
-    def preference(self, row: Mapping[Any, Any], inputs: ReportInputs) -> str:
-        """Return the rate at which the model keeps to one word where the other becomes right."""
-        from cxprobe.tasks.scenarios.evaluate import kept_words
-
-        scenarios = scenarios_in(inputs, row["construction"])
-        rates = inputs.rates(self.name)
-        of_model = rates[(rates["model"] == row["model"]) & (rates["construction"] == row["construction"])]
-        kept = of_model[kept_words(of_model, scenarios)].iloc[0]
-        rate, name = in_full(estimate_of(kept)), name_of_scenario(kept["level"], scenarios)
-        return f"it keeps to the same word in {rate}, where the other one becomes right ({name})"
-
-    def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
-        """Return the rates and flips of each construction by scenario and calibration."""
-        from cxprobe.tasks.scenarios.report import figures_of_scenarios
-
-        named = inputs.sections[self.name].of_task.constructions
-        scenarios = {name: scenarios_in(inputs, name) for name in named}
-        members = task_members(inputs.sections[self.name])
-        return figures_of_scenarios(inputs.rates(self.name), scenarios, members, inputs.stage.use)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield accuracies and flips beside published ones."""

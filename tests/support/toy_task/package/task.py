@@ -15,7 +15,6 @@ class GreetingsTask(Task):
 
     params = GreetingsStage
     title = "Greetings"
-    asked_by = "by greetings"
     question = "form"
     steps = ("make",)
 

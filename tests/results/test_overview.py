@@ -1,0 +1,109 @@
+"""The picture of a run and its sentences: every verdict has one, and what the picture shows is what the rates say."""
+
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+import cxprobe
+from conftest import ROOT
+from cxprobe.errors import DataError
+from cxprobe.results.findings import Baseline, Finding, lead_findings
+from cxprobe.results.overview import as_svg, in_short, overview
+from cxprobe.results.sentences import headline, in_sum, sentence
+from cxprobe.results.verdict import EVERY_VERDICT, SIGNS
+from cxprobe.stats import Estimate
+
+RATE, NEUTRAL, RIVAL = Estimate(0.975, 0.87, 1.0, 40), Estimate(0.675, 0.52, 0.8, 40), Estimate(0.225, 0.12, 0.38, 40)
+CONDITIONS = {"construction": RATE, "control": RATE, "neutral": NEUTRAL, "rival": RIVAL}
+TOY = SimpleNamespace(name="Toy", expects="the first person to be the giver")
+NAMES = {"toy": "Toy", "other": "Other"}
+
+
+def found(key="knows", construction="toy", model="m", question="meaning", **changes) -> Finding:
+    known = {"task": "pairs", "way": "contrast", "rate": RATE, "chance": 0.5, "baseline": Baseline("neutral", NEUTRAL)}
+    known |= {"control": RATE, "conditions": CONDITIONS, "needed": 320, "table": "t", "source": "s", "run": "toy"}
+    named = {"construction": construction, "model": model, "question": question, "key": key, "headline": True}
+    return Finding(**(known | named | changes))
+
+
+def said(finding: Finding) -> str:
+    return sentence(finding, "SmolLM2", TOY).replace("\u00a0", " ")
+
+
+def test_a_contrast_is_told_with_what_it_is_above_and_the_number_of_frames():
+    assert said(found()) == (
+        "SmolLM2 expects the first person to be the giver, more than after a neutral sentence (68 %) and after the "
+        "same words without the construction (22 %): in 98 % [87, 100] of 40 frames."
+    )
+
+
+def test_what_cannot_be_told_names_which_of_the_two_reasons_and_the_frames_that_would_settle_it():
+    assert "it is right in 98 % [87, 100] of 40 frames, but fails the control" in said(found("cannot_be_told"))
+    assert said(found("too_wide")).endswith("and the interval is too wide; some 320 frames would settle it.")
+
+
+@pytest.mark.parametrize("key", EVERY_VERDICT)
+@pytest.mark.parametrize("question", ["form", "meaning", "words", "used"])
+def test_every_verdict_on_every_question_is_a_whole_sentence(key, question):
+    text = said(found(key, question=question, conditions={}, baseline=Baseline("ngrams", NEUTRAL)))
+    assert text.endswith(".")
+    assert "SmolLM2" in text
+    assert "{" not in text
+
+
+def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_others():
+    pairs = found("no_difference", conditions={}, needed=None)
+    few = found("smoke_test", construction="other", conditions={})
+    leads = lead_findings([pairs, found(), few, found(model="n"), found(headline=False, question="form")], ["n", "m"])
+    assert [(one.model, one.key) for one in leads] == [("n", "knows"), ("m", "knows")]
+
+
+def test_the_counts_of_the_heading_are_those_of_the_paragraph():
+    leads = [found(), found("too_wide", "other"), found("above_baseline", question="form")]
+    assert headline(leads, "m") == "m knows the meaning of 1 of 2 constructions and the form of 1 of 1."
+    assert in_sum(leads, NAMES) == (
+        "Meaning, 2 asked: knows 1 (Toy); cannot be told of 1 (Other). Form, 1 asked: knows 1 (Toy)."
+    )
+
+
+def test_the_picture_has_a_row_a_construction_and_a_panel_a_question_and_model():
+    leads = [found(), found("too_wide", "other"), found("does_not", model="n")]
+    figure = overview(leads, NAMES, title=in_short, link=lambda one: f"{one.construction}.html")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["meaning\nm", "meaning\nn"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["Toy", "Other"]
+    root = ElementTree.fromstring(as_svg(figure))
+    titles = [one.text for one in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(titles) == 3
+    assert titles[0].replace("\u00a0", " ") == (
+        "knows: 98 % [87, 100], n = 40 frames; baseline neutral 68 %; control 98 %"
+    )
+    links = {one.attrib["{http://www.w3.org/1999/xlink}href"] for one in root.iter("{http://www.w3.org/2000/svg}a")}
+    assert links == {"toy.html", "other.html"}
+    assert as_svg(figure) == as_svg(figure)
+
+
+def test_a_picture_of_a_page_takes_its_colours_and_has_no_ids_that_another_has():
+    leads = [found(), found("above_baseline", question="form")]
+    wide, narrow = (as_svg(overview(leads, NAMES, narrow=narrow), of_page=True) for narrow in (False, True))
+    assert "var(--good)" in wide
+    assert "#00694b" not in wide
+    first, second = (
+        {one.attrib["id"] for one in ElementTree.fromstring(svg).iter() if "id" in one.attrib} for svg in (wide, narrow)
+    )
+    assert not first & second
+
+
+def test_marks_of_verdicts_differ_without_colour():
+    assert len(set(SIGNS.values())) == len(SIGNS)
+
+
+def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told():
+    rates = pd.read_csv(ROOT / "results/evaluate_pairs/rates.csv", dtype={"level": str})
+    few = rates[rates["construction"].isin(["let-alone", "let-alone-form"])]
+    picture = cxprobe.overview(few, models=["smollm2-135m"], folder=ROOT / "constructions")
+    assert picture.said.startswith("smollm2-135m knows the meaning of ")
+    assert picture._repr_svg_() == picture.svg
+    with pytest.raises(DataError, match="no rate with a verdict is about gpt9"):
+        cxprobe.overview(few, models=["gpt9"], folder=ROOT / "constructions")
