@@ -121,7 +121,7 @@ def test_items_in_two_orders_are_compared_by_being_right_in_both_and_by_the_mean
     found = lm.compare(pairs.assign(**names, order=["original"] * n + ["switched"] * n))
     assert found.accuracy.value == 0.5
     credits = found.table["accuracy"].head(n)
-    assert (found.both_orders.value, found.both.n) == ((credits * (1 - credits)).mean(), n)
+    assert (found.both_orders.value, found.both_orders.n) == ((credits * (1 - credits)).mean(), n)
     knows = lm.compare(pd.concat([pairs.head(n)] * 2).assign(**names, order=["original"] * n + ["switched"] * n))
     credits = knows.table["accuracy"].head(n)
     assert knows.both_orders.value == (credits**2).mean()
