@@ -106,7 +106,7 @@ class Comparison:
             good_score and bad_score in nats; margin, the difference; and accuracy, 1 if the right text scores higher, 0
             if the wrong one does, 0.5 for a tie.
         accuracy: The mean of accuracy: value, low and high (95 % interval) in [0, 1], and n, the number of pairs.
-        both_orders: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are right
+        both_orders: Where items have two orders (the columns item, order and cluster_frame): the rate of items that are
             in both, 0.25 for independent guesses and nearly 0 for a preference for one of two people; else None.
     """
 

@@ -166,7 +166,10 @@ class PairsTask(Task):
             except CxprobeError:  # its faults have been reported
                 continue
         for name, content in contents.items():
-            if content.tests == "meaning" and content.control not in section.constructions:
+            is_alone = (
+                content.tests == "meaning" and name not in section.contrasts
+            )  # contrasts have a control of their own
+            if is_alone and content.control not in section.constructions:
                 lacking = f"{content.control} is not in pairs.constructions" if content.control else "has no control"
                 faults.notes.append(f"{pairs_file(name)}: {lacking}, so no rate will say whether a model knows {name}")
         for name in contents:
