@@ -624,7 +624,7 @@ def compare_constructions(
     Args:
         models: The models, each with a name of its own.
         constructions: Their names; None for all that have contrasts.
-        frames: Of contrasts, of each construction; of form there are three times as many items. From 20 on, contrasts
+        frames: Of contrasts, of each construction; of form there are three times as many items. From 16 on, contrasts
             have a verdict.
         scheme: How masked models are asked.
         bos: What causal models read before a text.

@@ -67,7 +67,7 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     head, row = done.stdout.splitlines()[1:3]
     assert head.split() == ["construction", "form", "best", "baseline", "meaning", "less", "control"]
     assert row.startswith("conative ")
-    assert "A verdict takes 20 frames" in done.stdout
+    assert "A verdict takes 16 frames" in done.stdout
     rates = pd.read_csv("rates.csv")
     assert [*rates] == [*RATES]
     accuracy = rates[(rates["construction"] == "conative-form") & (rates["measure"] == "accuracy")].iloc[0]

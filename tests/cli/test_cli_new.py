@@ -56,7 +56,7 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(f
     ]
     contrasts = "constructions/my-own/contrasts.yaml: "
     assert contrasts + "is the example still; replace its content, or delete the file" in found.notes
-    assert contrasts + "has 2 rows of held_out; a verdict takes 20, so write more" in found.notes
+    assert contrasts + "has 2 rows of held_out; a verdict takes 16, so write more" in found.notes
     assert load_construction("my-own").name == "My own"
     for file in Path("constructions/my-own").rglob("*.*"):
         assert file.read_text().startswith("# "), file  # says what it is for

@@ -33,7 +33,7 @@ def compare(
     every: Annotated[bool, typer.Option("--all", help="All constructions that have contrasts.")] = False,
     frames: Annotated[
         int,
-        typer.Option(min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 20."),
+        typer.Option(min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16."),
     ] = 4,
     output: Annotated[
         str | None,

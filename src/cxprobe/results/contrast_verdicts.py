@@ -17,7 +17,7 @@ CONDITION = "condition"
 EQUIVALENCE = 0.2
 """The share of the control's effect within which a difference counts as none."""
 
-FEWEST_FRAMES = 20
+FEWEST_FRAMES = 16
 """With fewer frames there is no verdict: they would show almost nothing."""
 
 
