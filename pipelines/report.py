@@ -3,7 +3,7 @@
 from cxprobe.project.params import Params, whole_params
 from cxprobe.results.findings import ReportModels, findings_of
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.pages.site import overview_table, render_pages
+from cxprobe.results.pages.site import headlines_of, overview_table, render_pages
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.registry import TASKS
@@ -20,6 +20,7 @@ def report(stage: Stage[Params]) -> Outcome:
         for stem, figure in task.figures(inputs).items()
     }
     table, pages = overview_table(findings, inputs, models), render_pages(inputs, models, findings, figures)
+    print(*headlines_of(findings, models), "See results/report/index.html", sep="\n")
     counts = {"pages": len(pages), "rates": len(table)}
     return Outcome(counts=counts, tables={"tables/overview": table}, figures=figures, pages=pages)
 

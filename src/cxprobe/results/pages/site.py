@@ -55,6 +55,12 @@ def shown_first(findings: Sequence[Finding], models: ReportModels) -> list[Findi
     return lead_findings(findings, models.shown) or lead_findings(findings, models.under_methods)
 
 
+def headlines_of(findings: Sequence[Finding], models: ReportModels) -> list[str]:
+    """Return a sentence about each model of the first page."""
+    of_models = by_model(shown_first(findings, models))
+    return [headline(of_model, models.label(slug)) for slug, of_model in of_models.items()]
+
+
 def render_pages(
     inputs: ReportInputs, models: ReportModels, findings: Sequence[Finding], drawn: "Mapping[str, Figure]"
 ) -> dict[str, str]:
@@ -93,7 +99,7 @@ def render_pages(
             "index.html",
             "",
             pictures=pictured,
-            headlines=[headline(of_model, models.label(slug)) for slug, of_model in by_model(first).items()],
+            headlines=headlines_of(findings, models),
             said={slug: in_sum(of_model, names) for slug, of_model in by_model(first).items()},
             example=_example(first, inputs),
             first=first,
