@@ -171,22 +171,21 @@ def draw(marks: Sequence[Mark], blocks: Sequence[Sequence[str]], *, stacked: boo
 
 
 def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mark], *, has_names: bool) -> None:
-    axes.set(xlim=(-0.03, 1.03), ylim=(len(rows) - 0.5, -0.5), xticks=(0, 0.5, 1))
+    axes.set(xlim=(-0.06, 1.06), ylim=(len(rows) - 0.5, -0.5), xticks=(0, 0.5, 1))
     axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
     axes.tick_params(length=0)
     axes.set_title(panel, fontsize=11, fontweight="bold", loc="left")
     axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
     axes.patch.set_visible(False)
-    axes.hlines([number + 0.5 for number in range(-1, len(rows))], -0.03, 1.03, color=LINE, linewidth=0.6)
+    axes.hlines([number + 0.5 for number in range(-1, len(rows))], -0.06, 1.06, color=LINE, linewidth=0.6)
     axes.set_yticks(range(len(rows)), rows if has_names else [""] * len(rows))
-    ends = axes.get_xticklabels()
-    ends[0].set_horizontalalignment("left")
-    ends[-1].set_horizontalalignment("right")
     links = {mark.row: mark.link for mark in marks}
     for label, row in zip(axes.get_yticklabels(), rows, strict=True):
         label.set_color(TEXT)
         if links.get(row):
             label.set_url(links[row])
+    for number in {*range(len(rows))} - {rows.index(mark.row) for mark in marks}:
+        axes.text(0.5, number, "not asked", color=SOFT, fontsize=8, ha="center", va="center")
     for mark in marks:
         y, rate = rows.index(mark.row), mark.rate
         colour = _shown(mark.style)["color"]
@@ -195,7 +194,7 @@ def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mar
             axes.barh(y, high - low, left=low, height=0.62, color=BAND, alpha=0.7, zorder=0)
         axes.vlines(mark.chance, y - 0.5, y + 0.5, color=SOFT, linestyle=":", linewidth=1)
         if mark.control:
-            axes.vlines(mark.control.value, y - 0.36, y + 0.36, color=TEXT, linewidth=1.6)
+            axes.vlines(mark.control.value, y - 0.45, y + 0.45, color=TEXT, linewidth=1.6)
         axes.hlines(y, rate.low, rate.high, color=colour, linewidth=2)
         if mark.style == "untold":
             axes.plot(
@@ -224,7 +223,7 @@ def _key_of(marks: Sequence[Mark]) -> list[Artist]:
         said = "control: plain words that say the same"
         key.append(Line2D([], [], color=TEXT, marker="|", markersize=11, linestyle="", label=said))
     if any(mark.baseline for mark in marks):
-        key.append(Patch(color=BAND, alpha=0.7, label="baseline: without the construction"))
+        key.append(Patch(color=BAND, alpha=0.7, label="best baseline, without the construction (95 %)"))
     return [*key, Line2D([], [], color=SOFT, linestyle=":", label="chance")]
 
 

@@ -22,11 +22,16 @@ _STYLES: Mapping[Style, str] = {
     "absent": "does not know",
     "untold": "cannot be told of",
 }
+_OTHERS: Mapping[Style, str] = {
+    "explained": "right without it",
+    "absent": "not known",
+    "untold": "cannot be told",
+}
 CONDITIONS: Mapping[str, str] = {
     "construction": "after the construction",
     "control": "after plain words that say the same",
     "neutral": "after a neutral sentence",
-    "rival": "after the same words without the construction",
+    "rival": "after nearly the same words without the construction",
     "deleted": "after the sentence with the construction taken out",
     "shuffled": "after the same words in random order",
 }
@@ -37,7 +42,8 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
     """Return the verdict on a finding as a sentence.
 
     Such as "smollm2-135m expects the person before the verb of a ditransitive to be the giver, more than after a
-    neutral sentence (68 %) and after the same words without the construction (22 %): in 98 % [87, 100] of 40 frames."
+    neutral sentence (68 %) and after nearly the same words without the construction (22 %): in 98 % [87, 100] of 40
+    frames."
 
     Args:
         finding: The finding.
@@ -110,13 +116,15 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
 def headline(findings: Sequence[Finding], model: str) -> str:
     """Return the findings of the first page about one model in one sentence; "" if it was not asked about either.
 
-    Such as "smollm2-135m knows the meaning of 5 of 9 constructions and the form of 11 of 12."
+    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 right without it, 2 cannot be told) and the form
+    of 11 of 12 (1 right without it)."
     """
     counts: list[str] = []
     for question in ("meaning", "form"):
-        of_it = [one for one in findings if one.question == question]
-        known = sum(one.verdict.style == "found" for one in of_it)
-        if of_it:
+        styles = [one.verdict.style for one in findings if one.question == question]
+        others = [f"{styles.count(style)} {words}" for style, words in _OTHERS.items() if style in styles]
+        if styles:
             what = "" if counts else " constructions"
-            counts.append(f"the {question} of {known or 'none'} of {len(of_it)}{what}")
+            beside = f" ({', '.join(others)})" if others else ""
+            counts.append(f"the {question} of {styles.count('found') or 'none'} of {len(styles)}{what}{beside}")
     return f"{model} knows {' and '.join(counts)}." if counts else ""

@@ -93,7 +93,7 @@ VERDICTS: Mapping[str, Verdict] = {
         "untold",
         "too few items",
         "the interval is wider than 50 points: a smoke test, of which a count is shown",
-        "It cannot be told whether {model} {does}: too few items, of which it is right {rate}.",
+        "It cannot be told whether {model} {does}: too few items (right {rate}).",
     ),
 }
 """Key -> what it says, of rates without a control."""
@@ -119,8 +119,8 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "untold",
         "cannot be told, the control is failed",
         "the control is not passed: nothing is found even where the answer is said in plain words",
-        "It cannot be told whether {model} {does}: it is right {rate}, but fails the control, which says the same in "
-        "plain words ({control}).",
+        "It cannot be told whether {model} {does}: it is right {rate}, and not shown to understand the control, which "
+        "says the same in plain words (right {control}).",
     ),
     "too_wide": Verdict(
         "untold",

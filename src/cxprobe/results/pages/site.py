@@ -238,9 +238,11 @@ def _construction(
     slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
 ) -> dict[str, object]:
     files, tasks = inputs.constructions[slug], inputs.tasks.values()
+    first = sorted(findings, key=lambda one: not one.conditions)  # contrasts first
+    shown = models.shown or models.under_methods
     tables = [table for task in tasks for table in task.tables("construction", slug, inputs, models)]
     compared = _compared("construction", slug, inputs, models)
-    contrasts = [one for one in lead_findings(findings, models.shown or models.under_methods) if one.conditions]
+    contrasts = [one for one in lead_findings(findings, shown) if one.conditions]
     marks = [
         Mark(called, models.label(one.model), one.conditions[name], one.chance, _style_of(name, one))
         for one, (name, called) in product(contrasts, CONDITIONS.items())
@@ -252,7 +254,8 @@ def _construction(
         "about": files.construction,
         "reserved": list(reservations_of(slug, findings, inputs, models)),
         "examples": [example for name, items in files.items.items() for example in inputs.tasks[name].examples(items)],
-        "findings": findings,
+        "findings": [one for one in first if one.model in shown],
+        "tried": [one for one in first if one.model not in shown],
         "conditions": as_svg(draw(marks, [rows]), of_page=True) if marks else "",
         "strongest": rated[:_FRAMES],
         "weakest": rated[_FRAMES:][-_FRAMES:],

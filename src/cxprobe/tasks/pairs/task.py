@@ -22,6 +22,7 @@ from cxprobe.results.findings import Finding, Question, ReportModels, estimate_o
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
+from cxprobe.results.sentences import CONDITIONS
 from cxprobe.results.task import (
     Demand,
     Example,
@@ -333,7 +334,9 @@ def _examples_of_contrasts(content: ContrastsFile, people: People) -> Iterator[E
     for cell in filled_cells(content, content.held_out[0], kind.nouns[:2], people.pronouns[kind.pronouns[0]]):
         if cell.condition not in seen:
             seen.add(cell.condition)
-            yield Example(f"contrast, {cell.condition}", cell.context, cell.right.strip(), cell.wrong.strip())
+            yield Example(
+                f"{CONTRAST}, {CONDITIONS[cell.condition]}", cell.context, cell.right.strip(), cell.wrong.strip()
+            )
 
 
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
