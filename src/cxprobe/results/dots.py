@@ -149,30 +149,6 @@ def _span(sizes: "pd.Series[int]") -> str:
     return " to ".join(f"{size:,}" for size in sorted({int(sizes.min()), int(sizes.max())}))
 
 
-def dots_of_run(table: pd.DataFrame, title: str, value: str) -> Figure:
-    """Draw the rates of one run, a row per group; its fixed layout is fast, as there is a figure a run.
-
-    Args:
-        table: Columns group, value, low, high, chance, and n, which is shown behind the group's name.
-        title: Of the figure.
-        value: The column of the rates, in [0, 1].
-    """
-    height = len(table) * ROW * 0.8 + 0.95
-    figure = Figure(figsize=(5.2, height))
-    axes = figure.add_axes((0.42, 0.5 / height, 0.54, 1 - 0.9 / height))
-    rows = np.arange(len(table))
-    draw_dots(axes, table, value, rows, "", 0)
-    axes.vlines(table["chance"], rows - 0.4, rows + 0.4, **_TICKS[CHANCE])
-    _draw_scale(axes, "x")
-    axes.set_ylim(len(table) - 0.5, -0.5)
-    labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
-    axes.set_yticks(rows, labels)
-    axes.tick_params(labelsize=8)
-    axes.set_xlabel(value, fontsize=8)
-    axes.set_title(title, fontsize=9)
-    return figure
-
-
 def curves(
     table: pd.DataFrame,
     title: str,

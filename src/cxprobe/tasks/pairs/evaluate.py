@@ -16,7 +16,7 @@ from cxprobe.models.params import ContinuationAlone, Member, NgramFeatures, Pair
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.rates import ALL, Facet, rates_of
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, RESPONSES
+from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, mean_by, rate_by
 from cxprobe.tasks.pairs.balance import CELL, with_balance
 from cxprobe.tasks.pairs.contrast_rates import CONTRAST_FACETS, SUM, contrast_rows, with_contrast_verdicts
@@ -71,8 +71,6 @@ _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(["decides", "deciding"], False),
 }
 """Column of the responses -> its value where nothing else is known."""
-_CONTROL = ["control", "control_low", "control_high", "control_n"]
-_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
 
 
 class EvaluationConfig(NamedTuple):
@@ -512,7 +510,7 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
     best = best_baseline(rates[is_both].rename(columns={"value": "accuracy"}), _PLACE[1:], members)
     of_best = best.set_index(_PLACE[1:])["model"].reindex(places.droplevel(0)).fillna("")
     result = rates.copy()
-    result.loc[is_both, _DIFFERENCE] = accuracy.loc[is_both, _DIFFERENCE]
+    result.loc[is_both, OF_DIFFERENCE] = accuracy.loc[is_both, OF_DIFFERENCE]
     result["baseline"] = result["baseline"].mask(is_both, of_best.to_numpy())
     in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
     in_one_wording = places.isin(fixed_preferences(rates))
@@ -563,7 +561,7 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
     control = pd.MultiIndex.from_frame(controls)
     same_measure = pd.MultiIndex.from_frame(controls.assign(measure=whole["measure"]))
     numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].reindex(same_measure)
-    beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=_CONTROL)
+    beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=OF_CONTROL)
     beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
     beside["passes_control"] = above.reindex(control).to_numpy()
     joined = rates.join(beside[above.reindex(control).notna().to_numpy()])
