@@ -390,7 +390,7 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
     margins = responses[(responses["measure"] == "margin") & responses["balanced"]]
     # Both places of the right person count alike, so that a preference for one of them cancels.
     of_places = margins.groupby([*KEYS, FRAME, "place"], sort=False)["value"].mean().reset_index()
-    means = mean_by(of_places, "value", FRAME, KEYS).drop(columns="standardised").dropna()
+    means = mean_by(of_places, "value", FRAME, KEYS).dropna().drop(columns="standardised")
     parts = [means.assign(facet="", level="", measure="margin", ties=0, chance=np.nan)]
     parts += _rates_of_biases(decisions_of(responses))
     of_single = responses[(responses["construction"] != ALL) & (responses["source"] == "real")]
@@ -528,7 +528,7 @@ def _decided(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame
     """
     whole = (rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()
     asked = pd.MultiIndex.from_frame(rates[["model", "construction"]])
-    has_control = pd.MultiIndex.from_frame(_controls_of(rates, control_of)).isin(asked)
+    has_control = pd.MultiIndex.from_arrays([rates["model"], rates["construction"].map(control_of)]).isin(asked)
     alone = whole & rates["construction"].isin(list(control_of)) & ~has_control
     variants = rates[whole & (rates["measure"] == "every_variant")]
     lopsided = variants[variants["low"] <= variants["chance"]]
@@ -557,23 +557,14 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
     keys = ["model", "construction"]
     whole = rates[(rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()]
     above = (whole["low"] > whole["chance"]).groupby([whole[key] for key in keys]).all()
-    controls = _controls_of(whole, control_of)
-    control = pd.MultiIndex.from_frame(controls)
-    same_measure = pd.MultiIndex.from_frame(controls.assign(measure=whole["measure"]))
-    numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].reindex(same_measure)
-    beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=OF_CONTROL)
+    numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].set_axis(OF_CONTROL, axis=1)
+    control = pd.MultiIndex.from_arrays([whole["model"], whole["construction"].map(control_of), whole["measure"]])
+    beside = numbers.reindex(control).set_axis(whole.index)
     beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
-    beside["passes_control"] = above.reindex(control).to_numpy()
-    joined = rates.join(beside[above.reindex(control).notna().to_numpy()])
+    beside["passes_control"] = above.reindex(control.droplevel("measure")).to_numpy()
+    joined = rates.join(beside.dropna(subset="passes_control"))
     is_known = joined["passes_control"].notna() & rates["difference"].notna()
     is_above = joined["is_above"].where(is_known, rates["low"] > rates["chance"]).astype(bool)
     return joined.assign(
         is_above=is_above, passes_control=joined["passes_control"].astype(object).where(is_known, None)
-    )
-
-
-def _controls_of(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
-    """Return model and construction of the control of each rate; "" where there is none."""
-    return pd.DataFrame(
-        {"model": rates["model"], "construction": [control_of.get(name, "") for name in rates["construction"]]}
     )
