@@ -2,16 +2,18 @@
 
 from collections import Counter
 
+import pandas as pd
+
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.pairs.balance import unbalanced_cells
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.pairs.described import own_tables
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
-from cxprobe.tasks.pairs.make import build_pairs, made_tables, pair_table
+from cxprobe.tasks.pairs.make import build_pairs, pair_table
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.sources import CONTRASTS, folder_of
 
@@ -31,14 +33,22 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
     built = {name: build_pairs(name, contents, people, section.make, seed) for name in contents}
     for name, of_construction in built.items():
         write_table(of_construction.pairs, stage.data / f"{name}.parquet")
-        counts.update(of_construction.counts)
+        counts.update(
+            pairs=len(of_construction.pairs),
+            items=of_construction.pairs["item"].nunique(),
+            cells_not_filled=of_construction.cells_not_filled,
+            pseudowords=len(of_construction.pseudowords),
+            pseudowords_random=int((of_construction.pseudowords["source"] == "random").sum()),
+        )
     for name, content in contrasts.items():
         pairs = contrast_pairs(name, content, people, section.make.contrasts, seed)
         write_table(pair_table(pairs), stage.data / CONTRASTS / f"{name}.parquet")
         counts["contrast_pairs"] += len(pairs)
-    tables = made_tables(built)
+    tables = {}
     if built:
-        tables |= own_tables([of_construction.pairs for of_construction in built.values()])
+        words = [one.pseudowords.assign(construction=name) for name, one in built.items()]
+        pairs = pd.concat([one.pairs for one in built.values()], ignore_index=True)
+        tables = {"pseudowords": pd.concat(words), "unbalanced": unbalanced_cells(pairs[pairs["words"] == "real"])}
     for name, benchmark in section.benchmarks.items():
         pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
         write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))

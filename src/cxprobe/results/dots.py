@@ -4,7 +4,7 @@ Every row or panel says how many items its rates are of, and marks of few items 
 """
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil
 from types import MappingProxyType
 from typing import Any, Literal
@@ -15,7 +15,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
-from numpy.typing import NDArray
 
 # Colours for colour-blind readers (Okabe & Ito 2008).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -47,23 +46,21 @@ def dots(
     rows: str,
     colours: str,
     panels: str,
-    value: str = "accuracy",
     chance: float | None = 0.5,
     marks: Mapping[str, pd.DataFrame] = MappingProxyType({}),
 ) -> Figure:
     """Draw rates as dots with their intervals, a row per category and a panel for each value of a column.
 
     Args:
-        table: Columns rows, colours and panels (their names), value, low, high and n, the number of items (NaN where
-            it is not known, as of published rates).
+        table: Columns rows, colours and panels (their names), accuracy in [0, 1], low, high and n, the number of items
+            (NaN where it is not known, as of published rates).
         title: Of the figure.
         rows: The column whose values are the categories, in the table's order from the top; a value may have two lines.
         colours: The column whose values have a colour and a marker each.
         panels: The column whose values have a panel each.
-        value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
         marks: What is drawn as a tick across a row, one of `BEST_BASELINE`, `PEOPLE`, `CHANCE` and `CONSTANT`
-            -> the columns rows, value and, where it is not the same in every panel, panels. Rows and panels that the
+            -> the columns rows, accuracy and, where it is not the same in every panel, panels. Rows and panels that the
             table lacks are not drawn.
     """
     names, kinds, places = (list(dict.fromkeys(table[column])) for column in (rows, colours, panels))
@@ -82,20 +79,30 @@ def dots(
         for number, (kind, offset) in enumerate(zip(kinds, offsets, strict=True)):
             part = table[(table[panels] == panel) & (table[colours] == kind)]
             y = np.array([names.index(name) for name in part[rows]]) + offset
-            draw_dots(axes, part, value, y, str(kind), number)
-        in_panel = table[table[panels] == panel]
-        write_sizes(axes, [in_panel.loc[in_panel[rows] == name, "n"] for name in names])
+            colour, marker, label = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)], str(kind)
+            fewest = [max(fewest for fewest in _MARKS if n >= fewest) for n in part["n"].fillna(np.inf)]
+            for least, some in part.assign(y=y, least=fewest).groupby("least"):
+                size, line, alpha = _MARKS[least]
+                axes.hlines(some["y"], some["low"], some["high"], color=colour, linewidth=line, alpha=alpha * 0.8)
+                drawn = {"marker": marker, "markersize": size, "color": colour, "alpha": alpha, "linestyle": ""}
+                axes.plot(some["accuracy"], some["y"], label=label, **drawn)
+                label = "_nolegend_"
+        for name, sizes in table[table[panels] == panel].groupby(rows)["n"]:
+            if sizes.notna().any():
+                small = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 7, "color": "0.35"}
+                axes.text(1.03, names.index(name), _span(sizes), **small)
+        axes.text(1.03, 1.01, "n", transform=axes.transAxes, va="bottom", fontsize=8, style="italic", color="0.35")
         for label, table_of_marks in marks.items():
             part = table_of_marks[table_of_marks[rows].isin(names)]
             part = part[part[panels] == panel] if panels in part else part
             if len(part):  # else not even in the legend
                 y, half = part[rows].map(names.index).to_numpy(float), SPREAD / 2 + 0.1
-                axes.vlines(part[value], y - half, y + half, label=label, **_TICKS[label])
+                axes.vlines(part["accuracy"], y - half, y + half, label=label, **_TICKS[label])
         if chance is not None:
             axes.axvline(chance, label=CHANCE, **_TICKS[CHANCE])
         axes.set_title(within(readable(str(panel)), PANEL / _HEADING), fontsize=10)
         _draw_scale(axes, "x")
-        axes.set_xlabel(readable(value))
+        axes.set_xlabel("accuracy")
     # What stands in the second line of a name is a text and keeps its hyphens.
     labels = ["\n".join([readable(first), *others]) for first, *others in texts]
     grid[0].set_yticks(range(len(names)), labels, fontsize=8 if lines > 1 else 10)
@@ -136,41 +143,8 @@ def within(text: str, letters: float) -> str:
     return "\n".join(textwrap.fill(line, max(12, int(letters))) for line in text.split("\n"))
 
 
-def write_sizes(axes: Axes, sizes: "Sequence[pd.Series[int]]") -> None:
-    """Write at the right of each row how many items its rates are of: "16", "4 to 16", or nothing for an empty row."""
-    beside = axes.get_yaxis_transform()
-    for row, of_row in enumerate(sizes):
-        if of_row.notna().any():
-            axes.text(1.03, row, _span(of_row), transform=beside, va="center", fontsize=7, color="0.35")
-    axes.text(1.03, 1.01, "n", transform=axes.transAxes, va="bottom", fontsize=8, style="italic", color="0.35")
-
-
 def _span(sizes: "pd.Series[int]") -> str:
     return " to ".join(f"{size:,}" for size in sorted({int(sizes.min()), int(sizes.max())}))
-
-
-def dots_of_run(table: pd.DataFrame, title: str, value: str) -> Figure:
-    """Draw the rates of one run, a row per group; its fixed layout is fast, as there is a figure a run.
-
-    Args:
-        table: Columns group, value, low, high, chance, and n, which is shown behind the group's name.
-        title: Of the figure.
-        value: The column of the rates, in [0, 1].
-    """
-    height = len(table) * ROW * 0.8 + 0.95
-    figure = Figure(figsize=(5.2, height))
-    axes = figure.add_axes((0.42, 0.5 / height, 0.54, 1 - 0.9 / height))
-    rows = np.arange(len(table))
-    draw_dots(axes, table, value, rows, "", 0)
-    axes.vlines(table["chance"], rows - 0.4, rows + 0.4, **_TICKS[CHANCE])
-    _draw_scale(axes, "x")
-    axes.set_ylim(len(table) - 0.5, -0.5)
-    labels = [f"{readable(name.replace('.', ': '))} ({n:,})" for name, n in table[["group", "n"]].to_numpy()]
-    axes.set_yticks(rows, labels)
-    axes.tick_params(labelsize=8)
-    axes.set_xlabel(value, fontsize=8)
-    axes.set_title(title, fontsize=9)
-    return figure
 
 
 def curves(
@@ -263,32 +237,3 @@ def _draw_scale(axes: Axes, along: Literal["x", "y"]) -> None:
 def readable(name: str) -> str:
     """Return the name of a column or folder with spaces for underscores and hyphens."""
     return name.replace("_", " ").replace("-", " ")
-
-
-def draw_dots(axes: Axes, part: pd.DataFrame, value: str, y: NDArray[Any], label: str, number: int) -> None:
-    """Draw rates of one colour with their intervals, those of fewer items smaller and paler.
-
-    Args:
-        axes: Where.
-        part: Columns value (its name), low, high and n.
-        value: The column of the rates.
-        y: The height of each row of the table.
-        label: In the legend.
-        number: Which colour and marker.
-    """
-    colour, marker = OKABE_ITO[number % len(OKABE_ITO)], MARKERS[number % len(MARKERS)]
-    fewest = [max(fewest for fewest in _MARKS if n >= fewest) for n in part["n"].fillna(np.inf)]
-    for least, some in part.assign(y=y, least=fewest).groupby("least"):
-        size, width, alpha = _MARKS[least]
-        axes.hlines(some["y"], some["low"], some["high"], color=colour, linewidth=width, alpha=alpha * 0.8)
-        axes.plot(
-            some[value],
-            some["y"],
-            color=colour,
-            marker=marker,
-            markersize=size,
-            alpha=alpha,
-            linestyle="",
-            label=label,
-        )
-        label = "_nolegend_"

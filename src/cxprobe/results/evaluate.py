@@ -15,7 +15,7 @@ from cxprobe.results.findings import estimate_of
 from cxprobe.results.members import evaluate_members
 from cxprobe.results.rates import ALL, Estimator, Facet, rates_of, with_all
 from cxprobe.results.runs import RunExtras, headline_of, part_names, runs_of, series_runs
-from cxprobe.results.schema import MEASURES, RATES, write_rates, write_responses
+from cxprobe.results.schema import MEASURES, write_rates, write_responses
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import in_full, with_blanks
 from cxprobe.run.stage import Outcome, Stage
@@ -89,7 +89,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     rates = with_baselines(rates, comparisons)
     if task.override:
         rates = task.override(rates)
-    rates = _in_order(_with_verdicts(rates, task.facets, members), members)
+    rates = _in_order(with_verdicts(rates, task.facets, members), members)
     write_rates(rates, stage.data / "rates.parquet")
     _print_rates(rates)
     left_out = [facet.name for facet in task.facets if not facet.in_git]
@@ -99,31 +99,11 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         tables={
             "rates": with_blanks(rates[~rates["facet"].isin(left_out)]),
             "comparisons": with_blanks(comparisons),
-            "tables/baselines": _baselines(rates, task.facets, report.limit, members),
+            "tables/baselines": baseline_table(rates, task.facets, limit=report.limit, members=members),
             **(task.tables(rates, divided) if task.tables else {}),
         },
         faults=evaluated.faults,
     )
-
-
-def _with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequence[Member]) -> pd.DataFrame:
-    """Return all columns of `cxprobe.results.schema.RATES`; baselines have no verdict."""
-    baselines = [member.slug for member in members if member.is_baseline]
-    has_verdict = rates["facet"].isin([facet.name for facet in facets if facet.has_verdicts])
-    has_verdict &= rates["chance"].notna() & ~rates["model"].isin(baselines) & rates.get("has_verdict", True)
-    return with_verdicts(rates.assign(has_verdict=has_verdict)).reindex(columns=list(RATES))
-
-
-def _baselines(rates: pd.DataFrame, facets: Sequence[Facet], limit: float, members: Sequence[Member]) -> pd.DataFrame:
-    """Return the rate of every baseline on the items of each construction, see `baseline_table`."""
-    compared = [facet.name for facet in facets if facet.of_baselines]
-    compared = compared or [facet.name for facet in facets if facet.has_verdicts]
-    each = rates[(rates["construction"] != ALL) & rates["facet"].isin(compared) & rates["chance"].notna()]
-    named = each.assign(dataset=part_names(each, ["construction", "source", "level", "measure"]))
-    renamed = named.rename(columns={"value": "accuracy"})
-    greatest = named.groupby("dataset")["chance"].max()
-    chance = {str(name): float(value) for name, value in greatest.items()}
-    return baseline_table(renamed, chance=chance, limit=limit, members=members)
 
 
 def _in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -48,7 +49,7 @@ class ReportInputs:
     every_task: Sequence["Task"]
     tasks: "dict[str, Task]" = field(init=False)
     constructions: dict[str, ConstructionFiles] = field(init=False)
-    _tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    _tables: dict[Path, pd.DataFrame] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Look for what ran, which params.yaml says; what it does not name may still be on disk."""
@@ -69,11 +70,9 @@ class ReportInputs:
 
     def table(self, path: str) -> pd.DataFrame:
         """Return a table by its path relative to results/, without suffix; an empty one if its task did not run."""
-        if path not in self._tables:
-            file = RESULTS / f"{path}.csv"
-            there = path.split("/")[0].partition("_")[2] in self.tasks and file.exists()
-            self._tables[path] = read_table(self.stage.use(file)) if there else pd.DataFrame()
-        return self._tables[path]
+        file = RESULTS / f"{path}.csv"
+        there = path.split("/")[0].partition("_")[2] in self.tasks and file.exists()
+        return self._read(file) if there else pd.DataFrame()
 
     def items_of(self, construction: str, task: str) -> Any:
         """Return the items of a construction, as `cxprobe.results.task.Task.read_items` returns them; None for none.
@@ -87,9 +86,7 @@ class ReportInputs:
 
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""
-        if task not in self._tables:
-            self._tables[task] = read_table(self.stage.use(evaluated(task) / "rates.parquet"))
-        return self._tables[task]
+        return self._read(evaluated(task) / "rates.parquet")
 
     def every_rate(self) -> dict[str, pd.DataFrame]:
         """Return the rates of each task that asks about constructions of this project."""
@@ -97,10 +94,12 @@ class ReportInputs:
 
     def responses(self, task: str) -> pd.DataFrame:
         """Return the responses of a task."""
-        key = f"{task} responses"
-        if key not in self._tables:
-            self._tables[key] = read_table(self.stage.use(evaluated(task) / "responses.parquet"))
-        return self._tables[key]
+        return self._read(evaluated(task) / "responses.parquet")
+
+    def _read(self, file: Path) -> pd.DataFrame:
+        if file not in self._tables:
+            self._tables[file] = read_table(self.stage.use(file))
+        return self._tables[file]
 
     def _files_of(self, construction: str) -> ConstructionFiles:
         self.stage.use(CONSTRUCTIONS_FOLDER / construction / "construction.yaml")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cxprobe.models.params import Series
-from cxprobe.results.dots import dots_of_run
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.members import EvaluatedModels
 from cxprobe.results.overview import Mark, draw
@@ -115,7 +114,7 @@ def runs_of(
         if construction == ALL and (marks := _marks(rates[rates["model"] == model])):
             figures["1_overview"] = draw(marks, [list(dict.fromkeys(mark.row for mark in marks))])
         if is_own and not member.is_baseline:
-            figures |= dict(_figures(of_run[~is_curve], f"{member.label}: {construction}"))
+            figures |= dict(_figures(of_run[~is_curve]))
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
         about = getattr(member.spec, "about", "") if member.state == "trained" else ""
         yield EvaluatedRun(
@@ -172,12 +171,15 @@ def series_runs(
             )
 
 
-def _figures(rates: pd.DataFrame, title: str) -> Iterator[tuple[str, Any]]:
+def _figures(rates: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
     drawn = is_share & (rates["facet"] != "") & rates["low"].notna()  # dots without intervals say little
     for measure, rows in rates[drawn].groupby("measure", sort=False):
-        table = rows.assign(group=rows["facet"] + ": " + rows["level"]).rename(columns={"value": str(measure)})
-        yield str(measure), dots_of_run(table, f"{title}, {measure}", str(measure))
+        marks = []
+        for row in rows.to_dict("records"):
+            name = f"{row['facet']}: {row['level']} ({row['n']:,})".replace("_", " ")
+            marks.append(Mark(name, str(measure), estimate_of(row), row["chance"]))
+        yield str(measure), draw(marks, [[mark.row for mark in marks]])
 
 
 def _marks(rates: pd.DataFrame) -> list[Mark]:

@@ -117,9 +117,9 @@ RATES: Mapping[str, str] = {
 """Column of the rates -> what it holds."""
 
 _TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "facet", "level", "baseline")
-_OF_DIFFERENCE = ("difference", "diff_low", "diff_high", "p_adjusted", "detectable")
-_OF_CONTROL = ("control", "control_low", "control_high", "control_n")
-_MAY_LACK = ("chance", "low", "high", *_OF_DIFFERENCE, *_OF_CONTROL)
+OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
+OF_CONTROL = ["control", "control_low", "control_high", "control_n"]
+_MAY_LACK = ("chance", "low", "high", *OF_DIFFERENCE, *OF_CONTROL)
 
 
 def evaluated(task: str) -> Path:

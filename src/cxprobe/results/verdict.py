@@ -1,10 +1,13 @@
 """Verdicts on rates, by stated rules. No other module decides them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
+from cxprobe.models.params import Member
+from cxprobe.results.rates import Facet
+from cxprobe.results.schema import RATES
 from cxprobe.stats import LEVEL, WIDEST
 
 Style: TypeAlias = Literal["found", "explained", "absent", "untold"]
@@ -143,16 +146,25 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
 EVERY_VERDICT: Mapping[str, Verdict] = {**VERDICTS, **BESIDE_CONTROL}
 
 
-def with_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
+def with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequence[Member]) -> pd.DataFrame:
     """Return rates with the key of the verdict on each, "" for none.
 
     Args:
-        rates: The columns of `cxprobe.results.schema.RATES` but verdict; has_verdict, whether there is one. Where the
-            task knows more: verdict, which it has decided itself ("" elsewhere); prefers, whether the model has a fixed
-            preference; is_above, whether it is above chance, if other rates count too; passes_control, whether the
-            control is passed, None where there is none.
+        rates: The columns of `cxprobe.results.schema.RATES` but verdict. Where the task knows more: has_verdict,
+            whether there may be one; verdict, which it has decided itself ("" elsewhere); prefers, whether the model
+            has a fixed preference; is_above, whether it is above chance, if other rates count too; passes_control,
+            whether the control is passed, None where there is none.
+        facets: Those of the task; some have verdicts.
+        members: The models; baselines have no verdict.
+
+    Returns:
+        All columns of `cxprobe.results.schema.RATES`, and no others.
     """
-    return rates.assign(verdict=[_verdict(row) for row in rates.to_dict("records")])
+    baselines = [member.slug for member in members if member.is_baseline]
+    has_verdict = rates["facet"].isin([facet.name for facet in facets if facet.has_verdicts])
+    has_verdict &= rates["chance"].notna() & ~rates["model"].isin(baselines) & rates.get("has_verdict", True)
+    rows = rates.assign(has_verdict=has_verdict).to_dict("records")
+    return rates.assign(verdict=[_verdict(row) for row in rows]).reindex(columns=list(RATES))
 
 
 def _verdict(row: Mapping[Any, Any]) -> str:
@@ -169,27 +181,16 @@ def _verdict(row: Mapping[Any, Any]) -> str:
     is_above = row.get("is_above", row["low"] > row["chance"])
     beats = beats_baseline(row)
     if passes_control is not None:
-        return beside_control(is_above, beats, passes_control)
+        if is_above and not beats:
+            return "without_construction"
+        if not passes_control:
+            return "cannot_be_told"
+        return "knows" if is_above else "does_not"
     if is_above:
         if not row["baseline"]:
             return "no_baseline"
         return "above_baseline" if beats else "above_chance"
     return "below_chance" if row["high"] < row["chance"] else "no_difference"
-
-
-def beside_control(is_above: bool, beats: bool, passed: bool) -> str:
-    """Return the key of `BESIDE_CONTROL` that a rate has beside its control.
-
-    Args:
-        is_above: Whether the rate is above chance.
-        beats: Whether it is above the best baseline.
-        passed: Whether the control is passed.
-    """
-    if is_above and not beats:
-        return "without_construction"
-    if not passed:
-        return "cannot_be_told"
-    return "knows" if is_above else "does_not"
 
 
 def beats_baseline(row: Mapping[Any, Any]) -> bool:

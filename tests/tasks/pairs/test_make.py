@@ -14,7 +14,7 @@ from cxprobe.constructions.people import load_people
 from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair
 from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import build_pairs, draw_items, made_tables, pair_table, pairs_of, render_pairs
+from cxprobe.tasks.pairs.make import build_pairs, draw_items, pair_table, pairs_of, render_pairs
 from cxprobe.tasks.pairs.params import AskedPairs, Contrasts, MakePairs, PerCell
 from cxprobe.tasks.pairs.sources import first_items
 
@@ -193,23 +193,20 @@ def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
     named = {"toy": toy[0]}, toy[1]
     built = build_pairs("toy", *named, settings(), seed=0)
     # Two of words, two variants, two orders, two noun types, four pairs a cell.
-    counts = {"pairs": 64, "items": 16, "cells": 16, "cells_not_filled": 0, "pseudowords": 3, "pseudowords_random": 3}
-    assert built.counts == counts
+    assert (len(built.pairs), built.pairs["item"].nunique(), built.cells_not_filled) == (64, 16, 0)
     assert built.pseudowords["word"].tolist() == ["baked", "poured", "sang"]
     real = built.pairs[built.pairs["words"] == "real"]
     assert real["id"].tolist() == [pair.id for pair in render_pairs("toy", *toy, 4, seed=0)]
     assert build_pairs("toy", *named, settings(pseudowords=None), seed=0).pairs.equals(real)
-    tables = made_tables({"one": built, "two": built})
-    assert {name: len(table) for name, table in tables.items()} == {"cells": 32, "pseudowords": 6, "constructions": 2}
 
 
 def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
     content, people = load_toy(tmp_path)
     built = build_pairs("toy", {"toy": content}, people, settings(meaning=10, pseudowords=None), seed=0)
-    cells = built.cells.set_index("noun_type")
-    assert (cells["shortfall"]["job"] == 1).all()  # three frames and three nouns make nine items
-    assert (cells["shortfall"]["name"] == 0).all()
-    assert built.counts["cells_not_filled"] == len(cells.loc["job"])
+    sizes = built.pairs.groupby(["noun_type", "variant", "order"]).size()
+    assert set(sizes["job"]) == {9}  # three frames and three nouns make nine items
+    assert set(sizes["name"]) == {10}
+    assert built.cells_not_filled == len(sizes["job"])
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pandas as pd
 from cxprobe.results.contrast_verdicts import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import Facet
-from cxprobe.results.schema import HALF
+from cxprobe.results.schema import HALF, OF_CONTROL, OF_DIFFERENCE
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.pairs.sources import FRAME
 
@@ -82,28 +82,15 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
             if (found := effects_of(levels)) is not None:
                 effects[str(construction)] = found
         for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
+            nearest, difference = "neutral", of.less_neutral
+            if of.less_rival is not None and of.less_rival.value < difference.value:
+                nearest, difference = "rival", of.less_rival
             rows = of_model[of_model["construction"] == construction]
-            _write(result, rows, verdict, of)
+            for measure, of_measure in rows.reset_index().groupby("measure"):
+                by_level = of_measure.set_index("level")
+                at = by_level.loc["construction", "index"]
+                result.loc[at, ["verdict", "baseline"]] = verdict, nearest
+                result.loc[at, OF_CONTROL] = list(by_level.loc["control", ["value", "low", "high", "n"]])
+                if measure == "contrast":
+                    result.loc[at, OF_DIFFERENCE[:3]] = difference.value, difference.low, difference.high
     return result
-
-
-def _write(rates: pd.DataFrame, rows: pd.DataFrame, verdict: str, effects: Effects) -> None:
-    """Write a verdict, the control and the nearest other condition into the rows of a construction."""
-    nearest, difference = "neutral", effects.less_neutral
-    if effects.less_rival is not None and effects.less_rival.value < difference.value:
-        nearest, difference = "rival", effects.less_rival
-    for measure, of_measure in rows.reset_index().groupby("measure"):
-        by_level = {row["level"]: row for row in of_measure.to_dict("records")}
-        control = by_level["control"]
-        values = {
-            "verdict": verdict,
-            "control": control["value"],
-            "control_low": control["low"],
-            "control_high": control["high"],
-            "control_n": control["n"],
-            "baseline": nearest,
-        }
-        if measure == "contrast":
-            values |= {"difference": difference.value, "diff_low": difference.low, "diff_high": difference.high}
-        for column, value in values.items():
-            rates.loc[int(by_level["construction"]["index"]), column] = value

@@ -16,11 +16,10 @@ from cxprobe.models.params import ContinuationAlone, Member, NgramFeatures, Pair
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.rates import ALL, Facet, rates_of
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, RESPONSES
-from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, rate_by
+from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
+from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, mean_by, rate_by
 from cxprobe.tasks.pairs.balance import CELL, with_balance
 from cxprobe.tasks.pairs.contrast_rates import CONTRAST_FACETS, SUM, contrast_rows, with_contrast_verdicts
-from cxprobe.tasks.pairs.margins import MEANING, effects_on_margins
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
 from cxprobe.tasks.pairs.sources import CONTRAST, FRAME, OWN_PAIRS, first_items, with_units
 
@@ -72,8 +71,6 @@ _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(["decides", "deciding"], False),
 }
 """Column of the responses -> its value where nothing else is known."""
-_CONTROL = ["control", "control_low", "control_high", "control_n"]
-_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
 
 
 class EvaluationConfig(NamedTuple):
@@ -378,25 +375,23 @@ def pool_pairs(responses: pd.DataFrame, members: Sequence[Member], limit: float)
 
 
 def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates that no facet gives: parts of margins, biases, all pairs of form, and the published design.
+    """Return the rates that no facet gives: margins, biases, all pairs of form, and the published design.
 
     Args:
         responses: What `pool_pairs` returns.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of a margin "" is the part of what is
-        meant, and the facet effect has the other parts (`cxprobe.tasks.pairs.margins`). Of biases the facets are
-        compared (order or variant) and compared_noun_type. The facets tests and tests_way have what is no meaning, all
-        constructions together; the facet origin the pairs of the published design.
+        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of biases the facets are compared (order or
+        variant) and compared_noun_type. The facets tests and tests_way have what is no meaning, all constructions
+        together; the facet origin the pairs of the published design.
     """
     if (responses["tests"] == "").all():  # of benchmarks
         return pd.DataFrame()
     margins = responses[(responses["measure"] == "margin") & responses["balanced"]]
-    margins = margins.assign(margin=margins["value"], item=margins["pair_item"])
-    effects = effects_on_margins(margins, [*KEYS])
-    effects = effects.rename(columns={"margin": "value", "effect": "level"}).drop(columns="standardised")
-    effects["facet"] = np.where(effects["level"] == MEANING, "", "effect")
-    parts = [effects.assign(measure="margin", level=effects["level"].replace(MEANING, ""), ties=0, chance=np.nan)]
+    # Both places of the right person count alike, so that a preference for one of them cancels.
+    of_places = margins.groupby([*KEYS, FRAME, "place"], sort=False)["value"].mean().reset_index()
+    means = mean_by(of_places, "value", FRAME, KEYS).dropna().drop(columns="standardised")
+    parts = [means.assign(facet="", level="", measure="margin", ties=0, chance=np.nan)]
     parts += _rates_of_biases(decisions_of(responses))
     of_single = responses[(responses["construction"] != ALL) & (responses["source"] == "real")]
     balanced = of_single[of_single["balanced"] & (of_single["measure"] == "accuracy")]
@@ -475,7 +470,7 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
     return pd.concat([bias.drop(columns="difference"), changed], ignore_index=True).assign(ties=0, chance=np.nan)
 
 
-def fixed_preferences(rates: pd.DataFrame) -> dict[tuple[str, str, str], tuple[dict[Any, Any], dict[Any, Any]]]:
+def fixed_preferences(rates: pd.DataFrame) -> "pd.Index[Any]":
     """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
 
     Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
@@ -486,19 +481,13 @@ def fixed_preferences(rates: pd.DataFrame) -> dict[tuple[str, str, str], tuple[d
         rates: Columns of `cxprobe.results.schema.RATES`, of minimal pairs.
 
     Returns:
-        (model, construction, source) -> the rate in which the model is most wrong, and the one in which it is most
-        right.
+        Their model, construction and source.
     """
     of_wordings = rates[rates["facet"].isin(["variant", "sentence"]) & (rates["construction"] != ALL)]
-    preferences = {}
-    for place, rows in of_wordings.groupby(_PLACE, sort=False):
-        rivals = rows[rows["facet"] == "sentence"]
-        wordings = (rivals if len(rivals) else rows).to_dict("records")
-        worst, best = (choose(wordings, key=lambda row: row["value"]) for choose in (min, max))
-        if worst["high"] < HALF < best["low"]:
-            model, construction, source = map(str, place)
-            preferences[model, construction, source] = (worst, best)
-    return preferences
+    has_rivals = of_wordings["facet"].eq("sentence").groupby([of_wordings[name] for name in _PLACE]).transform("any")
+    asked = of_wordings[(of_wordings["facet"] == "sentence") | ~has_rivals]
+    places = asked.sort_values("value").groupby(_PLACE)
+    return places.size().index[(places["high"].first() < HALF) & (places["low"].last() > HALF)]
 
 
 def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequence[Member]) -> pd.DataFrame:
@@ -521,10 +510,10 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
     best = best_baseline(rates[is_both].rename(columns={"value": "accuracy"}), _PLACE[1:], members)
     of_best = best.set_index(_PLACE[1:])["model"].reindex(places.droplevel(0)).fillna("")
     result = rates.copy()
-    result.loc[is_both, _DIFFERENCE] = accuracy.loc[is_both, _DIFFERENCE]
+    result.loc[is_both, OF_DIFFERENCE] = accuracy.loc[is_both, OF_DIFFERENCE]
     result["baseline"] = result["baseline"].mask(is_both, of_best.to_numpy())
     in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
-    in_one_wording = places.isin(list(fixed_preferences(rates)))
+    in_one_wording = places.isin(fixed_preferences(rates))
     prefers = (is_accuracy & in_one_wording) | (is_both & in_one_order)
     has_verdict = is_real & (rates["measure"] != "every_variant")
     with_all = with_controls(result.assign(prefers=prefers, has_verdict=has_verdict), control_of)
@@ -539,7 +528,7 @@ def _decided(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame
     """
     whole = (rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()
     asked = pd.MultiIndex.from_frame(rates[["model", "construction"]])
-    has_control = pd.MultiIndex.from_frame(_controls_of(rates, control_of)).isin(asked)
+    has_control = pd.MultiIndex.from_arrays([rates["model"], rates["construction"].map(control_of)]).isin(asked)
     alone = whole & rates["construction"].isin(list(control_of)) & ~has_control
     variants = rates[whole & (rates["measure"] == "every_variant")]
     lopsided = variants[variants["low"] <= variants["chance"]]
@@ -568,23 +557,14 @@ def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.Data
     keys = ["model", "construction"]
     whole = rates[(rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()]
     above = (whole["low"] > whole["chance"]).groupby([whole[key] for key in keys]).all()
-    controls = _controls_of(whole, control_of)
-    control = pd.MultiIndex.from_frame(controls)
-    same_measure = pd.MultiIndex.from_frame(controls.assign(measure=whole["measure"]))
-    numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].reindex(same_measure)
-    beside = pd.DataFrame(numbers.to_numpy(), index=whole.index, columns=_CONTROL)
+    numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].set_axis(OF_CONTROL, axis=1)
+    control = pd.MultiIndex.from_arrays([whole["model"], whole["construction"].map(control_of), whole["measure"]])
+    beside = numbers.reindex(control).set_axis(whole.index)
     beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
-    beside["passes_control"] = above.reindex(control).to_numpy()
-    joined = rates.join(beside[above.reindex(control).notna().to_numpy()])
+    beside["passes_control"] = above.reindex(control.droplevel("measure")).to_numpy()
+    joined = rates.join(beside.dropna(subset="passes_control"))
     is_known = joined["passes_control"].notna() & rates["difference"].notna()
     is_above = joined["is_above"].where(is_known, rates["low"] > rates["chance"]).astype(bool)
     return joined.assign(
         is_above=is_above, passes_control=joined["passes_control"].astype(object).where(is_known, None)
-    )
-
-
-def _controls_of(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
-    """Return model and construction of the control of each rate; "" where there is none."""
-    return pd.DataFrame(
-        {"model": rates["model"], "construction": [control_of.get(name, "") for name in rates["construction"]]}
     )

@@ -15,7 +15,9 @@ from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF
+from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage
+from cxprobe.text.templates import fill, slots_of
 
 _CHANCE = {"accuracy": HALF, "both_orders": CHANCE_IN_BOTH, "margin": 0.0}
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
@@ -28,7 +30,7 @@ _ALONG = {  # name -> the two ways of asking that are compared, and the measure
 }
 
 
-def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[str, str]) -> dict[str, Figure]:
+def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping[str, PairsFile]) -> dict[str, Figure]:
     """Return figures of pairs of meaning by what is asked, of real words and pseudowords, and of series of models.
 
     Those without rows are left out. Mock models are drawn only if there are no others.
@@ -36,7 +38,7 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[st
     Args:
         inputs: The results of the run.
         params: The parameters.
-        tests: Construction -> what its pairs test.
+        contents: Construction -> its pairs.
 
     Source:
         Oba & Sugawara 2026, Figures 2 to 4, 6 to 8.
@@ -47,7 +49,8 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[st
         (rates["construction"] != ALL) & ~rates["source"].isin(section.benchmarks) & (rates["measure"] == "accuracy")
     )
     own = rates[is_own].rename(columns={"value": "accuracy"})
-    own = own.assign(tests=own["construction"].map(tests).fillna(""), row=_rows(own, inputs))
+    tests = own["construction"].map({name: content.tests for name, content in contents.items()})
+    own = own.assign(tests=tests.fillna(""), row=_rows(own, contents))
     variants = own[(own["facet"] == "variant") & (own["source"] == "real") & (own["tests"] == "meaning")]
     whole = own[(own["facet"] == "") & (own["tests"] != "")]
     both = whole[whole.groupby("construction")["source"].transform("nunique") == 2]
@@ -72,15 +75,17 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, tests: Mapping[st
     return figures | _along(rates, series, members, section.evaluate.score)
 
 
-def _rows(rates: pd.DataFrame, inputs: ReportInputs) -> list[str]:
+def _rows(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> list[str]:
     """Return the name of each rate's row in figures: the construction, and the variant with its question."""
-    questions = inputs.table("make_pairs/questions")
-    columns = ["construction", "variant", "question"]
-    asked = {(name, variant): text for name, variant, text in (questions[columns].to_numpy() if len(questions) else ())}
     rows = []
     for construction, facet, level in rates[["construction", "facet", "level"]].to_numpy().tolist():
-        question = textwrap.shorten(asked.get((construction, level), ""), _QUESTION_WIDTH, placeholder=" …")
-        rows.append(f"{construction}, {level}\n{question}" if facet == "variant" else construction)
+        if facet == "variant" and construction in contents:
+            asked = contents[construction].variants[level].continuation
+            question = fill(asked, dict.fromkeys(slots_of(asked), "…") | contents[construction].first_words)
+            shown = textwrap.shorten(question, _QUESTION_WIDTH, placeholder=" …")
+            rows.append(f"{construction}, {level}\n{shown}")
+        else:
+            rows.append(construction)
     return rows
 
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -263,33 +264,19 @@ def _hash(*parts: str) -> str:
 _CELL = ["words", "variant", "sentence", "noun_type", "order"]
 
 
-@dataclass(frozen=True)
-class BuiltPairs:
+class BuiltPairs(NamedTuple):
     """The pairs of a construction.
 
     Attributes:
         pairs: One row a pair, see `pair_table`.
-        cells: One row a cell, which is a variant of one noun type in one order, after one kind of sentence, with one
-            kind of words: words, variant, sentence, noun_type, order, pairs, frames (how many distinct ones), wanted,
-            and shortfall, the pairs that are missing.
         pseudowords: One row a replaced word: word, pseudoword, source.
+        cells_not_filled: How many cells have fewer pairs than were asked for; a cell is a variant of one noun type in
+            one order, after one kind of sentence, with one kind of words.
     """
 
     pairs: pd.DataFrame
-    cells: pd.DataFrame
     pseudowords: pd.DataFrame
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many pairs, items, cells, cells with a shortfall, pseudowords, and random ones among these there are."""
-        return {
-            "pairs": len(self.pairs),
-            "items": self.pairs["item"].nunique(),
-            "cells": len(self.cells),
-            "cells_not_filled": int((self.cells["shortfall"] > 0).sum()),
-            "pseudowords": len(self.pseudowords),
-            "pseudowords_random": int((self.pseudowords["source"] == "random").sum()),
-        }
+    cells_not_filled: int
 
 
 def build_pairs(
@@ -318,17 +305,5 @@ def build_pairs(
     for words, file in files.items():
         rendered += render_pairs(name, file, people, wanted, seed, words, wording)
     pairs = pair_table(rendered)
-    cells = pairs.groupby(_CELL, as_index=False, sort=False).agg(
-        pairs=("id", "size"), frames=("cluster_frame", "nunique")
-    )
-    return BuiltPairs(pairs, cells.assign(wanted=wanted, shortfall=wanted - cells["pairs"]), pseudowords)
-
-
-def made_tables(built: Mapping[str, BuiltPairs]) -> dict[str, pd.DataFrame]:
-    """Return the cells, pseudowords and counts of all constructions, each table with the column construction."""
-    if not built:
-        return {}
-    cells = pd.concat([pairs.cells.assign(construction=name) for name, pairs in built.items()], ignore_index=True)
-    words = pd.concat([pairs.pseudowords.assign(construction=name) for name, pairs in built.items()], ignore_index=True)
-    counts = pd.DataFrame([{"construction": name, **pairs.counts} for name, pairs in built.items()])
-    return {"cells": cells, "pseudowords": words, "constructions": counts}
+    cells_not_filled = int((pairs.groupby(_CELL).size() < wanted).sum())
+    return BuiltPairs(pairs, pseudowords, cells_not_filled)

@@ -14,7 +14,6 @@ from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
-from cxprobe.results.schema import RATES
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.tasks.pairs.baselines import decided_by_baselines
 from cxprobe.tasks.pairs.contrast_rates import SUM
@@ -111,7 +110,5 @@ def survey_rates(
     responses = pd.concat(parts, ignore_index=True)
     rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
     judged = override(rates, dict.fromkeys(rates["construction"], ""), members)
-    judged["has_verdict"] &= judged["facet"].isin(["", CONDITION]) & judged["model"].isin(list(answers))
-    judged["has_verdict"] &= judged["chance"].notna()
-    few = (judged["facet"] == CONDITION) & (judged["n"] < FEWEST_FRAMES)
-    return with_verdicts(judged.assign(has_verdict=judged["has_verdict"] & ~few)).reindex(columns=list(RATES))
+    judged["has_verdict"] &= (judged["facet"] != CONDITION) | (judged["n"] >= FEWEST_FRAMES)
+    return with_verdicts(judged, _FACETS, members)

@@ -18,7 +18,7 @@ from cxprobe.models.params import PairClassifier
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
-from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
+from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of, grouped_rows
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
@@ -274,8 +274,7 @@ class PairsTask(Task):
         """Return the rates of each kind of pairs by construction, and along series of models."""
         from cxprobe.tasks.pairs.figures import figures_of_pairs
 
-        tests = {name: pairs.tests for name, pairs in _contents(inputs).items()}
-        return figures_of_pairs(inputs, cast(PairsStage, inputs.sections[self.name]), tests)
+        return figures_of_pairs(inputs, cast(PairsStage, inputs.sections[self.name]), _contents(inputs))
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield a model's rates on each benchmark."""
@@ -298,11 +297,10 @@ class PairsTask(Task):
 
     def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
         """Yield caveats for variants that the rate leaves out, and for contrasts that classifiers learn."""
-        cells = _unbalanced(inputs)
-        for name in _contents(inputs):
-            listed = "; ".join(f"{variant}: {cell[2]}" for (of, variant), cell in cells.items() if of == name)
-            if listed and construction_of_pairs(name) == construction:
+        for (name,), cells in grouped_rows(inputs.table("make_pairs/unbalanced"), "construction"):
+            if construction_of_pairs(name) == construction:
                 called = called_pairs(name).capitalize()
+                listed = "; ".join(cells["variant"] + ": " + cells["reason"])
                 yield f"{called}: variants in which one answer is always right are left out of the rate ({listed})."
         members, rates = task_members(inputs.sections[self.name]), inputs.rates(self.name)
         trained = [member.slug for member in members if isinstance(member.spec, PairClassifier)]
@@ -370,9 +368,3 @@ def _contents(inputs: ReportInputs) -> dict[str, PairsFile]:
     """Return the content of the file of each entry of ``constructions``."""
     items = (files.items.get("pairs") for files in inputs.constructions.values())
     return {name: content for pairs in items if pairs for name, content in pairs.files.items()}
-
-
-def _unbalanced(inputs: ReportInputs) -> dict[tuple[str, str], tuple[str, str, str]]:
-    """Return the right word, the wrong word and the reason of variants with one answer, by pairs and variant."""
-    rows = inputs.table("make_pairs/unbalanced").astype(str).to_dict("records")
-    return {(row["construction"], row["variant"]): (row["right"], row["wrong"], row["reason"]) for row in rows}
