@@ -144,8 +144,6 @@ def put(values: dict[str, object]):
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
         ({"compute/precision/items": 0}, "compute.precision.items: 0 is not allowed"),
         ({"pairs/evaluate/scores": ["per_token"]}, "pairs.evaluate.scores: contrasts are of the score sum"),
-        ({"pairs/judge": {}}, "pairs.judge: is called evaluate now; rename it"),
-        ({"report/tested/twins": True}, "report.tested.twins: is called random_weights now; rename it"),
         (
             {"report/tested/models": [["mini-mlm", "tiny-clm-step-002511"], ["mini-mlm", "mini-clmm"]]},
             "report.tested.models[1]: 'mini-clmm' is not in models or llms; did you mean 'mini-clm'",

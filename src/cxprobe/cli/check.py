@@ -15,6 +15,8 @@ from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.project.folder import require_project
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cxprobe.project.params import Params
     from cxprobe.results.task import Demand
 
@@ -164,13 +166,9 @@ def _print_baselines_on_file(file: str) -> None:
     for row in pairs.index[pairs.duplicated(texts)]:
         print(f"{file}, row {row + 1}: the pair is there twice, which makes intervals too narrow")
     from cxprobe import baselines_on
-    from cxprobe.results.words import in_full
-    from cxprobe.stats import Estimate
 
     rates = baselines_on(pairs)
-    for row in rates.to_dict("records"):
-        rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
-        print(f"{row['baseline']}: {in_full(rate)}".replace("\u00a0", " "))
+    _print_rates(rates.rename(columns={"baseline": "model"}))
     if solved := rates.loc[rates["low"] > 0.5, "baseline"].tolist():
         print(
             f"above chance without any model: {', '.join(solved)}; what a model gets less or as much of shows nothing"
@@ -183,8 +181,6 @@ def _print_baseline_rates(construction: str) -> None:
 
     from cxprobe.project.folder import require_construction
     from cxprobe.project.params import load_params
-    from cxprobe.results.words import in_full
-    from cxprobe.stats import Estimate
     from cxprobe.tasks.registry import TASKS
 
     require_construction(construction)
@@ -195,6 +191,13 @@ def _print_baseline_rates(construction: str) -> None:
         print(f"{construction} has neither pairs nor items of prompts, so there is nothing to ask baselines about")
     for items, table in rates.groupby("items", sort=False):
         print(f"{items}:")
-        for row in table.sort_values("accuracy", ascending=False, kind="stable").to_dict("records"):
-            rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
-            print(f"  {row['model']}: {in_full(rate)}".replace("\u00a0", " "))
+        _print_rates(table.sort_values("accuracy", ascending=False, kind="stable"), "  ")
+
+
+def _print_rates(rates: "pd.DataFrame", margin: str = "") -> None:
+    from cxprobe.results.words import in_full
+    from cxprobe.stats import Estimate
+
+    for row in rates.to_dict("records"):
+        rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
+        print(f"{margin}{row['model']}: {in_full(rate)}".replace("\u00a0", " "))

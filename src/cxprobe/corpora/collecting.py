@@ -138,7 +138,14 @@ def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, out
     for step in [step for step in counts if step.startswith(REJECTED)]:
         rejected[step.removeprefix(REJECTED)] = counts.pop(step)
     most_first = sorted(rejected.items(), key=lambda reject: (-reject[1], reject[0]))
-    return Collected(_with_features(kept, wanted), counts, dict(most_first))
+    columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in kept["text"]]}
+    columns |= {name: kept[name].tolist() for name in ("text", "url", "start", "end", "tags")}
+    columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in kept["slots"]]
+    for feature_name, feature in wanted.features.items():
+        columns[feature_name] = [feature.of(*shape) for shape in zip(kept["words"], kept["marks"], strict=True)]
+    table = pd.DataFrame(columns, dtype=object)  # the columns are the same if there are no candidates
+    table = table.astype(dict.fromkeys(("start", "end", *wanted.features), "int64"))
+    return Collected(table, counts, dict(most_first))
 
 
 def _counts(job: MiningJob, name: str) -> Counter[str]:
@@ -184,13 +191,3 @@ def check_annotated(found: Collected, corpus: str, construction: str) -> None:
             f"corpora.{corpus}: the sentences that may have {construction} are all {absent[0]}, which its pattern.yaml "
             "asks for; change the pattern, name another corpus, or mine files with the bare text (format: text)"
         )
-
-
-def _with_features(candidates: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
-    columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in candidates["text"]]}
-    columns |= {name: candidates[name].tolist() for name in ("text", "url", "start", "end", "tags")}
-    columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in candidates["slots"]]
-    for name, feature in wanted.features.items():
-        columns[name] = [feature.of(*shape) for shape in zip(candidates["words"], candidates["marks"], strict=True)]
-    table = pd.DataFrame(columns, dtype=object)  # the columns are the same if there are no candidates
-    return table.astype(dict.fromkeys(("start", "end", *wanted.features), "int64"))

@@ -19,7 +19,6 @@ from cxprobe.files.reading import read_text
 from cxprobe.segmentation import joined
 
 NO_HEAD = -1  # of a word without a place in a tree
-_COLUMNS = 10
 
 
 class TreeWord(NamedTuple):
@@ -155,8 +154,8 @@ def read_sentence(lines: Mapping[int, str], document: str, place: str = "", *, t
             comments[key.strip()] = value.strip()
             continue
         where, cells = f"{place}line {number}", line.split("\t")
-        if len(cells) != _COLUMNS:
-            raise DataError(f"{where}: CoNLL-U has {_COLUMNS} columns, found {len(cells)}; put one tab between two")
+        if len(cells) != 10:
+            raise DataError(f"{where}: CoNLL-U has 10 columns, found {len(cells)}; put one tab between two")
         rows.append((where, cells))
     words, contractions = _words(rows, tags)
     if not words:
@@ -269,17 +268,12 @@ def annotated_sentence(
     "parataxis", as in UD English EWT.
 
     Args:
-        doc: The sentence.
+        doc: The sentence, which has a tree.
         id: Of the sentence.
         document: That it is from.
         construction: As UCxn names it, such as "Ditransitive"; "" for none.
         parts: The role of each part, such as "Rec", and its word.
-
-    Raises:
-        DataError: It has no tree.
     """
-    if not doc.has_annotation("DEP"):
-        raise DataError(f"the sentence {id} has no tree; name a pipeline with a parser in params.yaml")
     root = next(token for token in doc if token.head == token)
     top = min((token for _, token in parts), key=lambda token: (len(list(token.ancestors)), token.i), default=root)
     words = []

@@ -98,24 +98,24 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
         DataError: A shard's storage failed, the engine cannot be used, jobs of an earlier run still mine, or shards are
             not finished.
     """
-    settings: dict[str, Any] = {
-        "pipeline": [partial(mine_shard, job=job)],
-        "tasks": len(job.source.shards),
-        "logging_dir": str(Path(job.output, "datatrove")),
-        **engine.arguments,
-    }
+    output = Path(job.output)
+    is_slurm = engine.kind == "slurm"
+    start = partial(SlurmPipelineExecutor, job_name=f"cxprobe-{output.name}") if is_slurm else _QuietExecutor
+    pipeline, logs = [partial(mine_shard, job=job)], str(output / "datatrove")
     try:
-        if engine.kind == "slurm":
-            executor: Any = SlurmPipelineExecutor(job_name=f"cxprobe-{Path(job.output).name}", **settings)
-        else:
-            executor = _QuietExecutor(**settings)
+        executor: Any = start(pipeline=pipeline, tasks=len(job.source.shards), logging_dir=logs, **engine.arguments)
     except TypeError as fault:
         raise DataError(f"mining.engine.arguments: {fault}") from None
     left = executor.get_incomplete_ranks()
     try:
         if left:
-            if engine.kind == "slurm":
-                _refuse_earlier_jobs(executor.job_name)
+            if is_slurm:
+                name = executor.job_name
+                # Jobs of a run that was killed may mine the same shards at the same time.
+                if subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"]).strip():
+                    raise DataError(
+                        f"jobs of an earlier run still mine; wait for their end, or run `scancel --name={name}`"
+                    )
                 os.environ["SBATCH_WAIT"] = "1"  # sbatch then returns when its jobs have ended
             executor.run()
     except (FileNotFoundError, subprocess.CalledProcessError) as fault:
@@ -128,13 +128,6 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
             f"{executor.logging_dir.path}. Run the stage again: it goes on with what is left"
         )
     return len(left)
-
-
-def _refuse_earlier_jobs(name: str) -> None:
-    """Refuse to mine shards that jobs of a run that was killed may mine at the same time."""
-    jobs = subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"])
-    if jobs.strip():
-        raise DataError(f"jobs of an earlier run still mine; wait for their end, or run `scancel --name={name}`")
 
 
 def table_path(job: MiningJob, rank: int, table: str, construction: str = "") -> Path:

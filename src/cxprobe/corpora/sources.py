@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,7 +16,6 @@ from cxprobe.files.writing import DATA, digest
 
 # The files of a folder that are read if params.yaml has no glob.
 _PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*", "conllu": "**/*.conllu*"}
-_MODIFIED = ("mtime", "LastModified", "last_modified", "updated")  # names of the time in local folders, S3, ...
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def list_corpus(corpus: Corpus) -> pd.DataFrame:
     is_output = Path(corpus.folder).parts[:1] == DATA.parts
     rows = []
     for shard, info in _files(corpus).items():
-        modified = digest(Path(corpus.folder, shard)) if is_output else _modified(info)
+        modified = digest(Path(corpus.folder, shard)) if is_output else _modified(corpus, shard)
         rows.append((shard, info["size"], modified))
     return pd.DataFrame(rows, columns=["name", "size", "modified"])
 
@@ -121,9 +120,10 @@ def _absolute(folder: str) -> str:
     return folder if "://" in folder else str(Path(folder).resolve())
 
 
-def _modified(info: Mapping[str, Any]) -> str:
+def _modified(corpus: Corpus, shard: str) -> str:
     """Return the time of a file's last change, or "unknown" where its storage has none."""
-    time = next((info[key] for key in _MODIFIED if info.get(key) is not None), "unknown")
-    if isinstance(time, int | float):
-        time = datetime.fromtimestamp(time, UTC)
-    return time.isoformat(timespec="seconds") if isinstance(time, datetime) else str(time)
+    try:
+        time: datetime = get_datafolder(_absolute(corpus.folder)).modified(shard)
+    except NotImplementedError:
+        return "unknown"
+    return time.isoformat(timespec="seconds")

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,10 +67,9 @@ def export_hub(params: Params) -> Exported:
     """Return a data set of the Hugging Face hub: Parquet files with features, and a data card.
 
     Raises:
-        DataError: Nothing has been made yet, a file of what has been made is missing, or datasets is not installed.
+        DataError: Nothing has been made yet, or a file of what has been made is missing.
+        ImportError: datasets is not installed.
     """
-    if find_spec("datasets") is None:
-        raise DataError("datasets is not installed, which this export needs; pip install 'cxprobe[exports]'")
     tasks, left_out = _made_tasks(params)
     configurations: dict[str, dict[str, Any]] = {}
     files: dict[str, bytes] = {}
@@ -104,23 +102,17 @@ def export_hub(params: Params) -> Exported:
 
 def _parquet(table: pd.DataFrame, names: Mapping[str, Sequence[str]]) -> bytes:
     """Return a table as a Parquet file with features; ``names`` has the names of the labels in a column."""
-    from datasets import ClassLabel, Dataset, Features, List, Value
+    from datasets import ClassLabel, Dataset, Features
     from pyarrow.parquet import write_table
 
-    features: dict[str, Any] = {}
-    for column in table:
-        if column in names:
-            features[str(column)] = ClassLabel(names=list(names[str(column)]))
-        elif isinstance(table[column].iloc[0], list):
-            features[str(column)] = List(Value("string"))
-        elif pd.api.types.is_bool_dtype(table[column]):
-            features[str(column)] = Value("bool")
-        else:
-            features[str(column)] = Value("int32" if pd.api.types.is_numeric_dtype(table[column]) else "string")
-    numbers = table.select_dtypes("float")  # of words, null where a construction does not measure them
-    cells = table.assign(**numbers.astype("Int32")).astype(object)
-    columns = cells.where(cells.notna(), None).to_dict("list")
-    made = Dataset.from_dict(columns, features=Features(features))
+    # Numbers are of words, null where a construction does not measure them.
+    numbers = table.select_dtypes("number")
+    texts: pd.DataFrame = table.select_dtypes("str")
+    cells = table.assign(**numbers.astype("Int32"), **texts.astype(object))
+    features = Dataset.from_pandas(cells, preserve_index=False).features
+    features |= {column: ClassLabel(names=list(labels)) for column, labels in names.items()}
+    cells = cells.astype(object).where(cells.notna(), None)
+    made = Dataset.from_dict(cells.to_dict("list"), features=Features(features))
     written = BytesIO()
     # The schema says what the features are. Dataset.to_parquet would show a progress bar.
     write_table(made.data.table.cast(made.features.arrow_schema), written)

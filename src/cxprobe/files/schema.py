@@ -43,14 +43,6 @@ Slug = Annotated[str, StringConstraints(pattern=SLUG_PATTERN)]
 Distinct = Annotated[list[T], AfterValidator(distinct)]
 SomeDistinct = Annotated[list[T], AfterValidator(distinct), Field(min_length=1)]
 Two = Annotated[tuple[T, T], Strict(False)]  # YAML has a list
-RENAMED = {
-    "best_blind": "best_baseline",
-    "judge": "evaluate",
-    "per_cell": "pairs_per_condition",
-    "probed": "probe_models",
-    "twins": "random_weights",
-}
-"""A key of earlier versions -> its name now, for the message about it."""
 
 
 class FaultsError(ValueError):
@@ -148,10 +140,7 @@ def _explain(fault: ErrorDetails, content: Mapping[str, Any], known_keys: Mappin
     path, holder = _place(fault, content)
     match fault["type"]:
         case "extra_forbidden":
-            key, known = str(fault["loc"][-1]), known_keys[id(holder)]
-            if RENAMED.get(key) in known:
-                return [f"{path}: is called {RENAMED[key]} now; rename it"]
-            return [f"{path}: unknown key{suggest(key, known)}"]
+            return [f"{path}: unknown key{suggest(str(fault['loc'][-1]), known_keys[id(holder)])}"]
         case "missing":
             return [f"{path}: missing; nothing is assumed in its place, so give it a value"]
         case "value_error":

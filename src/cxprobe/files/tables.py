@@ -1,11 +1,10 @@
 """Tables: .parquet for data, .csv for results."""
 
-import csv
 import hashlib
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 
@@ -44,12 +43,8 @@ def write_table(
         columns = f"empty cells in {[*table.columns[empty]]}, infinite numbers in {[*infinite.index[infinite]]}"
         raise DataError(f"{path}: {columns}; nothing was written")
     if path.suffix == ".csv":
-        written_rows = StringIO()
-        writer = csv.writer(written_rows, lineterminator="\n")
-        writer.writerow(table.columns)
-        for row in zip(*(table[name].tolist() for name in table), strict=True):
-            writer.writerow([significant(cell) if isinstance(cell, float) else cell for cell in row])
-        write_bytes(written_rows.getvalue().encode(), path)
+        rounded = table.map(lambda cell: significant(float(cell)) if isinstance(cell, float | np.floating) else cell)
+        write_bytes(rounded.to_csv(index=False, lineterminator="\n").encode(), path)
     else:
         written = BytesIO()  # as it is compressed, it is much smaller than the table
         schema = pa.Schema.from_pandas(table, preserve_index=False)
@@ -104,13 +99,10 @@ def growing_table(path: Path, schema: pa.Schema) -> Iterator[pa.parquet.ParquetW
         yield writer
 
 
-def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> int:
-    """Write the rows of several .parquet files into one, in order, and return the number of rows."""
-    rows = 0
+def join_tables(parts: Sequence[Path], path: Path, schema: pa.Schema) -> None:
+    """Write the rows of several .parquet files into one, in order."""
     with growing_table(path, schema) as writer:
         for part in parts:
             with pa.parquet.ParquetFile(part, page_checksum_verification=True) as file:
                 for batch in file.iter_batches():
                     writer.write_batch(batch)
-                    rows += len(batch)
-    return rows

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pandas as pd
+
 from cxprobe.errors import ConstructionError
 from cxprobe.files.reading import check_separator, one_line, read_text
 from cxprobe.files.writing import SCRATCH, write_bytes
@@ -66,11 +68,8 @@ def read_judgements(path: Path, columns: Sequence[str], row_of: Callable[[Cells]
 
 def write_judgements(columns: Sequence[str], rows: Iterable[Sequence[str]], path: Path) -> None:
     """Write a table; it appears whole or not at all."""
-    written = io.StringIO()
-    writer = csv.writer(written, delimiter="\t", lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    write_bytes(written.getvalue().encode(), path)
+    table = pd.DataFrame(rows, columns=list(columns), dtype=object)
+    write_bytes(table.to_csv(sep="\t", index=False, lineterminator="\n").encode(), path)
 
 
 def as_text(cell: str) -> str:

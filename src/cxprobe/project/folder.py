@@ -1,12 +1,13 @@
 """The project in the working directory: what is in it, and for which version of cxprobe it was made."""
 
-import hashlib
 from importlib.metadata import version
 from pathlib import Path
 
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import ConstructionError, ProjectError
 from cxprobe.files.reading import read_text
+from cxprobe.files.schema import suggest
+from cxprobe.files.writing import digest_of_files
 from cxprobe.project.bundled import bundled_files
 
 
@@ -42,8 +43,6 @@ def require_construction(name: str) -> None:
     Raises:
         ConstructionError: There is none; the message has a near match and all that there are.
     """
-    from cxprobe.files.schema import suggest
-
     names = construction_names(Path())
     if name not in names:
         file = f"constructions/{name}/construction.yaml"
@@ -60,12 +59,10 @@ def installed_version() -> str:
     The code is the start of a SHA-256 of the package's own files: two copies that have the same version and other code
     give other results.
     """
-    hashed = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*")):
-        name = path.relative_to(_PACKAGE)
-        if path.is_file() and name.parts[0] != "bundled" and "__pycache__" not in name.parts:
-            hashed.update(f"{name.as_posix()}\0".encode() + path.read_bytes() + b"\0")
-    return f"cxprobe {version('cxprobe')}, code {hashed.hexdigest()[:12]}"
+    left_out = {"bundled", "__pycache__"}
+    files = (path for path in _PACKAGE.rglob("*") if left_out.isdisjoint(path.relative_to(_PACKAGE).parts))
+    code = digest_of_files(_PACKAGE, filter(Path.is_file, files))
+    return f"cxprobe {version('cxprobe')}, code {code[:12]}"
 
 
 def version_fault(folder: Path) -> str | None:
