@@ -28,25 +28,6 @@ class Estimate:
     n: int
 
 
-@dataclass(frozen=True)
-class Mean:
-    """A mean over units, such as frames, with its interval.
-
-    Attributes:
-        value: In the unit of what is measured, such as nats.
-        low: Of the 95 % interval by Student's t.
-        high: Likewise.
-        standardised: The mean divided by the standard deviation of the units; NaN where these are all the same.
-        n: The number of units.
-    """
-
-    value: float
-    low: float
-    high: float
-    standardised: float
-    n: int
-
-
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[np.object_]
