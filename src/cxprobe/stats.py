@@ -87,15 +87,12 @@ def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> 
 
     Returns:
         One row per group: the columns of ``by``; the column's mean over the means of its units; low and high, NaN where
-        there is one unit; standardised, the mean divided by the standard deviation of the units' means (NaN where this
-        is 0 or there is one unit); and n, the number of units.
+        there is one unit; and n, the number of units.
     """
     means = table.groupby([*by, units], sort=False)[column].mean().groupby([*by], sort=False)
-    n, value, deviation = means.size(), means.mean(), means.std()
-    half = stdtrit(n - 1, (1 + LEVEL) / 2) * deviation / np.sqrt(n)
-    numbers = {column: value, "low": value - half, "high": value + half}
-    numbers |= {"standardised": value / deviation.where(deviation > 0), "n": n}
-    return pd.DataFrame(numbers).reset_index()
+    n, value = means.size(), means.mean()
+    half = stdtrit(n - 1, (1 + LEVEL) / 2) * means.std() / np.sqrt(n)
+    return pd.DataFrame({column: value, "low": value - half, "high": value + half, "n": n}).reset_index()
 
 
 def credits_of_margins(margins: Floats, tie: float = 0.0) -> Floats:

@@ -394,7 +394,7 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
     margins = responses[(responses["measure"] == "margin") & responses["balanced"]]
     margins = margins.assign(margin=margins["value"], item=margins["pair_item"])
     effects = effects_on_margins(margins, [*KEYS])
-    effects = effects.rename(columns={"margin": "value", "effect": "level"}).drop(columns="standardised")
+    effects = effects.rename(columns={"margin": "value", "effect": "level"})
     effects["facet"] = np.where(effects["level"] == MEANING, "", "effect")
     parts = [effects.assign(measure="margin", level=effects["level"].replace(MEANING, ""), ties=0, chance=np.nan)]
     parts += _rates_of_biases(decisions_of(responses))

@@ -35,8 +35,8 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         by: The columns that make the groups.
 
     Returns:
-        One row a group and effect: the columns of ``by``; effect; margin in nats, the mean over frames; low, high,
-        standardised and n, see `cxprobe.stats.mean_by`; without those whose interval is unknown.
+        One row a group and effect: the columns of ``by``; effect; margin in nats, the mean over frames; low, high and
+        n, see `cxprobe.stats.mean_by`; without those of one frame, or whose frames are all the same.
     """
     keys = [*by, FRAME]
     place = items["place"].map(_SIGNS).astype(float) if "place" in items else float("nan")
@@ -57,7 +57,7 @@ def effects_on_margins(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         above.assign(effect="variant " + above["variant"].astype(str)),
     ]
     effects = pd.concat(parts, ignore_index=True)
-    return mean_by(effects, "margin", FRAME, [*by, "effect"]).dropna()
+    return mean_by(effects, "margin", FRAME, [*by, "effect"]).query("low < high")
 
 
 def _means(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
