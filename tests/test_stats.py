@@ -272,20 +272,6 @@ def test_groups_estimated_at_once_have_the_intervals_of_the_definition(rows):
         assert estimate_rate(credits, clusters[members]).low == pytest.approx(row.low, abs=1e-12)
 
 
-def test_difference_interval_covers_the_true_difference_as_often_as_it_says():
-    rng = np.random.default_rng(2)
-    covered = 0
-    for _ in range(400):
-        # Clusters that favour one way of asking are against the other, as a preference for a name is.
-        lean = rng.normal(scale=0.15, size=40)
-        rates = np.clip([0.7 + lean, 0.5 - lean], 0, 1)
-        first, second = (rng.binomial(1, np.repeat(rate, 8)).astype(float) for rate in rates)
-        table = pd.DataFrame({"first": first, "second": second, "cluster_frame": np.repeat(range(40), 8), "all": ""})
-        [difference] = difference_by(table, "first", "second", ["all"]).itertuples()
-        covered += difference.low <= 0.2 <= difference.high
-    assert 0.92 <= covered / 400 <= 0.99
-
-
 @given(
     st.lists(
         st.tuples(
