@@ -31,7 +31,7 @@ def measure_scenarios(stage: Stage[ScenariosStage]) -> Outcome | None:
         else:
             model = MeasuredModel.of(stage, member.slug, member.spec, load_masked_lm)
             texts, dropped = usable_texts(model.described, made, f"models.{member.slug}")
-            filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget, folder)
+            filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget)
             if filled is None:
                 return None
             scores, counts = filled

@@ -176,7 +176,7 @@ class Comparison:
         if "construction" not in means:
             raise DataError(f"contrasts need the condition construction; the table has {', '.join(map(str, means))}")
         long = with_differences(means).melt(value_name="contrast", ignore_index=False).dropna().reset_index()
-        rates = mean_by(long, "contrast", "frame", ["condition"]).drop(columns="standardised")
+        rates = mean_by(long, "contrast", "frame", ["condition"])
         signs = long.assign(sign=credits_of_margins(long["contrast"].to_numpy(np.float64)))
         return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
 

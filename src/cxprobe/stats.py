@@ -28,25 +28,6 @@ class Estimate:
     n: int
 
 
-@dataclass(frozen=True)
-class Mean:
-    """A mean over units, such as frames, with its interval.
-
-    Attributes:
-        value: In the unit of what is measured, such as nats.
-        low: Of the 95 % interval by Student's t.
-        high: Likewise.
-        standardised: The mean divided by the standard deviation of the units; NaN where these are all the same.
-        n: The number of units.
-    """
-
-    value: float
-    low: float
-    high: float
-    standardised: float
-    n: int
-
-
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[np.object_]
@@ -106,15 +87,12 @@ def mean_by(table: pd.DataFrame, column: str, units: str, by: Sequence[str]) -> 
 
     Returns:
         One row per group: the columns of ``by``; the column's mean over the means of its units; low and high, NaN where
-        there is one unit; standardised, the mean divided by the standard deviation of the units' means (NaN where this
-        is 0 or there is one unit); and n, the number of units.
+        there is one unit; and n, the number of units.
     """
     means = table.groupby([*by, units], sort=False)[column].mean().groupby([*by], sort=False)
-    n, value, deviation = means.size(), means.mean(), means.std()
-    half = stdtrit(n - 1, (1 + LEVEL) / 2) * deviation / np.sqrt(n)
-    numbers = {column: value, "low": value - half, "high": value + half}
-    numbers |= {"standardised": value / deviation.where(deviation > 0), "n": n}
-    return pd.DataFrame(numbers).reset_index()
+    n, value = means.size(), means.mean()
+    half = stdtrit(n - 1, (1 + LEVEL) / 2) * means.std() / np.sqrt(n)
+    return pd.DataFrame({column: value, "low": value - half, "high": value + half, "n": n}).reset_index()
 
 
 def credits_of_margins(margins: Floats, tie: float = 0.0) -> Floats:

@@ -26,7 +26,7 @@ def test_pairs_are_those_of_the_stage():
     content = load_pairs("let-alone", people, ROOT / "constructions")
     cells = PerCell(meaning=3, form=3, control=1)
     settings = MakePairs(
-        contrasts=Contrasts(tried=0, held_out=1, shuffled=0),
+        contrasts=NO_CONTRASTS,
         pairs_per_condition=cells,
         pseudowords=None,
         format="paper",

@@ -91,7 +91,7 @@ def test_two_models_of_one_run_may_read_other_tokens_first_and_have_stores_of_th
         load_language_model("tiny", spec(lms("gpt2").name, bos="<|start|>"))
 
 
-def test_several_tokens_before_a_text_are_none_of_its_own_when_answers_are_read_back(lms):
+def test_several_tokens_before_a_text_are_none_of_its_own(lms):
     model = copy(lms("llama"))
     vars(model)["ids_before"] = [0, 3]  # what a tokenizer with two tokens before a text gives
     [questions] = model.questions([dict.fromkeys(TEXTS[-3:-1], 0)], ScoringConfig(["causal"], 96))
@@ -99,13 +99,9 @@ def test_several_tokens_before_a_text_are_none_of_its_own_when_answers_are_read_
     answers = {}
     for batch in questions.batches(keys):
         answers |= batch.compute(model, keys)
-    records = list(questions.read(answers))
-    for record in records:
+    for record in questions.read(answers):
         ids = record.ids.tolist()
         np.testing.assert_allclose(record.log_probs, by_hand(model, [0, 3, *ids])[1:], atol=1e-5)
-    found = questions.unread(records)
-    assert found.keys() == answers.keys()
-    assert all(np.array_equal(found[key], answers[key]) for key in keys)
 
 
 @pytest.mark.parametrize(

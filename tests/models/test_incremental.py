@@ -44,7 +44,7 @@ def kill_after(model, calls):
     return model.model.register_forward_pre_hook(die)
 
 
-KINDS = pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "llama", "mamba"])
+KINDS = pytest.mark.parametrize("kind", ["bert", "gpt2", "mamba"])
 
 
 @KINDS
@@ -69,7 +69,7 @@ def test_a_killed_run_goes_on_where_it_stopped(lms, tmp_path, kind, calls):
     found, rest = score(model, tmp_path / "killed")
     assert_alike(found, whole)
     assert seen.calls == calls
-    if kind in ("bert", "roberta"):
+    if kind == "bert":
         assert rest.rows == all_of_it.rows - seen.rows
     else:  # a beginning that several texts share may be computed in both runs
         assert all_of_it.tokens - seen.tokens <= rest.tokens < all_of_it.tokens

@@ -177,13 +177,12 @@ def test_deberta_v3_is_refused_for_scores_with_the_reason_and_taken_for_features
 # Damaged files, and what is no model of ours
 
 
-@pytest.mark.parametrize("load", [load_encoder, load_language_model])
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"])
 @pytest.mark.parametrize("left", [0, 5, 0.5])
-def test_a_file_that_is_cut_short_is_refused(bert, load, name, left):
+def test_a_file_that_is_cut_short_is_refused(bert, name, left):
     whole = (bert / name).read_bytes()
     (bert / name).write_bytes(whole[: left if isinstance(left, int) else int(left * len(whole))])
-    assert f"mend the file in {bert}, or copy or download the whole folder again" in refusal(load, bert)
+    assert f"mend the file in {bert}, or copy or download the whole folder again" in refusal(load_language_model, bert)
 
 
 class _Runs:
@@ -250,13 +249,12 @@ def tokenizer_with(pieces) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **names)
 
 
-@pytest.mark.parametrize("load", [load_encoder, load_language_model])
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "roberta"])
-def test_a_model_without_its_tokenizer_for_which_transformers_makes_one_up_is_refused(tmp_path, load, kind):
+def test_a_model_without_its_tokenizer_for_which_transformers_makes_one_up_is_refused(tmp_path, kind):
     folder = save_sound(tmp_path, kind)
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").unlink()
-    assert "tokenizer" in refusal(load, folder)
+    assert "tokenizer" in refusal(load_language_model, folder)
 
 
 def test_a_tokenizer_of_another_model_is_refused(bert):

@@ -8,7 +8,6 @@ from conftest import ROOT, change_params
 from cxprobe.errors import ParamsError
 from cxprobe.models.params import BaselineSet, members_of, series_of
 from cxprobe.project.params import load_params
-from cxprobe.tasks.registry import TASKS
 
 SET = {"by-length": {"kind": "shorter"}, "by-words": {"kind": "unigrams", "language": "en"}}
 
@@ -86,15 +85,6 @@ def test_a_random_control_says_so_wherever_it_is_named(tmp_path):
 def test_a_random_control_that_differs_in_more_than_its_weights_is_refused(tmp_path, changes, message):
     with pytest.raises(ParamsError, match=f"models.control: .*{message}.*; a random-weights control has all keys"):
         load_changed(tmp_path, add("control", random_control(weights="random", seed=1, **changes)))
-
-
-def test_every_kind_of_baseline_model_has_a_line_of_work():
-    kinds = {
-        kind
-        for one in BaselineSet.model_fields["members"].annotation.__args__[1].__args__[0].__args__
-        for kind in one.model_fields["kind"].annotation.__args__
-    }
-    assert {kind for line in TASKS.values() for kind in line.params.baseline_kinds} == kinds
 
 
 @pytest.mark.parametrize(

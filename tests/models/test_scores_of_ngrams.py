@@ -1,8 +1,9 @@
 """Unigrams, n-grams and continuations alone, in the form of token scores."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from scores_by_hand import given_context, pmi, total
 from wordfreq import word_frequency
 
 from cxprobe.errors import DataError, ModelError
@@ -12,12 +13,11 @@ from cxprobe.models.ngrams import (
     load_ngrams,
     ngram_scores,
     prepend_contexts,
-    scores_behind_contexts,
     unigram_scores,
     without_contexts,
 )
 from cxprobe.models.params import NgramModel
-from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
+from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, write_token_scores
 from cxprobe.run.record import ModelFacts
 from pretraining.ngrams import count_ngrams
 from pretraining.settings import Ngrams
@@ -85,29 +85,19 @@ def test_pairs_without_a_context_are_none_for_a_model_that_is_baseline_by_not_se
 
 
 @pytest.mark.parametrize("schemes", [["causal"], ["pll", "pll_word_l2r"]])
-def test_continuations_have_the_same_scores_behind_any_context(schemes):
-    continuations = [alone(text, scheme) for scheme in schemes for text in ("She helped Bob.", "She helped Ann.")]
-    other = Pair("c", "c", "The cook sang.", PAIRS[0].good, PAIRS[0].bad, {}, {})
-    found = scores_behind_contexts([*PAIRS, other], continuations)
-    assert len(found) == 6 * len(schemes)
-    for scheme in schemes:
-        texts = {one.text: one for one in found if one.scheme == scheme}
-        for pair in (PAIRS[0], other):
-            part, own = texts[pair.context + pair.good], pair.good.lstrip()
-            assert given_context(pair.context, pair.good, texts) == given_context("", own, texts) == total(part)
-            assert pmi(pair.context, pair.good, texts) == 0
-            assert [part.text[a:b] for a, b in part.spans] == ["She", "helped", "Bob."]
-
-
-def test_the_files_of_continuations_alone_say_that_the_model_is_baseline(tmp_path):
-    scores = [alone("She helped Bob."), alone("She helped Ann.")]
+@pytest.mark.parametrize("first", [-1.0, np.nan])
+def test_continuations_have_the_same_scores_behind_any_context_and_the_model_is_a_baseline(tmp_path, schemes, first):
+    scores = [alone(text, scheme, first) for scheme in schemes for text in ("She helped Bob.", "She helped Ann.")]
     write_token_scores(scores, ModelFacts("models/clm", "causal", 10, "sha256 a"), tmp_path)
-    prepend_contexts(PAIRS, tmp_path)
+    other = Pair("c", "c", "The cook sang.", PAIRS[0].good, PAIRS[0].bad, {}, {})
+    prepend_contexts([*PAIRS, other], tmp_path)
     facts = read_model_facts(tmp_path)
     assert (facts.kind, facts.state, facts.name) == ("baseline", "none", "continuation alone, by models/clm")
-    texts = {one.text for one in token_scores_of(read_pair_answers(tmp_path))}
-    assert texts == {
-        "She helped Bob.",
-        "She helped Ann.",
-        *(PAIRS[0].context + end for end in (PAIRS[0].good, PAIRS[0].bad)),
-    }
+    found = read_pair_answers(tmp_path).set_index(["scheme", "text"])
+    assert len(found) == 6 * len(schemes)
+    for scheme, pair in product(schemes, (PAIRS[0], other)):
+        text = pair.context + pair.good
+        whole, own = found.loc[scheme, text], found.loc[scheme, pair.good.lstrip()]
+        assert whole["log_probs"].sum() == np.nansum(own["log_probs"])
+        tokens = [text[start:stop] for start, stop in zip(whole["starts"], whole["stops"], strict=True)]
+        assert tokens == ["She", "helped", "Bob."][int(np.isnan(first)) :]

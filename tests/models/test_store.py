@@ -103,15 +103,6 @@ def test_an_answer_that_is_not_finite_is_not_kept(tmp_path):
         assert set(store.find(KEYS)) == {KEYS[2]}
 
 
-def test_vectors_are_kept_in_float32_and_mapped_into_memory(tmp_path):
-    with AnswerStore(tmp_path) as store:
-        store.add({KEYS[0]: np.ones((3, 4), dtype=np.float32)})
-    with AnswerStore(tmp_path) as store:
-        found = store.find(KEYS)[KEYS[0]]
-    assert (found.dtype, found.shape) == (np.float32, (3, 4))
-    assert isinstance(found.base.base, np.memmap) or isinstance(found.base, np.memmap)
-
-
 WRITER = """
 import sys
 from pathlib import Path

@@ -6,7 +6,6 @@ import torch
 from model_folders import change, refusal, spec
 from scored import causal_token_scores
 from tiny_lms import save_lm, sentences_that_begin_alike, tokenizer_of
-from torch.nn.modules.module import register_module_forward_pre_hook
 from transformers import AutoModelForMaskedLM, T5Config, T5EncoderModel
 from transformers.models.bert.modeling_bert import BertLayer
 
@@ -99,18 +98,6 @@ def test_interventions_are_refused_where_what_seem_to_be_blocks_are_parts_of_the
     ids = np.array(model.tokenizer(TEXTS[0])["input_ids"], dtype=np.int32)
     with pytest.raises(ModelError, match="after the own vectors of block 2 are written back"):
         block_output(model, [SentenceTokens(ids, (2,), 4, (7, 8))], 0, 64)
-
-
-@pytest.mark.parametrize(
-    ("kind", "load"), [("opt", load_language_model), ("roberta", load_language_model), ("bert", load_encoder)]
-)
-def test_a_trial_costs_three_passes_over_a_short_text(tmp_path, kind, load):
-    saved(tmp_path, kind)
-    seen = []
-    hook = register_module_forward_pre_hook(lambda module, _args: seen.append(module))
-    model = load("tiny", spec(tmp_path)).model
-    hook.remove()
-    assert seen.count(model) <= 4
 
 
 def test_numbers_are_alike_up_to_half_of_the_digits_of_their_precision():

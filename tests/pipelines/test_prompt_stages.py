@@ -14,7 +14,6 @@ from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.params import BaselineSet, Classifier, ModelSpec, Rule
-from cxprobe.models.texts import token_scores_of
 from cxprobe.results.members import task_members
 from cxprobe.results.params import Everything
 from cxprobe.run.record import ModelFacts
@@ -122,11 +121,11 @@ def test_every_set_is_counted(folder, outcomes):
 
 def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):
     tokens = read_table(folder / "data/measure_prompts/m/tokens.parquet")
-    texts = {scores.text: scores for scores in token_scores_of(tokens)}
+    texts = tokens.set_index("text")
 
     def total(text: str, answer: str) -> float:
-        scores = texts[text]
-        return float(np.sum(scores.log_probs[scores.spans[:, 1] > len(text) - len(answer.lstrip())]))
+        scores = texts.loc[text]
+        return float(np.sum(scores["log_probs"][scores["stops"] > len(text) - len(answer.lstrip())]))
 
     made = folder / "data/make_prompts/toy"
     choices, answers = (read_table(made / f"{stem}.parquet") for stem in ("choices", "answers"))

@@ -1,18 +1,16 @@
-"""What the code of a script is: found by changing the code, in a copy."""
+"""What the code of a script is."""
 
 import ast
-import json
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 from stage_process import StageProcess
 from toy_stages import TOY, write_toy_project
 
 from conftest import ROOT
-from cxprobe.run.code import WITHOUT_EFFECT, reached_files
+from cxprobe.files.code import code_digest
+from cxprobe.run.code import WITHOUT_EFFECT, reached_files, write_code
 from cxprobe.tasks.registry import TASKS
 
 PIPELINES = ROOT / "pipelines"
@@ -22,72 +20,34 @@ DECISIVE = (
     *("probing", "stats", "run/results", "tasks/pairs/params"),
     *(f"tasks/{task}/evaluate" for task in TASKS),
 )
-# Writes the code of all scripts of a copy: as it is, in another layout with other docstrings, and with one constant
-# changed in each of some modules. Prints change -> script -> its list.
-LISTING = """
-import ast, json, sys
-from pathlib import Path
-from cxprobe.run.code import write_code
-
-def listed():
-    write_code(Path("pipelines"), Path("code"))
-    return {str(path.relative_to("code").with_suffix("")): path.read_text() for path in Path("code").rglob("*.txt")}
-
-def rewritten(path, *, constant):
-    tree = ast.parse(path.read_text())
-    nodes = list(ast.walk(tree))
-    constants = [node.value for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
-    texts = [constant for constant in constants if isinstance(constant.value, str)]
-    if constant:
-        (changed, *_) = [node for node in nodes if isinstance(node, ast.Constant) and node not in texts]
-        changed.value = "changed"
-    else:
-        for text in texts:
-            text.value = "Another docstring."
-    path.write_text(ast.unparse(tree) + "\\n# another comment\\n")
-
-package = Path("src/cxprobe")
-lists = {"": listed()}
-for path in [*package.rglob("*.py"), *Path("pipelines").rglob("*.py")]:
-    rewritten(path, constant=False)
-lists["docstrings"] = listed()
-for module in sys.argv[1:]:
-    path = package / f"{module}.py"
-    before = path.read_text()
-    rewritten(path, constant=True)
-    lists[module] = listed()
-    path.write_text(before)
-print(json.dumps(lists))
-"""
 
 
 @pytest.fixture(scope="module")
 def lists(tmp_path_factory) -> dict[str, dict[str, str]]:
-    """Change of the code -> script -> the list of its modules."""
-    folder = tmp_path_factory.mktemp("copy")
-    for name in ("src", "pipelines"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "bundled"))
-    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
-    command = [sys.executable, "-c", LISTING, *DECISIVE]
-    done = subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+    """Script -> name of each file that it reaches -> its digest."""
+    folder = tmp_path_factory.mktemp("code")
+    write_code(PIPELINES, folder)
+    lines = {path: path.read_text().splitlines() for path in folder.rglob("*.txt")}
+    return {
+        path.relative_to(folder).with_suffix("").as_posix(): {line.split()[1]: line.split()[0] for line in listed}
+        for path, listed in lines.items()
+    }
 
 
-def test_comments_docstrings_and_layout_change_nothing(lists):
-    assert set(lists[""]) == {script.relative_to(PIPELINES).with_suffix("").as_posix() for script in SCRIPTS}
-    assert lists["docstrings"] == lists[""]
+def test_every_script_has_a_list_and_is_in_it(lists):
+    assert set(lists) == {script.relative_to(PIPELINES).with_suffix("").as_posix() for script in SCRIPTS}
+    assert all(files[f"{script}.py"] == code_digest(PIPELINES / f"{script}.py") for script, files in lists.items())
 
 
 @pytest.mark.parametrize("module", DECISIVE)
-def test_a_constant_changes_the_scripts_that_reach_its_module_and_no_other(lists, module):
+def test_a_module_is_in_the_lists_of_the_scripts_that_reach_it_by_what_it_does(lists, module):
     name = f"cxprobe.{module.replace('/', '.')}"
-    changed = {script for script, text in lists[module].items() if text != lists[""][script]}
-    assert changed == {script for script, text in lists[""].items() if f"  {name}\n" in text}
+    reaching = {script: files[name] for script, files in lists.items() if name in files}
+    assert {*reaching.values()} == {code_digest(ROOT / "src" / "cxprobe" / f"{module}.py")}
     if module.startswith("tasks/"):
         task = module.split("/")[1]
-        assert f"evaluate/{task}" in changed
-        assert {script.rpartition("/")[2] for script in changed} <= {task, "report"}
-    assert changed
+        assert f"evaluate/{task}" in reaching
+        assert {script.rpartition("/")[2] for script in reaching} <= {task, "report", "list_files"}
 
 
 @pytest.mark.pipeline

@@ -56,7 +56,7 @@ def main(number: int, dies_after: int | None = None, rank: int = 1) -> None:
     masks = pd.DataFrame(
         {"text": [f"the {noun} is [MASK] today." for noun in NOUNS], "first": "old", "second": "young"}
     )
-    filled = fill_masks(model_of("masked", load_language_model), {"toy": masks}, 32, Path("out/filled"))
+    filled = fill_masks(model_of("masked", load_language_model), {"toy": masks}, 32)
     wrote.append(filled)
     if filled is not None:
         np.save("out/filled.npy", filled[0][["log_p_first", "log_p_second"]].to_numpy())

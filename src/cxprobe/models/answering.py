@@ -20,7 +20,6 @@ def answer(
     *,
     processes: Processes = ALONE,
     progress: OnProgress | None = None,
-    recall: Callable[[], object] | None = None,
 ) -> list[R]:
     """Return the results of all questions; the model computes only answers that are not in the store.
 
@@ -36,7 +35,6 @@ def answer(
             the answers of all, and computes what others could not store.
         progress: Called with the number of texts that have been finished, known ones first. With several processes,
             each assumes that the others are as fast as itself.
-        recall: Called at most once, before the first computation, if an answer is missing; it may fill the store.
 
     Returns:
         The results of `Questions.read` for all portions; nothing in a process that only helps to fill the store.
@@ -49,9 +47,6 @@ def answer(
     for number, questions in enumerate(ask()):
         keys = list(questions.text_of)
         answers = store.find(keys)
-        if recall and len(answers) < len(keys):
-            recall()
-            recall, answers = None, store.find(keys)
         report = _in_proportion(progress, len(questions.texts), len(keys))
         report(len(answers), known=True)
         new = [key for key in keys if key not in store.asked]
@@ -77,7 +72,7 @@ def answer(
     if processes.number:
         return []
     store.look_again()
-    return answer(ask, model, store, recall=recall)
+    return answer(ask, model, store)
 
 
 def _in_proportion(progress: OnProgress | None, texts: int, parts: int) -> OnProgress:

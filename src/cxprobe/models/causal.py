@@ -239,10 +239,6 @@ class CausalQuestions:
             log_probs[self._first :] = answers[key]
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
-    def unread(self, records: Sequence[TokenScores]) -> Answers:
-        """Return the answers that gave the scores of each text, as `read` has yielded them."""
-        return {key: record.log_probs[self._first :] for key, record in zip(self._keys, records, strict=True)}
-
 
 def log_probabilities_of_rows(
     model: CausalLM, rows: Sequence[Sequence[Ids]], token_budget: int = _ROW

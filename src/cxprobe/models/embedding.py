@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
-import pandas as pd
 import torch
 import transformers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.errors import DataError
-from cxprobe.files.arrays import DenseVectors, read_features, write_features
-from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.arrays import DenseVectors, write_features
 from cxprobe.models.answering import answer
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from cxprobe.models.params import ModelSpec
 
 R = TypeVar("R")
-_SPANS_FILE = "spans.parquet"
 _BLOCK = 1024  # texts whose vectors are in memory at once while they are written
 
 
@@ -111,8 +108,7 @@ def embed_texts(
         spans: Name of a portion -> of each of its texts the span whose tokens count; of other portions all count.
         token_budget: The most tokens, padding included, in a batch.
         folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
-            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts; and ``spans.parquet``,
-            columns start and end, if spans count.
+            (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts.
 
     Returns:
         The numbers of sentences and of their tokens, special ones included; and see `MeasuredModel.check`. None if this
@@ -134,23 +130,11 @@ def embed_texts(
 
     def write(name: str, blocks: Iterable[DenseVectors]) -> None:
         write_features(blocks, list(portions[name]), folder / name)
-        if name in spans:
-            write_table(pd.DataFrame(spans[name], columns=Span._fields), folder / name / _SPANS_FILE)
 
     def ask() -> Iterator[VectorQuestions[None]]:
         return (VectorQuestions(part, token_budget, partial(write, name)) for name, part in tokens.items())
 
-    def recall(earlier: Path) -> Iterator[Answers]:
-        for ids in sorted(earlier.rglob("ids.parquet")):
-            features = read_features(ids.parent)
-            path = ids.with_name(_SPANS_FILE)
-            spans_of_texts: Spans = None
-            if path.is_file():
-                spans_of_texts = [Span(*row) for row in read_table(path).itertuples(index=False, name=None)]
-            questions = VectorQuestions(tokenise(encoder, features.ids, spans_of_texts), token_budget, list)
-            yield from questions.unread(np.asarray(features.vectors))
-
-    if model.answer(ask, len(sentences), folder, recall, "sentences") is None:
+    if model.answer(ask, len(sentences), "sentences") is None:
         return None
     write_model_facts(model.facts, folder)
     return {"sentences": len(sentences), "tokens": sum(len(sentence.ids) for sentence in sentences), **checked}
@@ -237,13 +221,6 @@ class VectorQuestions(Generic[R]):
             for start in range(0, len(self._keys), _BLOCK)
         )
         yield self._use(blocks)
-
-    def unread(self, vectors: DenseVectors) -> Iterator[Answers]:
-        """Yield the answers that gave the vectors of all sentences, shape (layers, sentences, dimensions)."""
-        for start in range(0, len(self._keys), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            block = np.ascontiguousarray(vectors[:, part])
-            yield {key: block[:, position] for position, key in enumerate(self._keys[part])}
 
 
 def pool_texts(

@@ -206,10 +206,6 @@ class MaskedQuestions:
         """Return the answers in the order of asking, shape (questions,)."""
         return np.array([answers[key][0] for key in self.asked], dtype=np.float64)
 
-    def answers(self, numbers: NDArray[np.float64]) -> Answers:
-        """Return the answers by their keys, given them in the order of asking."""
-        return {key: numbers[position : position + 1] for position, key in enumerate(self.asked)}
-
 
 class PllQuestions(MaskedQuestions):
     """The questions about the tokens of texts, each of which is masked.
@@ -259,8 +255,3 @@ class PllQuestions(MaskedQuestions):
             log_probs[tokens] = numbers[start : start + len(tokens)]
             start += len(tokens)
             yield TokenScores(text.text, self._scheme, text.text_ids, text.spans, text.words, log_probs)
-
-    def unread(self, records: Sequence[TokenScores]) -> Answers:
-        """Return the answers that gave the scores of each text, as `read` has yielded them."""
-        scored = [record.log_probs[tokens] for record, tokens in zip(records, self._scored, strict=True)]
-        return self.answers(np.concatenate([np.empty(0), *scored]))

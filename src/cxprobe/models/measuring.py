@@ -3,26 +3,23 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from typing_extensions import TypeVar as TypeVarWithDefault
 
 from cxprobe.errors import ModelError
-from cxprobe.files.writing import read_json, write_json
 from cxprobe.models.answering import answer
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.checks import check_known
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import open_source
 from cxprobe.models.params import Member, ModelParams, ModelSpec, members_of
-from cxprobe.models.store import Answers, AnswerStore, Numbers, Questions, answers_folder
+from cxprobe.models.store import AnswerStore, Numbers, Questions, answers_folder
 from cxprobe.models.trials import relative_difference
 from cxprobe.run.params import Precision
 from cxprobe.run.processes import Processes, start_processes
 from cxprobe.run.progress import progress as show_progress
-from cxprobe.run.provenance import earlier_files
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome
 from cxprobe.seeding import draw_places
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 M = TypeVarWithDefault("M", bound=LoadedModel, default=Any)
 R = TypeVar("R")
 T = TypeVar("T")
-ASKED_FILE = "asked.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,50 +135,20 @@ class MeasuredModel(Generic[M]):
             )
         return {**unknown, "difference_from_float32": difference}
 
-    def answer(
-        self,
-        ask: Callable[[], Iterable[Questions[R]]],
-        total: int,
-        folder: Path,
-        read_back: Callable[[Path], Iterable[Answers]],
-        unit: str = "texts",
-    ) -> list[R] | None:
+    def answer(self, ask: Callable[[], Iterable[Questions[R]]], total: int, unit: str = "texts") -> list[R] | None:
         """Return the results of the model's answers, see `cxprobe.models.answering.answer`, with a progress bar.
-
-        Answers that are not in the store are first looked up in the files of an earlier run, which may come from
-        another machine: DVC shares outputs, but not the store.
 
         Args:
             ask: Returns the questions, in portions.
             total: The number of texts.
-            folder: Where the stage will write files about the answers. This method adds how they were asked.
-            read_back: Reads the answers, by key, from a folder with such files of an earlier run; only called if that
-                run asked the same model.
             unit: The name of the texts in the progress bar.
 
         Returns:
             The results; None if this process only helps to fill the store.
         """
-        asked = {"answers": str(self.store.folder).rpartition("-")[2]}
-
-        def recall() -> None:
-            with earlier_files(folder) as earlier:
-                path = earlier / ASKED_FILE
-                if not path.is_file() or read_json(path) != asked:
-                    return
-                for answers in read_back(earlier):
-                    known = self.store.find(list(answers))
-                    self.store.add({key: numbers for key, numbers in answers.items() if key not in known})
-                self.store.write()
-
         with self.store as store, show_progress(total, unit, self.what, kept=f"kept in {store.folder}") as shown:
-            results = answer(
-                ask, lambda: self.loaded, store, processes=self.processes, progress=shown.update, recall=recall
-            )
-        if self.processes.number:
-            return None
-        write_json(asked, folder / ASKED_FILE)
-        return results
+            results = answer(ask, lambda: self.loaded, store, processes=self.processes, progress=shown.update)
+        return None if self.processes.number else results
 
 
 def measure_members(

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError, ModelError
+from cxprobe.files.tables import write_table
 from cxprobe.models.checkpoints import check_digest
-from cxprobe.models.language_models import read_model_facts
+from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
-from cxprobe.models.texts import Pair, TokenScores, read_pair_answers, token_scores_of, write_token_scores
+from cxprobe.models.texts import TOKENS_FILE, Pair, TokenScores, read_pair_answers
 from cxprobe.run.record import ModelFacts
 from cxprobe.segmentation import Spans, cut, sentence_spans
 from cxprobe.tagging import open_tagger
@@ -256,48 +258,27 @@ def without_contexts(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def prepend_contexts(pairs: Iterable[Pair], folder: Path) -> None:
-    """Write the scores of whole texts into a folder; they are those of the continuations alone.
+    """Add the scores of whole texts to a folder; they are those of the continuations, as if there were no context.
 
     Args:
         pairs: The pairs.
-        folder: The folder with the scores of `without_contexts` of the pairs. ``tokens.parquet`` is replaced, and
-            ``model.json`` then describes a baseline.
+        folder: The folder with the scores of `without_contexts` of the pairs, under one or more schemes. To
+            ``tokens.parquet`` is added a row for each member of a pair with a context, whose tokens are the scored
+            tokens of the continuation; ``model.json`` then describes a baseline.
     """
-    alone = token_scores_of(read_pair_answers(folder))
+    ends = {pair.context + end: end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)}
+    alone, behind = read_pair_answers(folder), pd.DataFrame(ends.items(), columns=["whole", "text"])
+    whole = alone.merge(behind, on="text")
+    scored = [~np.isnan(log_probs) for log_probs in whole["log_probs"]]
+    lengths = whole["whole"].str.len() - whole["text"].str.len()
+    for name in ("ids", "starts", "stops", "words", "log_probs"):
+        moved = lengths if name in ("starts", "stops") else [0] * len(whole)
+        whole[name] = [column[some] + by for column, some, by in zip(whole[name], scored, moved, strict=True)]
+    whole["text"] = whole.pop("whole")
+    write_table(pd.concat([alone, whole], ignore_index=True), folder / TOKENS_FILE)
     checkpoint, facts = read_model_facts(folder), baseline_facts("continuation_alone")
     facts = replace(facts, name=f"{facts.name}, by {checkpoint.name}", weights=checkpoint.weights)
-    write_token_scores(scores_behind_contexts(pairs, alone), facts, folder)
-
-
-def scores_behind_contexts(pairs: Iterable[Pair], alone: Iterable[TokenScores]) -> list[TokenScores]:
-    """Return the scores of whole texts; they are those of the continuations alone, as if there were no context.
-
-    Args:
-        pairs: The pairs.
-        alone: The scores of the continuations, without the space before them, under one or more schemes.
-
-    Returns:
-        For each scheme: the records of the continuations, unchanged; and a record for each member of a pair with a
-        context, whose tokens are the scored tokens of the continuation.
-    """
-    schemes: dict[str, dict[str, TokenScores]] = {}
-    for token_scores in alone:
-        schemes.setdefault(token_scores.scheme, {})[token_scores.text] = token_scores
-    continuation_of: dict[str, str] = {}  # whole text -> its continuation
-    for pair in pairs:
-        if pair.context:
-            continuation_of |= {pair.context + end: end.lstrip() for end in (pair.good, pair.bad)}
-    records: list[TokenScores] = []
-    for scores in schemes.values():
-        whole = dict(scores)
-        for text, continuation in continuation_of.items():
-            record = scores[continuation]
-            scored = ~np.isnan(record.log_probs)
-            spans = record.spans[scored] + len(text) - len(continuation)
-            columns = (record.ids[scored], spans, record.words[scored], record.log_probs[scored])
-            whole[text] = TokenScores(text, record.scheme, *columns)
-        records += whole.values()
-    return records
+    write_model_facts(facts, folder)
 
 
 def _record(

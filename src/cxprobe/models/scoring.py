@@ -1,12 +1,11 @@
 """The scores of the tokens of texts, by a masked or a causal model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.files.tables import read_table
 from cxprobe.models.answering import OnProgress, answer
 from cxprobe.models.causal import CausalLM, load_causal_lm
 from cxprobe.models.checkpoints import Source
@@ -14,9 +13,7 @@ from cxprobe.models.loading import is_masked, open_source
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.store import Answers
-from cxprobe.models.terms import Scheme
-from cxprobe.models.texts import TOKENS_FILE, ScoringConfig, Texts, TokenScores, token_scores_of, write_token_scores
+from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, write_token_scores
 
 
 def load_language_model(
@@ -67,12 +64,7 @@ def measure_texts(
         lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
     )
     schemes = len(how.schemes) if isinstance(described, MaskedLM) else 1
-    tokens = model.answer(
-        lambda: described.questions(portions, how),
-        schemes * sum(map(len, portions)),
-        folder,
-        lambda earlier: _answers_in(earlier, described, how),
-    )
+    tokens = model.answer(lambda: described.questions(portions, how), schemes * sum(map(len, portions)))
     if tokens is None:
         return None
     write_token_scores(tokens, model.facts, folder)
@@ -92,18 +84,6 @@ def score_texts(
         progress: Is called with the number of texts that have been finished; each counts once a scheme.
     """
     return answer(lambda: model.questions(portions, how), lambda: model, progress=progress)
-
-
-def _answers_in(folder: Path, model: MaskedLM | CausalLM, how: ScoringConfig) -> Iterator[Answers]:
-    """Yield the answers in the ``tokens.parquet`` of an earlier run that asked in the same way."""
-    of_schemes: dict[Scheme, dict[str, TokenScores]] = {}
-    for scores in token_scores_of(read_table(folder / TOKENS_FILE)):
-        if not scores.spans[0, 0]:  # else it is the end of a text, as `prepend_contexts` writes it
-            of_schemes.setdefault(scores.scheme, {})[scores.text] = scores
-    for scheme, scored in of_schemes.items():
-        firsts = {text: int(scores.spans[~np.isnan(scores.log_probs)][0, 1]) - 1 for text, scores in scored.items()}
-        for questions in model.questions([firsts], how._replace(schemes=[scheme])):
-            yield questions.unread([scored[text] for text in questions.texts])
 
 
 def _scores(tokens: Sequence[TokenScores]) -> NDArray[np.float64]:

@@ -222,12 +222,6 @@ def write_token_scores(scores: Sequence[TokenScores], facts: ModelFacts, folder:
     write_model_facts(facts, folder)
 
 
-def write_preferences(preferences: pd.DataFrame, facts: ModelFacts, folder: Path) -> None:
-    """Write what a rule prefers, a table of id and margin, as ``preferences.parquet``, and ``model.json``."""
-    write_table(preferences, folder / PREFERENCES_FILE)
-    write_model_facts(facts, folder)
-
-
 def read_pair_answers(folder: Path) -> pd.DataFrame:
     """Read what a model answered to minimal pairs: the scores of tokens (see `token_table`), or a rule's preferences.
 
@@ -254,18 +248,3 @@ def token_table(scores: Sequence[TokenScores]) -> pd.DataFrame:
         (one.text, one.scheme, one.ids, one.spans[:, 0], one.spans[:, 1], one.words, one.log_probs) for one in scores
     ]
     return pd.DataFrame(rows, columns=["text", "scheme", "ids", "starts", "stops", "words", "log_probs"])
-
-
-def token_scores_of(table: pd.DataFrame) -> list[TokenScores]:
-    """Return the scores of a table that `token_table` made, exactly as they were."""
-    return [
-        TokenScores(
-            row["text"],
-            row["scheme"],
-            np.asarray(row["ids"], dtype=np.int32),
-            np.column_stack([row["starts"], row["stops"]]).astype(np.int64),
-            np.asarray(row["words"], dtype=np.int64),
-            np.asarray(row["log_probs"], dtype=np.float64),
-        )
-        for row in table.to_dict("records")
-    ]

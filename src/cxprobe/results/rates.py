@@ -93,7 +93,7 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
             tables.append(_with_chance(estimate(shares, by) if estimate else rate_by(shares, "value", by), shares, by))
         if not is_share.all():
             others = divided[~is_share].reset_index(drop=True)
-            means = mean_by(others, "value", UNIT, by).drop(columns="standardised")
+            means = mean_by(others, "value", UNIT, by)
             tables.append(_with_chance(means.assign(ties=0), others, by))
     rates = pd.concat(tables, ignore_index=True)
     of_model = [*KEYS, "measure"]

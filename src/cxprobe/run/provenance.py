@@ -1,20 +1,16 @@
 """The origin of results: the code, the inputs and the machine; and the files of an earlier run."""
 
-import json
 import os
 import platform
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ruamel.yaml import YAML
 
-from cxprobe.files.writing import SCRATCH, digest, project_folder, temporary_suffix
+from cxprobe.files.writing import digest
 from cxprobe.run.record import RunContext
 
 DECISIVE = (
@@ -45,55 +41,6 @@ def md5_of(path: Path) -> str:
         if folder.as_posix() in outputs:
             return "/".join([outputs[folder.as_posix()], *path.relative_to(folder).parts])
     return "not in dvc.lock"
-
-
-@contextmanager
-def earlier_files(folder: Path) -> Iterator[Path]:
-    """Give the files of an earlier run in a folder inside of a stage's output, also of a run that was pulled.
-
-    DVC removes the outputs of a stage before it runs; they are still in its cache, under the names in dvc.lock.
-
-    Args:
-        folder: As a stage writes to it, such as data/measure_pairs/mini-mlm.
-
-    Yields:
-        A folder with links to its files, or to none where the cache does not have all of them whole; it is gone when
-        the block ends.
-    """
-    scratch = project_folder() / SCRATCH
-    scratch.mkdir(parents=True, exist_ok=True)
-    output, _, inside = md5_of(folder).partition("/")
-    with TemporaryDirectory(temporary_suffix(), "earlier-", scratch) as links:
-        for name, path in _cached_files(output, inside).items() if output.endswith(".dir") else ():
-            link = Path(links, name)
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(path)
-        yield Path(links)
-
-
-def _cached_files(output: str, inside: str) -> dict[str, Path]:
-    """Return where DVC's cache has the files in a folder of an output; nothing if one is missing or damaged."""
-    from dvc.exceptions import NotDvcRepoError
-    from dvc.repo import Repo  # it takes a second to import, and is rarely needed
-
-    files: dict[str, Path] = {}
-    try:
-        with Repo() as repo:
-            listing = Path(repo.cache.local.oid_to_path(output))
-            for file in json.loads(listing.read_bytes()) if _is_whole(listing, output) else ():
-                path = Path(file["relpath"])
-                if path.is_relative_to(inside):
-                    cached = Path(repo.cache.local.oid_to_path(file["md5"])).absolute()
-                    if not _is_whole(cached, file["md5"]):
-                        return {}
-                    files[path.relative_to(inside).as_posix()] = cached
-    except NotDvcRepoError:  # such as on the node of a cluster
-        return {}
-    return files
-
-
-def _is_whole(path: Path, md5: str) -> bool:
-    return path.is_file() and digest(path, "md5") == md5.removesuffix(".dir")
 
 
 def begin() -> RunContext:

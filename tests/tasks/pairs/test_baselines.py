@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from conftest import ROOT
 from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import Member, NgramFeatures, NgramModel, PairClassifier, UnigramModel
-from cxprobe.models.texts import Pair, read_pair_answers, token_scores_of
+from cxprobe.models.texts import Pair, read_pair_answers
 from cxprobe.tasks.pairs.baselines import learn_preferences, measure_baseline, preferences_of
 
 RULES = ["first_mentioned", "last_mentioned", "shorter"]
@@ -64,11 +64,11 @@ NGRAMS = NgramModel(kind="ngrams", name=str(ROOT / "models/mini-ngrams"), sha256
 @pytest.mark.parametrize("spec", [UnigramModel(kind="unigrams", language="en"), NGRAMS], ids=lambda spec: spec.kind)
 def test_models_of_words_are_measured_like_causal_models(spec, tmp_path):
     counts = measure_baseline(Member("one", spec, "panel"), PAIRS, tmp_path, seed=1)
-    scores = token_scores_of(read_pair_answers(tmp_path))
-    assert [one.text for one in scores] == TEXTS_OF_PAIRS
-    assert {one.scheme for one in scores} == {"causal"}
-    assert counts == {"texts": 6, "token_scores": sum(len(one.log_probs) for one in scores)}
-    assert all((one.log_probs < 0).all() for one in scores)
+    scores = read_pair_answers(tmp_path)
+    assert scores["text"].tolist() == TEXTS_OF_PAIRS
+    assert set(scores["scheme"]) == {"causal"}
+    assert counts == {"texts": 6, "token_scores": scores["log_probs"].map(len).sum()}
+    assert (scores["log_probs"].explode() < 0).all()
     facts = read_model_facts(tmp_path)
     assert (facts.kind, facts.state, facts.parameters, facts.weights) == ("baseline", "none", None, "")
 

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import vstack
 
+from cxprobe.files.tables import write_table
+from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.ngrams import (
     baseline_facts,
     counted_texts,
@@ -21,7 +23,7 @@ from cxprobe.models.ngrams import (
     words_of,
 )
 from cxprobe.models.params import Member, NgramModel, PairClassifier, Rule, UnigramModel
-from cxprobe.models.texts import Pair, TokenScores, token_table, write_preferences, write_token_scores
+from cxprobe.models.texts import PREFERENCES_FILE, Pair, TokenScores, token_table, write_token_scores
 from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
 from cxprobe.tasks.pairs.make import pairs_of
 from cxprobe.tasks.pairs.measure import ends_alone, member_texts
@@ -54,7 +56,8 @@ def measure_baseline(member: Member, pairs: Sequence[Pair], folder: Path, seed: 
     answers = baseline_answers(member, pairs, seed)
     facts = baseline_facts(member.baseline.kind)
     if isinstance(answers, pd.DataFrame):
-        write_preferences(answers, facts, folder)
+        write_table(answers, folder / PREFERENCES_FILE)
+        write_model_facts(facts, folder)
         return {"decided": int((answers["margin"] != 0).sum())}
     write_token_scores(answers, facts, folder)
     return {"texts": len(answers), "token_scores": sum(len(one.log_probs) for one in answers)}

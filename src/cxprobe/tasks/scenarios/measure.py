@@ -1,17 +1,14 @@
 """Scenarios: both candidates' log-probabilities in every text of every construction, by one masked model."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.files.tables import read_table
 from cxprobe.models.answering import answer
 from cxprobe.models.candidates import CandidateQuestions, drop_items
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
-from cxprobe.models.store import Answers
 
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]
@@ -35,7 +32,7 @@ def usable_texts(model: MaskedLM, made: pd.DataFrame, place: str) -> tuple[dict[
 
 
 def fill_masks(
-    model: MeasuredModel[MaskedLM], texts: Mapping[str, pd.DataFrame], token_budget: int, folder: Path
+    model: MeasuredModel[MaskedLM], texts: Mapping[str, pd.DataFrame], token_budget: int
 ) -> tuple[pd.DataFrame, dict[str, float]] | None:
     """Ask a masked model about the texts of all constructions; every answer is kept in the model's store at once.
 
@@ -44,7 +41,6 @@ def fill_masks(
         texts: Construction -> the texts that the model can be asked: text, with one "[MASK]", and the two candidates,
             first and second. Batches are formed within a construction.
         token_budget: The most tokens in a batch.
-        folder: Where the caller writes the scores, as ``scores.parquet``.
 
     Returns:
         All texts with the columns construction, log_p_first and log_p_second, natural logarithms over the whole
@@ -68,12 +64,8 @@ def fill_masks(
         lambda loaded, sample: [np.stack(answer(lambda: [ask(loaded, asked.loc[list(sample)])], lambda: loaded))],
     )
 
-    def recall(earlier: Path) -> Iterator[Answers]:
-        known = read_table(earlier / SCORES_FILE).drop_duplicates(_ASKED)
-        yield ask(model.described, known).answers(known[_ANSWERS].to_numpy(dtype=np.float64).ravel())
-
     portions = [rows for _, rows in asked.groupby("construction", sort=False)]
-    numbers = model.answer(lambda: (ask(model.described, rows) for rows in portions), len(asked), folder, recall)
+    numbers = model.answer(lambda: (ask(model.described, rows) for rows in portions), len(asked))
     if numbers is None:
         return None
     asked[_ANSWERS] = np.stack(numbers)  # (texts, 2)
