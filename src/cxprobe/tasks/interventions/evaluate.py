@@ -77,7 +77,9 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     summed = with_selectivity(_summed_up(own))
     beyond, plain = (summed[(summed["labels"] == names.SELECTIVE) == is_beyond] for is_beyond in (True, False))
     broken = _summed_up(effects[in_neutral]).assign(construction=lambda rows: rows["learnt"])
-    moved = _summed_up(asked[_is_end(asked) & asked["intervention"].isin(names.TRANSFERRED)])
+    regions = asked.groupby("construction", sort=False)["region"]
+    is_end = (asked["region"] == regions.transform("first")) | (asked["region"] == regions.transform("last"))
+    moved = _summed_up(asked[is_end & asked["intervention"].isin(names.TRANSFERRED)])
     used = _at_most_used(own, controls)
     used_answers, used_beyond = (used[used["labels"] == kind] for kind in (names.TRUE, names.SELECTIVE))
     parts = [
@@ -119,12 +121,6 @@ def _summed_up(effects: pd.DataFrame) -> pd.DataFrame:
     keys = [*_ITEM, names.FRAME_OF_ITEM, *_DIVIDED]
     of_items = best_regions(effects).groupby(keys, sort=False)[["effect", "changed"]].mean().reset_index()
     return of_items.iloc[of_items["intervention"].map(names.INTERVENTIONS.index).argsort(kind="stable")]
-
-
-def _is_end(effects: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which rows are about the first or the last region of their construction."""
-    regions = effects.groupby("construction", sort=False)["region"]
-    return (effects["region"] == regions.transform("first")) | (effects["region"] == regions.transform("last"))
 
 
 def _ahead(first: pd.DataFrame, second: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
