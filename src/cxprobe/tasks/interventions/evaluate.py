@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -214,28 +213,16 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
             if changes:
                 is_ahead = is_above_random(model, construction, "selectivity")
                 verdict = "above_baseline" if is_ahead else "above_chance"
-            else:
-                verdict = _verdict_of_null(control, there)
+            elif control and (control["low"] <= HALF or there is False):
+                verdict = "cannot_be_told"
+            else:  # without a control, or where none was learnt on it, nothing says why
+                verdict = "does_not" if control and there else "no_difference"
             chance = used[model, construction, "changed", names.RANDOM]["value"]
             known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
             if control:
                 known |= {name: control[column] for name, column in _OF_CONTROL.items()}
         result.append(row | known)
     return pd.DataFrame(result)
-
-
-def _verdict_of_null(control: Mapping[Any, Any] | None, changes_there: bool | None) -> str:
-    """Return the verdict where no direction changes a model's answers.
-
-    Args:
-        control: The rate of right answers where plain words say the same; None where it was not measured.
-        changes_there: Whether a direction changes the answers there; None where none was learnt.
-    """
-    if control is None:
-        return "no_difference"
-    if control["low"] <= HALF or changes_there is False:
-        return "cannot_be_told"
-    return "does_not" if changes_there else "no_difference"
 
 
 def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

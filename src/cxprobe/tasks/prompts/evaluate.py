@@ -30,9 +30,9 @@ CONTROLS = {
 }
 """Set of questions -> the set that asks in the same format about plain sentences."""
 
-_CHANCE = 1 / 3  # of three answers
 _OF_REPLIES = ("accuracy", "accuracy_parsed", "unparsed", "failed", "consistency")
 _PLACE = ["construction", "source"]
+_SHOWN = ["shots", "examples"]
 _ASKED = ["asked", "prompt", *SETTING]  # the columns that say how an item is asked, but for the order of its options
 _OF_ITEM = ["template", "reading", "test", "answerable"]
 _COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
@@ -263,7 +263,12 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
     replied = table[table["outcome"] != "failed"]
-    accuracy = replied.assign(measure="accuracy", chance=_CHANCE, decides=_decides(replied, score))
+    is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
+    is_decisive &= ~replied["chain_of_thought"].astype(bool)
+    ordered = replied[is_decisive].sort_values("shots", kind="stable")
+    fewest = replied[_PLACE].join(ordered.groupby(_PLACE)[_SHOWN].first(), on=_PLACE)  # of several sources the first
+    is_decisive &= (replied[_SHOWN] == fewest[_SHOWN]).all(axis=1)
+    accuracy = replied.assign(measure="accuracy", chance=1 / 3, decides=is_decisive)  # of three answers
     parts = [accuracy, consistency_over_orders(table).assign(measure="consistency")]
     if "margin" in table:
         parts.append(table.assign(measure="margin", value=table["margin"]))
@@ -277,16 +282,6 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides"]
     columns += [*_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
     return pd.concat(parts, ignore_index=True).reindex(columns=columns)
-
-
-def _decides(replied: pd.DataFrame, score: str) -> "pd.Series[bool]":
-    """Return a mask of the answers that sum up a model: of several sources of the fewest examples, the first."""
-    is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
-    is_decisive &= ~replied["chain_of_thought"].astype(bool)
-    ordered = replied[is_decisive].sort_values("shots", kind="stable")
-    fewest = ordered.groupby(_PLACE)[["shots", "examples"]].first()
-    chosen = replied[_PLACE].join(fewest, on=_PLACE)
-    return is_decisive & (replied[["shots", "examples"]] == chosen[["shots", "examples"]]).all(axis=1)
 
 
 def consistency_over_orders(evaluated: pd.DataFrame) -> pd.DataFrame:
