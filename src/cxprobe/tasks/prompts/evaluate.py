@@ -353,20 +353,19 @@ def macro_f1_rates(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataF
         responses: Those of all models.
         facets: Those of prompts.
     """
+    from sklearn.metrics import f1_score  # it takes a second to import
+
     of_setting = next(facet for facet in facets if facet.name == "setting")
     accuracies = responses[responses["measure"] == "accuracy"]
     divided = of_setting.of(accuracies.assign(answer=accuracies["chosen"]))
-    by = [*KEYS, "facet", "level"]
-    evaluated = by_option(divided)
-    golds = evaluated.groupby([*by, "gold"]).size()
-    answers = evaluated.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
-    right = evaluated[evaluated["gold"] == evaluated["answer"]]
-    hits = right.groupby([*by, "gold"]).size().reindex(golds.index, fill_value=0)
-    f1 = 2 * hits / (golds + answers)  # the harmonic mean of hits / golds and hits / answers
-    rates = f1.groupby(level=by).mean().rename("value").reset_index()
-    sizes = golds.groupby(level=by).sum().rename("n").reset_index()
+    groups = by_option(divided).groupby([*KEYS, "facet", "level"])
+    scores = {
+        key: f1_score(rows["gold"], rows["answer"], labels=rows["gold"].unique(), average="macro", zero_division=0)
+        for key, rows in groups
+    }
+    rates = groups.size().rename("n").reset_index().assign(value=[*scores.values()])
     nothing = dict.fromkeys(["low", "high", "chance"], np.nan)
-    return rates.merge(sizes, on=by).assign(measure="macro_f1", ties=0, decides=False, **nothing)
+    return rates.assign(measure="macro_f1", ties=0, decides=False, **nothing)
 
 
 def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:
