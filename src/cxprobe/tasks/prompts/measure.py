@@ -175,7 +175,8 @@ def _learn(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple
     from sklearn.tree import DecisionTreeClassifier
 
     model: Any = DummyClassifier()
-    read_train, read_test = train[[]], test[[]]
+    read_train: Any = train[[]]
+    read_test: Any = test[[]]
     if isinstance(spec, Classifier) and train["gold"].nunique() > 1:
         model = _regression(spec.counts, class_weight="balanced")
         read_train, read_test = train["read"], test["read"]

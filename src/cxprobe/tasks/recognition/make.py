@@ -141,7 +141,7 @@ def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> list[pd.Dat
         The sentences of each part, draw and label, of the feature `ALL_SENTENCES` with the one value 0.
     """
     named = sentences.assign(feature=ALL_SENTENCES, value=0)
-    parts = {split: named[named["split"] == split] for split in SPLITS}
+    parts = {str(split): named[named["split"] == split] for split in SPLITS}
     rarer = {split: min(int((part["label"] == label).sum()) for label in LABELS) for split, part in parts.items()}
     return _draw(parts, rarer, ["label"], draws, seed, "all_sentences")
 
