@@ -66,7 +66,7 @@ def test_a_shared_content_word_is_named_with_both_lines(tmp_path):
 
 def test_punctuation_belongs_to_the_word_before_it_and_marks_are_no_words():
     terminals = ["Nowadays ,", "0", "the", "faster", ", and by the way ,", "0", "the", "better", "."]
-    text, words, marks = SPELLING.spell(terminals)
+    text, (words, marks) = SPELLING.spell(terminals)
     assert text == "Nowadays, the faster, and by the way, the better."
     assert words == 9
     assert [text.split()[mark] for mark in marks] == ["the", "the"]
@@ -94,7 +94,7 @@ def strings(grammar: CFG, symbol: object) -> list[tuple[tuple[str, ...], Fractio
 def oracle(text: str) -> dict[Shape, float]:
     sums: Counter[Shape] = Counter()
     for terminals, p in strings(CFG.fromstring(text), Nonterminal("S")):
-        _, words, marks = SPELLING.spell(("Start", *terminals))
+        _, (words, marks) = SPELLING.spell(("Start", *terminals))
         sums[Shape(words - 1, tuple(mark - 1 for mark in marks))] += p
     return {shape: float(p) for shape, p in sums.items()}
 
@@ -116,7 +116,7 @@ def test_drawn_strings_have_the_shape_that_was_asked_for():
     toy = sampler(TRAIN_CFG)
     for shape in toy.shapes("POS"):
         leaves = toy.draw("POS", shape, np.random.default_rng(0))
-        assert SPELLING.spell(leaf.terminal for leaf in leaves)[1:] == shape
+        assert SPELLING.spell(leaf.terminal for leaf in leaves)[1] == shape
 
 
 def test_draws_follow_the_grammars_distribution_given_the_shape():
@@ -124,7 +124,7 @@ def test_draws_follow_the_grammars_distribution_given_the_shape():
     shape = Shape(3, ())
     wanted: Counter[tuple[str, ...]] = Counter()
     for terminals, p in strings(CFG.fromstring(text), Nonterminal("S")):
-        if "0" not in terminals and SPELLING.spell(terminals).words == 3:
+        if "0" not in terminals and SPELLING.spell(terminals)[1].words == 3:
             wanted[terminals] += p
     rng = np.random.default_rng(0)
     toy = sampler(text)

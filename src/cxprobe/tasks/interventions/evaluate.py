@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -77,7 +76,9 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     summed = with_selectivity(_summed_up(own))
     beyond, plain = (summed[(summed["labels"] == names.SELECTIVE) == is_beyond] for is_beyond in (True, False))
     broken = _summed_up(effects[in_neutral]).assign(construction=lambda rows: rows["learnt"])
-    moved = _summed_up(asked[_is_end(asked) & asked["intervention"].isin(names.TRANSFERRED)])
+    regions = asked.groupby("construction", sort=False)["region"]
+    is_end = (asked["region"] == regions.transform("first")) | (asked["region"] == regions.transform("last"))
+    moved = _summed_up(asked[is_end & asked["intervention"].isin(names.TRANSFERRED)])
     used = _at_most_used(own, controls)
     used_answers, used_beyond = (used[used["labels"] == kind] for kind in (names.TRUE, names.SELECTIVE))
     parts = [
@@ -119,12 +120,6 @@ def _summed_up(effects: pd.DataFrame) -> pd.DataFrame:
     keys = [*_ITEM, names.FRAME_OF_ITEM, *_DIVIDED]
     of_items = best_regions(effects).groupby(keys, sort=False)[["effect", "changed"]].mean().reset_index()
     return of_items.iloc[of_items["intervention"].map(names.INTERVENTIONS.index).argsort(kind="stable")]
-
-
-def _is_end(effects: pd.DataFrame) -> "pd.Series[bool]":
-    """Return which rows are about the first or the last region of their construction."""
-    regions = effects.groupby("construction", sort=False)["region"]
-    return (effects["region"] == regions.transform("first")) | (effects["region"] == regions.transform("last"))
 
 
 def _ahead(first: pd.DataFrame, second: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
@@ -218,28 +213,16 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
             if changes:
                 is_ahead = is_above_random(model, construction, "selectivity")
                 verdict = "above_baseline" if is_ahead else "above_chance"
-            else:
-                verdict = _verdict_of_null(control, there)
+            elif control and (control["low"] <= HALF or there is False):
+                verdict = "cannot_be_told"
+            else:  # without a control, or where none was learnt on it, nothing says why
+                verdict = "does_not" if control and there else "no_difference"
             chance = used[model, construction, "changed", names.RANDOM]["value"]
             known = {"chance": chance, "baseline": "random directions", "verdict": verdict}
             if control:
                 known |= {name: control[column] for name, column in _OF_CONTROL.items()}
         result.append(row | known)
     return pd.DataFrame(result)
-
-
-def _verdict_of_null(control: Mapping[Any, Any] | None, changes_there: bool | None) -> str:
-    """Return the verdict where no direction changes a model's answers.
-
-    Args:
-        control: The rate of right answers where plain words say the same; None where it was not measured.
-        changes_there: Whether a direction changes the answers there; None where none was learnt.
-    """
-    if control is None:
-        return "no_difference"
-    if control["low"] <= HALF or changes_there is False:
-        return "cannot_be_told"
-    return "does_not" if changes_there else "no_difference"
 
 
 def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

@@ -30,9 +30,9 @@ CONTROLS = {
 }
 """Set of questions -> the set that asks in the same format about plain sentences."""
 
-_CHANCE = 1 / 3  # of three answers
 _OF_REPLIES = ("accuracy", "accuracy_parsed", "unparsed", "failed", "consistency")
 _PLACE = ["construction", "source"]
+_SHOWN = ["shots", "examples"]
 _ASKED = ["asked", "prompt", *SETTING]  # the columns that say how an item is asked, but for the order of its options
 _OF_ITEM = ["template", "reading", "test", "answerable"]
 _COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
@@ -263,7 +263,12 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
     replied = table[table["outcome"] != "failed"]
-    accuracy = replied.assign(measure="accuracy", chance=_CHANCE, decides=_decides(replied, score))
+    is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
+    is_decisive &= ~replied["chain_of_thought"].astype(bool)
+    ordered = replied[is_decisive].sort_values("shots", kind="stable")
+    fewest = replied[_PLACE].join(ordered.groupby(_PLACE)[_SHOWN].first(), on=_PLACE)  # of several sources the first
+    is_decisive &= (replied[_SHOWN] == fewest[_SHOWN]).all(axis=1)
+    accuracy = replied.assign(measure="accuracy", chance=1 / 3, decides=is_decisive)  # of three answers
     parts = [accuracy, consistency_over_orders(table).assign(measure="consistency")]
     if "margin" in table:
         parts.append(table.assign(measure="margin", value=table["margin"]))
@@ -277,16 +282,6 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides"]
     columns += [*_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
     return pd.concat(parts, ignore_index=True).reindex(columns=columns)
-
-
-def _decides(replied: pd.DataFrame, score: str) -> "pd.Series[bool]":
-    """Return a mask of the answers that sum up a model: of several sources of the fewest examples, the first."""
-    is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
-    is_decisive &= ~replied["chain_of_thought"].astype(bool)
-    ordered = replied[is_decisive].sort_values("shots", kind="stable")
-    fewest = ordered.groupby(_PLACE)[["shots", "examples"]].first()
-    chosen = replied[_PLACE].join(fewest, on=_PLACE)
-    return is_decisive & (replied[["shots", "examples"]] == chosen[["shots", "examples"]]).all(axis=1)
 
 
 def consistency_over_orders(evaluated: pd.DataFrame) -> pd.DataFrame:
@@ -358,20 +353,19 @@ def macro_f1_rates(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataF
         responses: Those of all models.
         facets: Those of prompts.
     """
+    from sklearn.metrics import f1_score  # it takes a second to import
+
     of_setting = next(facet for facet in facets if facet.name == "setting")
     accuracies = responses[responses["measure"] == "accuracy"]
     divided = of_setting.of(accuracies.assign(answer=accuracies["chosen"]))
-    by = [*KEYS, "facet", "level"]
-    evaluated = by_option(divided)
-    golds = evaluated.groupby([*by, "gold"]).size()
-    answers = evaluated.groupby([*by, "answer"]).size().reindex(golds.index, fill_value=0)
-    right = evaluated[evaluated["gold"] == evaluated["answer"]]
-    hits = right.groupby([*by, "gold"]).size().reindex(golds.index, fill_value=0)
-    f1 = 2 * hits / (golds + answers)  # the harmonic mean of hits / golds and hits / answers
-    rates = f1.groupby(level=by).mean().rename("value").reset_index()
-    sizes = golds.groupby(level=by).sum().rename("n").reset_index()
+    groups = by_option(divided).groupby([*KEYS, "facet", "level"])
+    scores = {
+        key: f1_score(rows["gold"], rows["answer"], labels=rows["gold"].unique(), average="macro", zero_division=0)
+        for key, rows in groups
+    }
+    rates = groups.size().rename("n").reset_index().assign(value=[*scores.values()])
     nothing = dict.fromkeys(["low", "high", "chance"], np.nan)
-    return rates.merge(sizes, on=by).assign(measure="macro_f1", ties=0, decides=False, **nothing)
+    return rates.assign(measure="macro_f1", ties=0, decides=False, **nothing)
 
 
 def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """What models are asked in words: inferences and multiple-choice items."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -164,9 +164,8 @@ class InferenceItems(Closed):
     @property
     def all_premises(self) -> dict[tuple[str, int], Premise | Challenge]:
         """All premises by their places: ("premises", 0) and so on, then ("challenge", 0) and so on."""
-        every: dict[tuple[str, int], Premise | Challenge] = {}
-        every |= {("premises", number): premise for number, premise in enumerate(self.premises)}
-        return every | {("challenge", number): premise for number, premise in enumerate(self.challenge)}
+        parts: dict[str, Sequence[Premise | Challenge]] = {"premises": self.premises, "challenge": self.challenge}
+        return {(part, number): premise for part, of in parts.items() for number, premise in enumerate(of)}
 
     def _faults(self) -> Iterator[str]:
         for name, text in self.hypotheses.items():
@@ -185,14 +184,17 @@ class InferenceItems(Closed):
             path = f"{part}[{number}]"
             if unknown := sorted(premise.slots.keys() - self.slots.keys()):
                 yield f"{path}.slots: slot {unknown[0]} is not in slots{suggest(unknown[0], list(self.slots))}"
-            yield from _faults(path, premise.sentence)
             yield from self._unknown_hypotheses(f"{path}.gold", premise.gold)
             if isinstance(premise, Premise) and premise.reading not in self.readings:
                 hint = suggest(premise.reading, list(self.readings))
                 yield f"{path}.reading: '{premise.reading}' is not in readings{hint}"
-            for name in self.hypotheses:
-                if name in self.golds(premise):
-                    yield from _faults(f"{path}, {name}", self.hypothesis, name, premise)
+            asked_of = [name for name in self.golds(premise) if name in self.hypotheses]
+            texts = {path: premise.text} | {f"{path}, {name}": self.hypotheses[name] for name in asked_of}
+            for place, text in texts.items():
+                try:
+                    render(text, premise.slots)
+                except ValueError as fault:
+                    yield f"{place}: {fault}"
 
     def _unknown_hypotheses(self, path: str, golds: Mapping[str, Relation]) -> Iterator[str]:
         for name in golds:
@@ -366,10 +368,3 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:8]
-
-
-def _faults(path: str, attempt: Callable[..., object], *values: object) -> Iterator[str]:
-    try:
-        attempt(*values)
-    except ValueError as fault:
-        yield f"{path}: {fault}"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,15 +128,15 @@ def _learn_in_folds(
 
     Items of one group, such as a premise, are in one fold.
     """
-    learn, groups, folds = _LEARNERS.get(spec.kind, _most_frequent), f"{CLUSTER}premise", FOLDS
-    if spec.kind == "facts_only":
+    groups, folds, half = f"{CLUSTER}premise", FOLDS, spec.kind.removesuffix("_only")
+    if half == "facts":
         items = items[items["facts"] != ""]
     if isinstance(spec, Classifier):
-        learn, folds = partial(_ngrams, spec), spec.folds
+        folds = spec.folds
         if spec.folds_by == "template":
             groups = f"{CLUSTER}wording"
             items = items[items["template"] != ""]
-        items = items.assign(read=counted_texts(spec.counts, items[spec.kind.removesuffix("_only")].tolist()))
+        items = items.assign(read=counted_texts(spec.counts, items[half].tolist()))
     names = sorted(set(items[groups]))
     order = generator_for(seed, "folds", of).permutation(len(names))
     fold_of = {names[index]: number % folds for number, index in enumerate(order)}
@@ -146,7 +145,8 @@ def _learn_in_folds(
     fold = items[groups].map(fold_of)
     rates = pd.DataFrame(0.0, items.index, [*symbols])
     for number in set(fold):
-        learnt, classes = learn(items[fold != number], items[fold == number])
+        train, test = items[fold != number], items[fold == number]
+        learnt, classes = _facts_only(train, test) if half == "facts" else _learn(spec, train, test)
         rates.loc[fold == number, classes] = learnt
     return items, rates.to_numpy()
 
@@ -168,43 +168,40 @@ def _referent(kind: str, text: str, a: str, b: str) -> tuple[float, float, float
     return (0.6, 0.2, 0.2) if is_a else (0.2, 0.6, 0.2)
 
 
-# Each learner returns pseudo-probabilities for the test items, (items, classes), and the classes: answers of training.
+def _learn(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+    """Return pseudo-probabilities for the test items, (items, classes), and the classes: answers of training."""
+    # They take a second to import, and models that are no baselines do without them.
+    from sklearn.dummy import DummyClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    model: Any = DummyClassifier()
+    read_train: Any = train[[]]
+    read_test: Any = test[[]]
+    if isinstance(spec, Classifier) and train["gold"].nunique() > 1:
+        model = _regression(spec.counts, class_weight="balanced")
+        read_train, read_test = train["read"], test["read"]
+    elif spec.kind in _READ:
+        model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
+        read_train, read_test = (
+            np.array([[_READ[spec.kind](*texts)] for texts in items[["premise", "hypothesis"]].to_numpy()])
+            for items in (train, test)
+        )
+    model.fit(read_train, train["gold"])
+    return model.predict_proba(read_test), list(model.classes_)
 
 
-def _ngrams(spec: Classifier, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
-    if train["gold"].nunique() == 1:
-        return _most_frequent(train, test)
-    model = _regression(spec.counts, class_weight="balanced").fit(train["read"], train["gold"])
-    return model.predict_proba(test["read"]), list(model.classes_)
+def _overlap(premise: str, hypothesis: str) -> float:
+    """Return the share of the hypothesis' words that the premise has."""
+    known, said = ({word.text.lower() for word in words_of(text)} for text in (premise, hypothesis))
+    return len(said & known) / max(len(said), 1)
 
 
 def _regression(counts: NgramFeatures | TagNgrams, **options: Any) -> "Pipeline":
     """Return a logistic regression on counts of n-grams."""
-    # They take a second to import, and models that are no baselines do without them.
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
     return make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000, **options))
-
-
-def _word_overlap(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
-    from sklearn.tree import DecisionTreeClassifier
-
-    def overlap(items: pd.DataFrame) -> AnswerRates:  # (items, 1): the share of the hypothesis' words in the premise
-        shares = []
-        for texts in items[["premise", "hypothesis"]].to_numpy():
-            premise, hypothesis = ({word.text.lower() for word in words_of(text)} for text in texts)
-            shares.append([len(hypothesis & premise) / max(len(hypothesis), 1)])
-        return np.array(shares)
-
-    model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(overlap(train), train["gold"])
-    return model.predict_proba(overlap(test)), list(model.classes_)
-
-
-def _negation(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
-    negated, classes = train["hypothesis"].str.contains(NEGATION), sorted(set(train["gold"]))
-    shares = {is_negated: _shares(train.loc[negated == is_negated, "gold"], classes) for is_negated in (True, False)}
-    return np.array([shares[bool(NEGATION.search(text))] for text in test["hypothesis"]]), classes
 
 
 def _facts_only(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
@@ -229,21 +226,9 @@ def _with_letters(items: pd.DataFrame, letters: Mapping[str, str]) -> list[str]:
     return texts
 
 
-def _most_frequent(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
-    classes = sorted(set(train["gold"]))
-    return np.tile(_shares(train["gold"], classes), (len(test), 1)), classes
-
-
-def _shares(golds: "pd.Series[str]", classes: Sequence[str]) -> AnswerRates:
-    """Return the share of each answer, (classes,); all alike where there is nothing to count."""
-    counts = np.array([(golds == name).sum() for name in classes], dtype=np.float64)
-    return counts / counts.sum() if counts.any() else np.full(len(classes), 1 / len(classes))
-
-
-_LEARNERS: Mapping[str, Callable[[pd.DataFrame, pd.DataFrame], tuple[AnswerRates, list[str]]]] = {
-    "word_overlap": _word_overlap,
-    "negation": _negation,
-    "facts_only": _facts_only,
+_READ: Mapping[str, Callable[[str, str], float]] = {  # what a tree reads of a premise and a hypothesis
+    "word_overlap": _overlap,
+    "negation": lambda _premise, hypothesis: float(bool(NEGATION.search(hypothesis))),
 }
 _KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines answer; "inference" for others
     "most_frequent": ("inference", "reasoning"),

@@ -100,12 +100,18 @@ def _first_line(path: Path, part: str, *, quoted: bool = False) -> int:
     return [*numbers, *(number for number, line in enumerate(lines, 1) if part.lower() in line), 1][0]
 
 
-class Spelled(NamedTuple):
-    """A sentence as it is read; ``marks`` are the numbers, from 0, of the words that start a marked part."""
+Sequence = tuple[str | Nonterminal, ...]
 
-    text: str
+
+class Shape(NamedTuple):
+    """What features depend on: a string's number of words, and the numbers of the words at which marked parts start."""
+
     words: int
     marks: tuple[int, ...]
+
+    def followed_by(self, end: "Shape") -> "Shape":
+        """Return the shape of this string followed by another."""
+        return Shape(self.words + end.words, self.marks + tuple(self.words + mark for mark in end.marks))
 
 
 @dataclass(frozen=True)
@@ -123,8 +129,8 @@ class Spelling:
     marker: str
     no_space_before: frozenset[str]
 
-    def spell(self, terminals: Iterable[str]) -> Spelled:
-        """Write terminals, each of one or several tokens, as a sentence."""
+    def spell(self, terminals: Iterable[str]) -> tuple[str, Shape]:
+        """Write terminals, each of one or several tokens, as a sentence; return it and its shape."""
         words: list[str] = []
         marks: list[int] = []
         for terminal in terminals:
@@ -136,25 +142,7 @@ class Spelling:
                     words[-1] += token
                 else:
                     words.append(token)
-        return Spelled(" ".join(words), len(words), tuple(marks))
-
-    def count_words(self, terminal: str) -> int:
-        """Return how many words a terminal adds to a sentence that has begun."""
-        return sum(token not in self.no_space_before for token in terminal.split())
-
-
-Sequence = tuple[str | Nonterminal, ...]
-
-
-class Shape(NamedTuple):
-    """What features depend on: a string's number of words, and the numbers of the words at which marked parts start."""
-
-    words: int
-    marks: tuple[int, ...]
-
-    def followed_by(self, end: "Shape") -> "Shape":
-        """Return the shape of this string followed by another."""
-        return Shape(self.words + end.words, self.marks + tuple(self.words + mark for mark in end.marks))
+        return " ".join(words), Shape(len(words), tuple(marks))
 
 
 class Leaf(NamedTuple):
@@ -193,7 +181,7 @@ class ShapeSampler:
         Raises:
             ConstructionError: The symbol can contain itself, so that its strings have no maximal length.
         """
-        return dict(self._distribution((Nonterminal(symbol),), ()))
+        return self._distribution((Nonterminal(symbol),), ())
 
     def draw(self, symbol: str, shape: Shape, rng: np.random.Generator) -> list[Leaf]:
         """Draw the leaves of one string of ``symbol`` that has ``shape``, one of those that `shapes` returns."""
@@ -214,7 +202,8 @@ class ShapeSampler:
         elif sequence[0] == self.spelling.marker:
             sums[Shape(0, (0,))] = 1.0
         elif isinstance(sequence[0], str):
-            sums[Shape(self.spelling.count_words(sequence[0]), ())] = 1.0
+            words = [token for token in sequence[0].split() if token not in self.spelling.no_space_before]
+            sums[Shape(len(words), ())] = 1.0  # which it adds to a sentence that has begun
         else:
             above = (*above, sequence[0])
             if sequence[0] in above[:-1]:

@@ -1,13 +1,12 @@
 """The balanced subset of each feature of a source's sentences, in a training and a test part."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, Split
+from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Split
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.seeding import generator_for
@@ -121,15 +120,9 @@ def balance(
     dropped = [*dropped_in_training, *dropped]
     if train.empty:
         return [], dropped
-    parts = {"train": (train, sizes.train_per_label), "test": (test, sizes.test_per_label)}
-    drawn = []
-    for split, draw in _parts(sizes.draws):
-        kept, n = parts[split]
-        named = kept.sort_values("id").assign(feature=feature, draw=draw)
-        for (value, label), group in named.groupby(["value", "label"]):
-            generator = _generator(seed, draw, "balance", feature, split, value, label)
-            drawn.append(group.sample(n, random_state=generator))
-    return drawn, dropped
+    named = {"train": train.assign(feature=feature), "test": test.assign(feature=feature)}
+    wanted = {"train": sizes.train_per_label, "test": sizes.test_per_label}
+    return _draw(named, wanted, ["value", "label"], sizes.draws, seed, "balance", feature), dropped
 
 
 def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> list[pd.DataFrame]:
@@ -147,24 +140,25 @@ def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> list[pd.Dat
     Returns:
         The sentences of each part, draw and label, of the feature `ALL_SENTENCES` with the one value 0.
     """
+    named = sentences.assign(feature=ALL_SENTENCES, value=0)
+    parts = {str(split): named[named["split"] == split] for split in SPLITS}
+    rarer = {split: min(int((part["label"] == label).sum()) for label in LABELS) for split, part in parts.items()}
+    return _draw(parts, rarer, ["label"], draws, seed, "all_sentences")
+
+
+def _draw(
+    parts: Mapping[str, pd.DataFrame], wanted: Mapping[str, int], by: list[str], draws: int, seed: int, *ids: str
+) -> list[pd.DataFrame]:
+    """Draw so many sentences of each group, of the training part as often as asked, of the test part once.
+
+    The generator of the first draw is the same whether others follow or not.
+    """
     drawn = []
-    for split, draw in _parts(draws):
-        part = sentences[sentences["split"] == split].sort_values("id")
-        named = part.assign(feature=ALL_SENTENCES, value=0, draw=draw)
-        rarer = min(int((part["label"] == label).sum()) for label in LABELS)
-        for label, group in named.groupby("label"):
-            drawn.append(group.sample(rarer, random_state=_generator(seed, draw, "all_sentences", split, label)))
+    for split, draw in [*(("train", draw) for draw in range(draws)), ("test", 0)]:
+        for group, rows in parts[split].sort_values("id").assign(draw=draw).groupby(by):
+            generator = generator_for(seed, *ids, split, *group, *([f"draw {draw}"] if draw else []))
+            drawn.append(rows.sample(wanted[split], random_state=generator))
     return drawn
-
-
-def _parts(draws: int) -> list[tuple[Split, int]]:
-    """Return the parts that are drawn, with the number of the draw: the training part so often, the test part once."""
-    return [*(("train", draw) for draw in range(draws)), ("test", 0)]
-
-
-def _generator(seed: int, draw: int, *ids: object) -> np.random.Generator:
-    """Return the generator of a draw; that of the first is the same whether others follow or not."""
-    return generator_for(seed, *ids, *([f"draw {draw}"] if draw else []))
 
 
 def _keep_filled(pool: pd.DataFrame, feature: str, split: Split, wanted: int) -> tuple[pd.DataFrame, list[NotFilled]]:

@@ -153,8 +153,8 @@ def _cells(
     if not features:
         yield from ((ALL_SENTENCES, 0, label, shapes[label]) for label in LABELS)
     for name, feature in features.items():
-        values = {feature.of(*shape) for label in LABELS for shape in shapes[label]}
-        for value, label in product(sorted(values), LABELS):
+        values = sorted({feature.of(*shape) for label in LABELS for shape in shapes[label]})
+        for value, label in product(values, LABELS):
             yield name, value, label, {shape: p for shape, p in shapes[label].items() if feature.of(*shape) == value}
 
 
@@ -162,7 +162,7 @@ def _sentence(
     construction: Construction, spelling: Spelling, split: Split, label: LabelName, leaves: Sequence[Leaf]
 ) -> dict[str, Any]:
     rules = construction.rules()
-    text, words, marks = spelling.spell(leaf.terminal for leaf in leaves)
+    text, shape = spelling.spell(leaf.terminal for leaf in leaves)
     # Reversed, so that the first word of a category replaces later ones.
     first_words = {leaf.category: leaf.terminal for leaf in reversed(leaves) if leaf.category}
     return {
@@ -170,8 +170,8 @@ def _sentence(
         "text": text,
         "label": label,
         "split": split,
-        **{name: feature.of(words, marks) for name, feature in construction.features.items()},
-        f"{CLUSTER}template": spelling.spell(leaf.category or leaf.terminal for leaf in leaves).text,
+        **{name: feature.of(*shape) for name, feature in construction.features.items()},
+        f"{CLUSTER}template": spelling.spell(leaf.category or leaf.terminal for leaf in leaves)[0],
         **{f"{CLUSTER}{name}": first_words.get(name, "") for name in rules.clusters or rules.content},
     }
 

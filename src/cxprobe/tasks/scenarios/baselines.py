@@ -43,9 +43,7 @@ def _margin(kind: str, text: str, candidates: tuple[str, str]) -> int:
         before = text.partition(WORD_MASK)[0]
         positions = [max(places_of(before, candidate), default=-1) for candidate in candidates]
         return positions[0] - positions[1]
-    if kind == "copier":
-        return _votes(text, candidates)
-    raise ValueError(f"'{kind}' fills no masks; take fixed_word, last_rule or copier")
+    return _votes(text, candidates)
 
 
 def _votes(text: str, candidates: tuple[str, str]) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations, product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,11 +14,8 @@ from cxprobe.text.templates import render, slots_of
 WordRows = tuple[WordRow, ...]  # of one set, in the order of their numbers in slots
 
 
-class Block(NamedTuple):
-    """Set -> the rows that the block's items take of it."""
-
-    crossed: Mapping[str, WordRows]
-    drawn: Mapping[str, WordRows]
+Block = tuple[Mapping[str, WordRows], Mapping[str, WordRows]]
+"""Set -> the rows of crossed words that the block's items take of it, and set -> those that were drawn."""
 
 
 def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.DataFrame:
@@ -50,7 +46,7 @@ def enumerate_items(scenarios: Scenarios, *, share: float, seed: int) -> pd.Data
     blocks = list(_blocks(scenarios, seed))
     order = generator_for(seed, "order of blocks").permutation(len(blocks))
     chosen = _spread([blocks[int(position)] for position in order], max(1, round(share * len(blocks))))
-    return pd.DataFrame([_item(scenarios, rows) for block in chosen for rows in _orders_and_turns(scenarios, block)])
+    return pd.DataFrame([_item(scenarios, rows) for block in chosen for rows in _orders_and_turns(scenarios, *block)])
 
 
 def draw_rows(rows: Sequence[WordRow], count: int, draws: int, generator: np.random.Generator) -> list[WordRows]:
@@ -71,7 +67,7 @@ def _blocks(scenarios: Scenarios, seed: int) -> Iterator[Block]:
         draws = [draw_rows(words[name].rows, count, items.draws, generator) for name, count in items.draw.items()]
         for number in range(items.draws):
             drawn = (rows[number] for rows in draws)
-            yield Block(dict(zip(items.cross, combination, strict=True)), dict(zip(items.draw, drawn, strict=True)))
+            yield dict(zip(items.cross, combination, strict=True)), dict(zip(items.draw, drawn, strict=True))
 
 
 def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
@@ -79,7 +75,7 @@ def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
 
     Greedy: the next block is the one whose rows have been taken least, and among these the one whose combination has.
     """
-    keys = [[(name, row) for name, rows in block.crossed.items() for row in rows] for block in blocks]
+    keys = [[(name, row) for name, rows in crossed.items() for row in rows] for crossed, _ in blocks]
     known = {key: number for number, key in enumerate(dict.fromkeys(key for block_keys in keys for key in block_keys))}
     rows = np.array([[known[key] for key in block_keys] for block_keys in keys])  # (blocks, rows of a block)
     _, combination = np.unique(rows, axis=0, return_inverse=True)  # (blocks,)
@@ -95,17 +91,17 @@ def _spread(blocks: Sequence[Block], wanted: int) -> list[Block]:
     return chosen
 
 
-def _orders_and_turns(scenarios: Scenarios, block: Block) -> Iterator[Mapping[str, WordRows]]:
+def _orders_and_turns(
+    scenarios: Scenarios, crossed: Mapping[str, WordRows], drawn: Mapping[str, WordRows]
+) -> Iterator[Mapping[str, WordRows]]:
     """Yield the rows of each of a block's items."""
     arranged: list[list[WordRows]] = []
-    for name, crossed in block.crossed.items():
+    for name, rows in crossed.items():
         words = scenarios.words[name]
-        orders = (
-            [(row, words.turn(row)) if words.turned else (row,) for row in order] for order in permutations(crossed)
-        )
-        arranged.append([rows for order in orders for rows in product(*order)])
-    for rows in product(*arranged):
-        yield {**dict(zip(block.crossed, rows, strict=True)), **block.drawn}
+        turns = {row: (row, words.turn(row)) if words.turned else (row,) for row in rows}
+        arranged.append([taken for order in permutations(rows) for taken in product(*map(turns.__getitem__, order))])
+    for taken in product(*arranged):
+        yield {**dict(zip(crossed, taken, strict=True)), **drawn}
 
 
 def _item(scenarios: Scenarios, rows: Mapping[str, WordRows]) -> dict[str, str]:
