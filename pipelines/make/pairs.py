@@ -47,8 +47,8 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
     tables = {}
     if built:
         words = [one.pseudowords.assign(construction=name) for name, one in built.items()]
-        pairs = pd.concat([one.pairs for one in built.values()], ignore_index=True)
-        tables = {"pseudowords": pd.concat(words), "unbalanced": unbalanced_cells(pairs[pairs["words"] == "real"])}
+        own = pd.concat([one.pairs for one in built.values()], ignore_index=True)
+        tables = {"pseudowords": pd.concat(words), "unbalanced": unbalanced_cells(own[own["words"] == "real"])}
     for name, benchmark in section.benchmarks.items():
         pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
         write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))
