@@ -390,7 +390,8 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
     margins = responses[(responses["measure"] == "margin") & responses["balanced"]]
     # Both places of the right person count alike, so that a preference for one of them cancels.
     of_places = margins.groupby([*KEYS, FRAME, "place"], sort=False)["value"].mean().reset_index()
-    means = mean_by(of_places, "value", FRAME, KEYS).dropna()
+    means = mean_by(of_places, "value", FRAME, KEYS)
+    means = means[means["low"] < means["high"]]  # without those of one frame, or whose frames are all the same
     parts = [means.assign(facet="", level="", measure="margin", ties=0, chance=np.nan)]
     parts += _rates_of_biases(decisions_of(responses))
     of_single = responses[(responses["construction"] != ALL) & (responses["source"] == "real")]
