@@ -7,7 +7,6 @@ from cxprobe.constructions.names import construction_names
 from cxprobe.errors import ConstructionError, ProjectError
 from cxprobe.files.reading import read_text
 from cxprobe.files.schema import suggest
-from cxprobe.files.writing import digest_of_files
 from cxprobe.project.bundled import bundled_files
 
 
@@ -59,6 +58,8 @@ def installed_version() -> str:
     The code is the start of a SHA-256 of the package's own files: two copies that have the same version and other code
     give other results.
     """
+    from cxprobe.files.writing import digest_of_files  # with NumPy, which takes time
+
     left_out = {"bundled", "__pycache__"}
     files = (path for path in _PACKAGE.rglob("*") if left_out.isdisjoint(path.relative_to(_PACKAGE).parts))
     code = digest_of_files(_PACKAGE, filter(Path.is_file, files))
