@@ -21,20 +21,22 @@ def heat_maps(rates: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Figur
         rates: Columns of `cxprobe.results.schema.RATES`, of interventions.
         labels: Model -> its name for people.
     """
+    places, moved = of_facet(rates, "place"), of_facet(rates, "learnt")
+    # One scale for all, so that a colour is the same effect in each.
+    most = max(float(pd.concat([places["value"], moved["value"]]).abs().max()), 1e-9) if len(places) else 1.0
     figures = {
-        f"{name}_{model}": heat_map(rows, "layer", "region", f"{labels[model]}: {name}, effect by layer and region")
-        for (model, name), rows in grouped_rows(of_facet(rates, "place"), "model", "construction")
+        f"{name}_{model}": heat_map(rows, "layer", "region", f"{labels[model]}: {name}, by layer and region", most)
+        for (model, name), rows in grouped_rows(places, "model", "construction")
     }
-    moved = of_facet(rates, "learnt")
     if moved["learnt"].nunique() > 1:
         for (model,), rows in grouped_rows(moved, "model"):
             title = f"{labels[model]}: learnt on the construction of a row, asked on that of a column"
-            figures[f"transfer_{model}"] = heat_map(rows, "learnt", "construction", title)
+            figures[f"transfer_{model}"] = heat_map(rows, "learnt", "construction", title, most)
     return figures
 
 
-def heat_map(effects: pd.DataFrame, row: str, column: str, title: str) -> Figure:
-    """Draw the mean effects in nats, a panel for each intervention, with one scale of colours.
+def heat_map(effects: pd.DataFrame, row: str, column: str, title: str, most: float) -> Figure:
+    """Draw the mean effects in nats, a panel for each intervention.
 
     A frame marks the cell with the largest effect whose interval lies above 0, but for random directions.
 
@@ -43,10 +45,10 @@ def heat_map(effects: pd.DataFrame, row: str, column: str, title: str) -> Figure
         row: The column whose values are the rows, such as the layer; the first is drawn at the bottom.
         column: Likewise, such as the region.
         title: Of the figure.
+        most: The effect, in nats, at either end of the scale of colours.
     """
     columns, rows = (list(dict.fromkeys(effects[name])) for name in (column, row))
     names = [name for name in INTERVENTIONS if name in set(effects["intervention"])]
-    most = max(float(effects["value"].abs().max()), 1e-9)
     size = (1.6 + len(names) * (len(columns) * _CELL + 0.4), 2.4 + len(rows) * _CELL)
     figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
