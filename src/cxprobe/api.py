@@ -23,7 +23,7 @@ from functools import cached_property
 from itertools import product
 from math import log, nan
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -52,8 +52,6 @@ from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models
 from cxprobe.results.contrast_verdicts import effects_of, frames_needed, verdicts_on
 from cxprobe.results.findings import findings_of, lead_findings
-from cxprobe.results.overview import Picture, as_svg, in_short
-from cxprobe.results.overview import overview as draw_overview
 from cxprobe.results.rates import ALL
 from cxprobe.results.sentences import by_model, headline, in_sum
 from cxprobe.results.verdict import BESIDE_CONTROL
@@ -87,7 +85,9 @@ from cxprobe.tasks.pairs.survey import (
     survey_rates,
     surveyed_constructions,
 )
-from cxprobe.tasks.registry import TASKS
+
+if TYPE_CHECKING:
+    from cxprobe.results.overview import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
 SEED = 2022
@@ -808,7 +808,9 @@ def sentences(
     return generate_sentences(construction, described, grammars, per_label, seed).sentences
 
 
-def overview(rates: pd.DataFrame, *, models: Sequence[str] | None = None, folder: str | Path | None = None) -> Picture:
+def overview(
+    rates: pd.DataFrame, *, models: Sequence[str] | None = None, folder: str | Path | None = None
+) -> "Picture":
     """Draw what models know of constructions: the picture of the report's first page.
 
     Args:
@@ -829,6 +831,9 @@ def overview(rates: pd.DataFrame, *, models: Sequence[str] | None = None, folder
         >>> rates = pd.read_csv("results/evaluate_pairs/rates.csv")  # doctest: +SKIP
         >>> cxprobe.overview(rates, models=["smollm2-135m"])  # doctest: +SKIP
     """
+    from cxprobe.results import overview as pictures  # matplotlib, an extra
+    from cxprobe.tasks.registry import TASKS
+
     known = rates.fillna(dict.fromkeys(["facet", "level", "baseline", "verdict"], "")).astype({"level": str})
     by_task = {str(name): table for name, table in known.groupby("task")}
     named = {
@@ -845,7 +850,9 @@ def overview(rates: pd.DataFrame, *, models: Sequence[str] | None = None, folder
         raise DataError(f"no rate with a verdict is about {', '.join(shown) or 'any model'}; give such rates")
     names = {name: files.construction.name for name, files in constructions.items()}
     said = [f"{headline(of_model, model)} {in_sum(of_model, names)}" for model, of_model in by_model(leads).items()]
-    return Picture(as_svg(draw_overview(leads, names, title=in_short)), " ".join(said).strip())
+    return pictures.Picture(
+        pictures.as_svg(pictures.overview(leads, names, title=pictures.in_short)), " ".join(said).strip()
+    )
 
 
 def read_pairs(path: str | Path) -> pd.DataFrame:
