@@ -100,10 +100,10 @@ def test_packages_that_are_not_installed_end_the_stage_as_a_users_fault(tmp_path
     for name in ("constructions", "params.yaml"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "corpora").mkdir()
-    for name in ("documentation", "documentation-sample"):
+    for name in ("documentation-science",):
         (tmp_path / "corpora" / f"{name}.txt").write_text("joblib\nno-such-package\nnor-this")
     command = [sys.executable, ROOT / "corpora" / "documentation.py"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.startswith("write_corpora: corpora/documentation-sample.txt names packages that are not inst")
+    assert ended.stderr.startswith("write_corpora: corpora/documentation-science.txt names packages that are not ins")
     assert "no-such-package, nor-this." in ended.stderr
