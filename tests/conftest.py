@@ -28,7 +28,11 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from cxprobe.project.presets import preset_text
+
 ROOT = Path(__file__).parent.parent
+RECORDED = preset_text("recorded", ROOT / "presets")
+"""The params.yaml of the preset recorded, which has something of everything."""
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -239,7 +243,7 @@ def write_toy_files(folder: Path) -> None:
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     for name in ("tagger", "parser"):
         (folder / "models" / name / "en_ewt_cxprobe").mkdir(parents=True)
-    change_params(folder, ROOT / "params.yaml", shrink)
+    change_params(folder, RECORDED, shrink)
 
 
 def save_toy_tagger(folder: Path, *, parses: bool = False) -> None:

@@ -1,15 +1,14 @@
 """measure_pairs: all minimal pairs, a model, a series or baselines -> how probable each token is, or preferences."""
 
-from collections.abc import Mapping
-
-import pandas as pd
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from cxprobe.files.tables import read_table
 from cxprobe.models.measuring import measure_members
 from cxprobe.models.ngrams import prepend_contexts
 from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scoring import measure_texts
-from cxprobe.models.texts import ScoringConfig, distinct_texts, read_pair_answers
+from cxprobe.models.texts import Pair, ScoringConfig, distinct_texts, read_pair_answers
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.pairs.baselines import measure_baseline
@@ -23,7 +22,7 @@ from cxprobe.tasks.pairs.measure import (
     texts_of_pairs,
 )
 from cxprobe.tasks.pairs.params import PairsStage
-from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, made_files, without_gaps
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, first_items, folder_of, made_files
 
 
 def measure_pairs(stage: Stage[PairsStage]) -> Outcome | None:
@@ -59,9 +58,7 @@ def measure_pairs(stage: Stage[PairsStage]) -> Outcome | None:
                 for end in [1, len(texts)] if has_contrasts else [len(texts)]:
                     counted = measure_texts(model, texts[:end], how, folder)
                     if counted and has_contrasts:
-                        own = without_gaps(pd.concat(tables[OWN_PAIRS], ignore_index=True))
-                        said = contrasts_in_words(own, read_pair_answers(folder), section.evaluate.scheme)
-                        print("\n".join(said), flush=True)
+                        print_contrasts(pairs, folder)
             if counted is None:
                 writes = False
                 continue
@@ -72,6 +69,11 @@ def measure_pairs(stage: Stage[PairsStage]) -> Outcome | None:
         return counts if writes else None
 
     return measure_members(stage, score)
+
+
+def print_contrasts(pairs: Sequence[Pair], folder: Path) -> None:
+    """Print what is known of contrasts, in a sentence for each construction."""
+    print("\n".join(contrasts_in_words(pairs, read_pair_answers(folder))), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from ruamel.yaml import YAML
 from tiny_lms import save_lm
 
-from conftest import ROOT, save_tiny_clm, write_toy_construction
-from cxprobe.errors import DataError, ParamsError, PromptError
-from cxprobe.files.schema import read_yaml
+from conftest import RECORDED, ROOT, save_tiny_clm, write_toy_construction
+from cxprobe.errors import DataError, PromptError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.params import BaselineSet, Classifier, ModelSpec, Rule
@@ -65,7 +65,7 @@ def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets
 
 def params_of_prompts(dtype: str = "float32", sets: list[str] | None = None) -> PromptsStage:
     """Return the parameters of the stages."""
-    params = PromptsStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
+    params = PromptsStage.model_validate(YAML(typ="safe").load(RECORDED))
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
     part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
     asked = {

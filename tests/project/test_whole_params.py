@@ -5,14 +5,12 @@ from operator import getitem
 import pytest
 from ruamel.yaml import YAML
 
-from conftest import ROOT, change_params
+from conftest import RECORDED, ROOT, change_params
 from cxprobe.errors import ParamsError
 from cxprobe.models.params import empty_names
 from cxprobe.project.params import Params, load_params, schema_text
-from cxprobe.project.presets import preset_text
 
 CC = "comparative-correlative"
-RECORDED = preset_text("recorded", ROOT / "presets")
 
 
 def load_changed(folder, change) -> Params:

@@ -4,15 +4,14 @@ from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from evaluated_pairs import tokens
 from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model, score_texts
-from cxprobe.models.texts import Pair, ScoringConfig, token_table
-from cxprobe.tasks.pairs.make import pair_table
+from cxprobe.models.texts import Pair, ScoringConfig
 from cxprobe.tasks.pairs.measure import check_scored, contrasts_in_words, texts_of_pairs
 
 PAIRS = [
@@ -87,15 +86,14 @@ def test_a_token_alone_with_nothing_before_it_is_left_out_since_it_can_have_no_s
 
 def test_a_finding_is_the_share_of_frames_above_0_with_the_item_that_is_asked():
     def pair(frame, condition, good, bad):
-        groups = {"tests": "contrast", "construction": "toy", "words": "contrasts", "sentence": condition}
-        groups |= {"part": "held_out"}
-        return Pair(f"{frame} {condition}", frame, f"{condition}.", good, bad, groups, {"frame": frame})
+        groups = {"tests": "contrast", "construction": "toy", "sentence": condition}
+        return Pair(f"{frame} {condition}", frame, f"{condition}.", good, bad, groups, {})
 
     pairs = [pair(frame, condition, f" {frame}r", f" {frame}w") for frame in "ab" for condition in CONDITIONS]
     sums = {"construction. ar": -1.0, "construction. br": -3.0, "control. ar": -1.0, "control. br": -1.0}
     sums |= {f"{condition}. {frame}w": -2.0 for frame in "ab" for condition in CONDITIONS}
-    answers = token_table([tokens(text, "causal", [number / 2, number / 2]) for text, number in sums.items()])
-    [said] = contrasts_in_words(pair_table(pairs), answers, "pll")
+    rows = [{"text": text, "log_probs": np.array([np.nan, number])} for text, number in sums.items()]
+    [said] = contrasts_in_words(pairs, pd.DataFrame(rows))
     assert said.replace("\u00a0", " ") == (
         "toy: the contrast is above 0 in 50 % [6, 94] of 2 frames, and that of the control in 100 % [34, 100] of "
         '2 frames; an item: "construction.", then "ar" or "aw"'

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
@@ -11,16 +12,12 @@ from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import without_contexts
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.models.scoring import load_language_model
-from cxprobe.models.terms import SchemeName
 from cxprobe.models.texts import Pair
-from cxprobe.results.findings import estimate_of
 from cxprobe.results.words import interval, percent
 from cxprobe.run.stage import Stage
-from cxprobe.stats import rate_by
-from cxprobe.tasks.pairs.contrast_rates import SUM, contrast_rows
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
+from cxprobe.stats import credits_of_margins, estimate_rate
 from cxprobe.tasks.pairs.params import PairsStage
-from cxprobe.tasks.pairs.sources import CONTRAST, OWN_PAIRS
+from cxprobe.tasks.pairs.sources import CONTRAST
 
 
 def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:
@@ -76,32 +73,35 @@ def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequ
         raise DataError(f"{what}, {because}, or take pmi out of the scores")
 
 
-def contrasts_in_words(pairs: pd.DataFrame, tokens: pd.DataFrame, scheme: SchemeName) -> list[str]:
+def contrasts_in_words(pairs: Sequence[Pair], tokens: pd.DataFrame) -> list[str]:
     """Return a sentence for each construction that has contrasts: how many frames are above 0, and one item.
 
-    This is what a stage prints as soon as it knows it; the rates are computed by the stage that evaluates.
+    This is what a stage prints as soon as it knows it. It computes without what evaluates, a change of which would
+    otherwise run every stage that measures.
 
     Args:
         pairs: Pairs, those of contrasts among them.
-        tokens: See `cxprobe.models.texts.token_table`; those of a construction are there as a whole or not at all.
-        scheme: The one that decides, of masked models.
+        tokens: See `cxprobe.models.texts.token_table`; of several schemes the first counts.
     """
-    good, bad = ((pairs["context"] + pairs[side]).isin(tokens["text"]) for side in ("good", "bad"))
-    scored = pairs[good & bad & (pairs["tests"] == CONTRAST)]
-    if scored.empty:
-        return []
-    rows = contrast_rows(decide_pairs(scored, tokens, EvaluationConfig(OWN_PAIRS, scheme, SUM, [SUM])))
-    above = rows[(rows["measure"] == "above_zero") & rows["scheme"].isin(["causal", scheme])]
-    rates = rate_by(above, "accuracy", ["construction", "sentence"]).rename(columns={"accuracy": "value"})
+    sums = {row["text"]: float(np.nansum(row["log_probs"])) for row in reversed(tokens.to_dict("records"))}
+    margins: dict[tuple[str, str], dict[str, list[float]]] = {}
+    first: dict[str, Pair] = {}
+    for pair in pairs:
+        if pair.groups.get("tests") == CONTRAST and pair.context + pair.good in sums:
+            construction, condition = pair.groups["construction"], pair.groups["sentence"]
+            margin = sums[pair.context + pair.good] - sums[pair.context + pair.bad]
+            margins.setdefault((construction, condition), {}).setdefault(pair.item, []).append(margin)
+            if condition == "construction":
+                first.setdefault(construction, pair)
     shares = {}
-    for row in rates.to_dict("records"):
-        rate = estimate_of(row)
-        shares[row["construction"], row["sentence"]] = f"{percent(rate.value)} {interval(rate)} of {rate.n} frames"
-    first = scored[scored["sentence"] == "construction"].drop_duplicates("construction")
+    for place, frames in margins.items():
+        credits = credits_of_margins(np.array([np.mean(of_frame) for of_frame in frames.values()]))
+        rate = estimate_rate(credits, np.array([[name] for name in frames], dtype=object))
+        shares[place] = f"{percent(rate.value)} {interval(rate)} of {rate.n} frames"
     return [
         f"{name}: the contrast is above 0 in {shares[name, 'construction']}, and that of the control in "
-        f'{shares[name, "control"]}; an item: "{context}", then "{good.strip()}" or "{bad.strip()}"'
-        for name, context, good, bad in first[["construction", "context", "good", "bad"]].itertuples(False, None)
+        f'{shares[name, "control"]}; an item: "{item.context}", then "{item.good.strip()}" or "{item.bad.strip()}"'
+        for name, item in first.items()
     ]
 
 
