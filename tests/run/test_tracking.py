@@ -1,3 +1,4 @@
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -154,6 +155,10 @@ def test_a_run_that_was_only_half_written_is_written_again(project_folder, monke
     assert sorted(one.info.status for one in runs("pairs")) == ["FINISHED", "KILLED"]
 
 
+def test_nothing_is_sent_to_anyone(workspace):
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
+
+
 def test_the_trials_of_a_search_are_child_runs_and_all_say_which_process_writes_them(project_folder):
     add_runs([SEARCHED], CONTEXT, EXPERIMENTS)
     parent, first, second = runs("recognition")
@@ -220,6 +225,17 @@ def test_a_folder_of_the_store_that_was_deleted_comes_back_with_what_git_has_of_
     shutil.rmtree(workspace / "mlruns")
     tracking.open_store()
     assert (workspace / "mlruns" / ".gitignore").read_text() == (ROOT / "mlruns" / ".gitignore").read_text()
+
+
+def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):
+    temporary = workspace / ".dvc" / "tmp" / "exps" / "standalone" / "tmpabc"
+    temporary.mkdir(parents=True)
+    monkeypatch.chdir(temporary)
+    assert tracking_uri() == f"sqlite:///{workspace}/mlruns/mlflow.db"
+    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
+    assert not (temporary / "mlruns").exists()
+    monkeypatch.chdir(workspace)
+    assert sync([JUDGED], EXPERIMENTS) == 0
 
 
 def test_a_damaged_store_says_what_to_do(workspace):

@@ -112,7 +112,8 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
             if is_slurm:
                 name = executor.job_name
                 # Jobs of a run that was killed may mine the same shards at the same time.
-                if subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"]).strip():
+                queued = subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"])
+                if queued.strip():
                     raise DataError(
                         f"jobs of an earlier run still mine; wait for their end, or run `scancel --name={name}`"
                     )
