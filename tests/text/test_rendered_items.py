@@ -5,13 +5,16 @@ A change of the code that renders them changes no hash. Who changes items on pur
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from cxprobe.constructions.people import load_people
-from cxprobe.project.params import load_params
+from cxprobe.project.params import Params, load_params
+from cxprobe.project.presets import preset_text
 from cxprobe.tasks.interventions.make import draw_base_and_source
 from cxprobe.tasks.interventions.sentences import load_labelled
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs
@@ -26,6 +29,15 @@ KNOWN = Path(__file__).with_name("rendered.tsv")
 ROOT = Path(__file__).parents[2]
 
 
+@cache
+def recorded_params() -> Params:
+    """Return the parameters of the preset that has something of everything."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "params.yaml"
+        file.write_text(preset_text("recorded", ROOT / "presets"))
+        return load_params(file)
+
+
 def hash_of(texts: Iterable[object]) -> str:
     return sha256("\n".join(map(str, texts)).encode()).hexdigest()
 
@@ -36,7 +48,7 @@ def folders_with(file: str) -> list[str]:
 
 def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all pairs of all frames, with real words and pseudowords, in each format."""
-    params, people = load_params(), load_people()
+    params, people = recorded_params(), load_people()
     names = [*folders_with("pairs.yaml"), *(name + FORM for name in folders_with("form_pairs.yaml"))]
     contents = {name: load_pairs(name, people) for name in names}
     for name, content in contents.items():
@@ -59,7 +71,7 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
 
 def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all items, and of their questions and continuations."""
-    params = load_params()
+    params = recorded_params()
     settings = params.prompts.make.model_copy(update={"premises": None, "control_premises": None})
     prompts, continuations = (load_prompts(InferencePrompts), load_prompts(ReasoningPrompts)), load_continuations()
     for name in folders_with("items.yaml"):
@@ -75,7 +87,7 @@ def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:
 
 def hashes_of_scenarios() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of all texts of a share of the items, and those of the items' words."""
-    seed = load_params().seed
+    seed = recorded_params().seed
     for name in folders_with("scenarios.yaml"):
         scenarios = load_scenarios(name)
         items = enumerate_items(scenarios, share=0.1, seed=seed)
@@ -85,7 +97,7 @@ def hashes_of_scenarios() -> Iterator[tuple[str, str, str]]:
 
 def hashes_of_interventions() -> Iterator[tuple[str, str, str]]:
     """Yield the hashes of sentences in two parts, with the places of all regions."""
-    seed, people = load_params().seed, load_people()
+    seed, people = recorded_params().seed, load_people()
     for name in folders_with("interventions.yaml"):
         labelled = load_labelled(name, people)
         items = draw_base_and_source(name, labelled, people, {"test": 200, "train": 200}, seed)
