@@ -223,7 +223,7 @@ def _key_of(marks: Sequence[Mark]) -> list[Artist]:
         said = "control: plain words that say the same"
         key.append(Line2D([], [], color=TEXT, marker="|", markersize=11, linestyle="", label=said))
     if any(mark.baseline for mark in marks):
-        key.append(Patch(color=BAND, alpha=0.7, label="best baseline, without the construction (95 %)"))
+        key.append(Patch(color=BAND, alpha=0.7, label="best baseline (95 % interval)"))
     return [*key, Line2D([], [], color=SOFT, linestyle=":", label="chance")]
 
 
