@@ -116,8 +116,8 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
 def headline(findings: Sequence[Finding], model: str) -> str:
     """Return the findings of the first page about one model in one sentence; "" if it was not asked about either.
 
-    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 not shown to need it, 2 cannot be told) and the form
-    of 11 of 12 (1 not shown to need it)."
+    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 not shown to need it, 2 cannot be told) and the
+    form of 11 of 12 (1 not shown to need it)."
     """
     counts: list[str] = []
     for question in ("meaning", "form"):
