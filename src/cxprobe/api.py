@@ -70,13 +70,13 @@ from cxprobe.stats import (
     rate_by,
 )
 from cxprobe.tasks.pairs import benchmarks
-from cxprobe.tasks.pairs.baselines import decided_by_baselines
 from cxprobe.tasks.pairs.contrast_rates import with_differences
 from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, read_pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
+from cxprobe.tasks.pairs.preview import decided_by_baselines
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, PAIR_COLUMNS, with_units, without_gaps
 from cxprobe.tasks.pairs.survey import (
     SCORES_OF_SURVEY,

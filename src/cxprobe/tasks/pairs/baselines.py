@@ -23,9 +23,7 @@ from cxprobe.models.ngrams import (
     words_of,
 )
 from cxprobe.models.params import Member, NgramModel, PairClassifier, Rule, UnigramModel
-from cxprobe.models.texts import PREFERENCES_FILE, Pair, TokenScores, token_table, write_token_scores
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
-from cxprobe.tasks.pairs.make import pairs_of
+from cxprobe.models.texts import PREFERENCES_FILE, Pair, TokenScores, write_token_scores
 from cxprobe.tasks.pairs.measure import ends_alone, member_texts
 from cxprobe.tasks.pairs.sources import CONTRAST
 
@@ -77,19 +75,6 @@ def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.Dat
     if isinstance(spec, UnigramModel):
         return unigram_scores(texts, spec.language)
     return ngram_scores(texts, load_ngrams(f"models.{member.entry}.members.{member.slug}", spec))
-
-
-def decided_by_baselines(
-    pairs: pd.DataFrame, members: Sequence[Member], how: EvaluationConfig, seed: int
-) -> dict[str, pd.DataFrame]:
-    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
-    decided = {}
-    for member in members:
-        if member.is_baseline:
-            answers = baseline_answers(member, pairs_of(pairs), seed)
-            table = answers if isinstance(answers, pd.DataFrame) else token_table(answers)
-            decided[member.slug] = decide_pairs(pairs, table, how)
-    return decided
 
 
 def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:

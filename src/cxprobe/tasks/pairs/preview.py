@@ -1,16 +1,19 @@
 """Rates of baselines on the pairs of a construction, before anything has run."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from cxprobe.constructions.people import load_people
-from cxprobe.models.params import ContinuationAlone, members_of
+from cxprobe.models.params import ContinuationAlone, Member, members_of
+from cxprobe.models.texts import token_table
 from cxprobe.results.params import ReportParams
 from cxprobe.stats import rate_by
 from cxprobe.tasks.pairs.balance import CELL, reasons
-from cxprobe.tasks.pairs.baselines import decided_by_baselines
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, answered_variants
+from cxprobe.tasks.pairs.baselines import baseline_answers
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, answered_variants, decide_pairs
 from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import build_pairs
+from cxprobe.tasks.pairs.make import build_pairs, pairs_of
 from cxprobe.tasks.pairs.params import PairsParams, PairsStage, called_pairs
 
 
@@ -53,3 +56,16 @@ def baseline_rates(name: str, params: ReportParams) -> pd.DataFrame:
     alone = alone.sort_values("variant", kind="stable")
     rates = pd.concat([counted, answered, alone], ignore_index=True).rename(columns={"value": "accuracy"})
     return rates[["items", "model", "accuracy", "low", "high", "n"]]
+
+
+def decided_by_baselines(
+    pairs: pd.DataFrame, members: Sequence[Member], how: EvaluationConfig, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
+    decided = {}
+    for member in members:
+        if member.is_baseline:
+            answers = baseline_answers(member, pairs_of(pairs), seed)
+            table = answers if isinstance(answers, pd.DataFrame) else token_table(answers)
+            decided[member.slug] = decide_pairs(pairs, table, how)
+    return decided

@@ -15,13 +15,13 @@ from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.verdict import with_verdicts
-from cxprobe.tasks.pairs.baselines import decided_by_baselines
 from cxprobe.tasks.pairs.contrast_rates import SUM
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell
+from cxprobe.tasks.pairs.preview import decided_by_baselines
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, without_gaps
 
 SCORES_OF_SURVEY = ("per_token", SUM)
