@@ -1,11 +1,13 @@
 """list_files: for each task the files of its constructions, so that DVC sees which have changed."""
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+from cxprobe.errors import ParamsError
+from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import digest, write_bytes
-from cxprobe.project.params import Params, whole_params
+from cxprobe.run.params import PARAMS_FILE, StageParams
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
-from cxprobe.tasks.registry import TASKS
+from cxprobe.tasks.pairs.params import construction_of_pairs
 
 # What reads -> the files by which it knows its constructions, and what else it reads in the folders that have them.
 READ = {
@@ -20,12 +22,14 @@ READ = {
 }
 
 
-def list_files(stage: Stage[Params]) -> Outcome:
-    params = stage.params
-    named = {"corpora": set(params.mining.constructions)}
-    for name, task in TASKS.items():
-        constructions = params.params_of(name).of_task.constructions
-        named[name] = {task.params.construction_of(construction) for construction in constructions}
+def list_files(stage: Stage[StageParams]) -> Outcome:
+    # The file itself: with the classes of all tasks, each edit of a task would run this stage.
+    params = read_yaml(PARAMS_FILE, ParamsError)
+    named = {
+        "corpora" if section == "mining" else section: set(map(construction_of_pairs, content["constructions"]))
+        for section, content in params.items()
+        if isinstance(content, dict) and "constructions" in content
+    }
     every = set[str]().union(*named.values())
     for reader, (own, others) in READ.items():
         lines = []
@@ -38,4 +42,4 @@ def list_files(stage: Stage[Params]) -> Outcome:
 
 
 if __name__ == "__main__":
-    run_stage(list_files, whole_params())
+    run_stage(list_files, StageParams)

@@ -46,7 +46,7 @@ def test_an_edit_of_code_runs_what_uses_the_module_and_a_comment_runs_nothing(pr
 
     assert outdated("tasks/pairs/evaluate.py", "# another comment\n") == set()
     assert outdated("run/tracking.py", "_CHANGED = 1\n") == set()
-    assert outdated("tasks/pairs/evaluate.py", "_CHANGED = 1\n") == {"evaluate_pairs", "list_files", "report"}
+    assert outdated("tasks/pairs/evaluate.py", "_CHANGED = 1\n") == {"evaluate_pairs", "report"}
 
 
 def test_a_corrected_frame_costs_its_own_texts(project):
