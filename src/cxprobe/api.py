@@ -55,7 +55,7 @@ from cxprobe.results.findings import findings_of, lead_findings
 from cxprobe.results.rates import ALL
 from cxprobe.results.sentences import by_model, headline, in_sum
 from cxprobe.results.verdict import BESIDE_CONTROL
-from cxprobe.seeding import generator_for
+from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import (
     CLUSTER,
     FEWEST_WORDINGS,
@@ -90,8 +90,6 @@ if TYPE_CHECKING:
     from cxprobe.results.overview import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
-SEED = 2022
-"""Of draws where no other is given: that of all presets, so that the pairs are those of the pipeline."""
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
 _OF_SCORES = ("good_score", "bad_score", "margin")
 _OF_RATES = ("accuracy", "low", "high", "n", "ties")

@@ -5,6 +5,9 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
+SEED = 2022
+"""Of draws where no other is given: that of all presets, so that items are those of the pipeline."""
+
 
 def seed_for(seed: int, *ids: object) -> int:
     """Return the seed, in [0, 2**32), of the thing that ``ids`` name under the project's ``seed``."""

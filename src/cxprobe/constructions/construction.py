@@ -154,7 +154,7 @@ class Construction(Closed):
     gloss: Prose
     """Form and meaning in a sentence."""
     expects: Prose = ""
-    """What whoever knows its meaning expects, as it stands after "the model expects" in the sentence of a verdict."""
+    """The expectation of a model that knows its meaning: what follows "the model expects" in a verdict."""
     slots: dict[Prose, Prose]
     """Slot -> what fills it."""
     positive: Prose

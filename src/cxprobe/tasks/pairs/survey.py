@@ -15,6 +15,7 @@ from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.verdict import with_verdicts
+from cxprobe.seeding import SEED
 from cxprobe.tasks.pairs.contrast_rates import SUM
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
@@ -29,7 +30,6 @@ SCORES_OF_SURVEY = ("per_token", SUM)
 ITEMS_OF_FORM = 3
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
 _FACETS = [facet for facet in FACETS if facet.name in ("", "variant", "sentence", CONDITION)]
-_SEED = 2022  # that of the presets, so that frames have the same people
 _TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
 
 
@@ -76,11 +76,11 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
     for name in names:
         entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]
         contents = {entry: load_pairs(entry, people, constructions) for entry in entries}
-        of_it = [build_pairs(entry, contents, people, make, _SEED).pairs for entry in entries]
+        of_it = [build_pairs(entry, contents, people, make, SEED).pairs for entry in entries]
         of_it = [table for table in of_it if (table["tests"] == "form").all()]
         if contrasts_file(name, constructions).is_file():
             contrasts = load_contrasts(name, people, constructions)
-            of_it.append(pair_table(contrast_pairs(name, contrasts, people, wanted, _SEED)))
+            of_it.append(pair_table(contrast_pairs(name, contrasts, people, wanted, SEED)))
         if not of_it:
             known = surveyed_constructions(constructions)
             what = f"'{name}' has neither {CONTRASTS_FILE} nor pairs of form in {constructions}"
@@ -105,7 +105,7 @@ def survey_rates(
     """
     how = EvaluationConfig(OWN_PAIRS, scheme, SCORES_OF_SURVEY[0], SCORES_OF_SURVEY)
     decided = {model: decide_pairs(pairs, of_model, how) for model, of_model in answers.items()}
-    decided |= decided_by_baselines(pairs[pairs["tests"] == "form"], members, how, _SEED)
+    decided |= decided_by_baselines(pairs[pairs["tests"] == "form"], members, how, SEED)
     parts = [pair_responses(table, how).assign(task="pairs", model=model) for model, table in decided.items()]
     responses = pd.concat(parts, ignore_index=True)
     rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
