@@ -105,7 +105,7 @@ def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(proj
 
     def mark_too(params):
         params["recognition"]["models"] = {"one": {}, "by-form": {}}
-        params["recognition"]["constructions"]["toy"] = ["mined", "marked"]
+        params["recognition"]["constructions"]["toy"] = ["mined", "construction_span"]
         params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
 
     change(project, mark_too)
@@ -118,11 +118,11 @@ def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(proj
     save_toy_tagger(project / "models/parser/en_ewt_cxprobe", parses=True)
     ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_recognition").stdout)
     assert {"mine_sentences@toys", "make_recognition", "measure_recognition@one", "evaluate_recognition"} <= set(ran)
-    made = {source: project / "data/make_recognition/toy" / source for source in ("mined", "marked")}
+    made = {source: project / "data/make_recognition/toy" / source for source in ("mined", "construction_span")}
     mined, marked = (read_table(folder / "sentences.parquet") for folder in made.values())
     pd.testing.assert_frame_equal(mined, marked.drop(columns=["start", "end"]))
     summary = read_table(project / "results/evaluate_recognition/rates.csv")
-    assert {*zip(summary["source"], summary["model"], strict=True)} >= {("mined", "one"), ("marked", "one")}
+    assert {*zip(summary["source"], summary["model"], strict=True)} >= {("mined", "one"), ("construction_span", "one")}
 
 
 def test_a_line_without_models_makes_and_measures_nothing(project):

@@ -13,9 +13,9 @@ from cxprobe.files.schema import Closed, FaultsError, Two, faults_of, read_yaml,
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
-SentenceSource = Literal["generated", "balanced", "mined", "marked"]
+SentenceSource = Literal["generated", "balanced", "mined", "construction_span"]
 """Where sentences come from: the first pair of grammars, the second one, or a corpus. Of the sentences of a corpus a
-probe sees all ("mined"), or the words from the first to the last slot alone ("marked")."""
+probe sees all ("mined"), or the words from the first to the last slot alone ("construction_span")."""
 GrammarSource = Literal["generated", "balanced"]
 """The sources that have grammars."""
 

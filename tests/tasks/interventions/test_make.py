@@ -9,7 +9,7 @@ from cxprobe.tasks.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.tasks.interventions.sentences import NEUTRAL_FILE, load_labelled, load_neutral
 
 FORM, MEANING = "subject-verb-agreement", "ditransitive"
-OTHERS = ["anaphor-agreement", "npi-licensing", "lexical-transfer"]
+OTHERS = ["anaphor-agreement", "npi-licensing", "control-transfer"]
 SIZES = {"test": 40, "train": 60}
 
 

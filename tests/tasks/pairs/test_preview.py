@@ -6,7 +6,7 @@ from conftest import ROOT
 from cxprobe.project.params import load_params
 from cxprobe.tasks.pairs.preview import baseline_rates
 
-OUTCOME = ROOT / "constructions" / "retrieval-outcome" / "pairs.yaml"  # "nobody knows" or "everyone saw"
+OUTCOME = ROOT / "constructions" / "control-outcome" / "pairs.yaml"  # "nobody knows" or "everyone saw"
 
 
 @pytest.mark.parametrize(("tests", "answered"), [("meaning", ["A", "B"]), ("control", [])])

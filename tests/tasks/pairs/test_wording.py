@@ -54,7 +54,7 @@ def test_a_format_changes_the_second_text_and_nothing_else(everything, format_):
             pd.testing.assert_frame_equal(paper, other)
 
 
-@pytest.mark.parametrize(("name", "own"), [("ditransitive", "lexical-transfer"), ("lexical-roles", "lexical-roles")])
+@pytest.mark.parametrize(("name", "own"), [("ditransitive", "control-transfer"), ("control-roles", "control-roles")])
 @pytest.mark.parametrize("format_", [PAPER_FORMAT, *FORMATS])
 def test_examples_are_solved_pairs_of_other_controls_about_other_people(everything, name, own, format_):
     contents, people = everything

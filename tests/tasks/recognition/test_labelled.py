@@ -38,7 +38,7 @@ def test_a_span_is_from_the_first_to_the_last_word_in_a_slot_in_whatever_order_t
     texts = [" ".join(words) + " " * number for number in range(len(filled))]
     table = pd.DataFrame({"id": [str(number) for number in range(len(filled))], "text": texts, "slots": slots})
     sentences = table[["id", "text"]].sample(frac=1, random_state=0)
-    marked = mark_spans(sentences, table, "toy, marked")
+    marked = mark_spans(sentences, table, "toy, construction_span")
     assert marked[["id", "text"]].equals(sentences)
     expected = {str(number): " ".join(words[min(own) : max(own) + 1]) for number, own in enumerate(filled)}
     assert seen_texts(marked) == [expected[id_] for id_ in marked["id"]]

@@ -16,7 +16,7 @@ from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, T
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.recognition.params import RecognitionStage
 
-SOURCES = ["generated", "mined", "marked"]
+SOURCES = ["generated", "mined", "construction_span"]
 PANEL = BaselineSet(
     kind="baselines",
     members={
@@ -45,7 +45,7 @@ def write_sentences(folder):
         made = made.assign(feature="length", draw=0, value=5, cluster_template=made["number"].mod(30).astype(str))
         out = folder / "data" / "make_recognition" / "toy" / source
         sentences = made[["id", "text", "cluster_template"]]
-        if source == "marked":  # the words that tell
+        if source == "construction_span":  # the words that tell
             sentences = sentences.assign(start=0, end=sentences["text"].str.index(" sings"))
         write_table(sentences, out / "sentences.parquet")
         write_table(made[["feature", "split", "draw", "value", "label", "id"]], out / "splits.parquet")
@@ -109,9 +109,9 @@ def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated
     )
     assert outcome.headline["words"]["toy, mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
-    assert own["mined"].ids == own["marked"].ids
+    assert own["mined"].ids == own["construction_span"].ids
     np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
-    assert np.abs(own["mined"].vectors - own["marked"].vectors).max() > 0.01
+    assert np.abs(own["mined"].vectors - own["construction_span"].vectors).max() > 0.01
 
 
 def test_the_rates_are_those_of_a_plain_loop_over_the_predictions(evaluated_once):
@@ -136,13 +136,13 @@ def test_of_marked_sentences_baselines_and_controls_have_the_words_of_the_span_a
         told = np.where(made["id"].str.contains("positive"), "well", "badly")
         same = made["text"].str.replace(r"^(the (\w+)|(\w+) the)", r"the \2\3", regex=True)
         made = made.assign(text=same + " " + told)
-        write_table(made.assign(end=made["text"].str.index(" sings")) if source == "marked" else made, path)
+        write_table(made.assign(end=made["text"].str.index(" sings")) if source == "construction_span" else made, path)
     measured()
     outcome = run("evaluate")
     for panel in PANEL.members:
         assert outcome.headline[panel]["toy, mined"]["accuracy"] > (0.9 if panel in ("letters", "words") else 0)
-        assert outcome.headline[panel]["toy, marked"]["accuracy"] == pytest.approx(0.5, abs=0.02)
-    folds = read_table(folder / "data/measure_recognition/one/toy/marked/folds.parquet")
+        assert outcome.headline[panel]["toy, construction_span"]["accuracy"] == pytest.approx(0.5, abs=0.02)
+    folds = read_table(folder / "data/measure_recognition/one/toy/construction_span/folds.parquet")
     assert set(folds["cluster_word"]) == set(NAMES)
 
 

@@ -197,7 +197,7 @@ def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def spans_of(sentences: pd.DataFrame) -> list[Span] | None:
-    """Return the marked span of each sentence, or None where probes see all of a sentence."""
+    """Return the span of the construction in each sentence, or None where probes see all of a sentence."""
     return list(map(Span, sentences["start"].tolist(), sentences["end"].tolist())) if "start" in sentences else None
 
 
@@ -210,7 +210,7 @@ def read_subsets(folder: Path) -> pd.DataFrame:
     """Read the subsets of one source of sentences.
 
     Returns:
-        One row a drawn sentence: feature, split, draw, value, label, id, text, start and end (of marked sentences: the
+        One row a drawn sentence: feature, split, draw, value, label, id, text, start and end (of the source construction_span: the
         span's first character, and the one after its last), and columns that begin with ``cluster_``.
     """
     sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|start|end|{CLUSTER}.*)$")

@@ -53,7 +53,7 @@ class MakeRecognition(Closed):
     balanced: Subsets
     """Subsets of the sentences that its second pair of grammars generates."""
     mined: Subsets
-    """Subsets of the labelled sentences of a corpus, for the sources "mined" (whole sentences) and "marked" (spans)."""
+    """Subsets of the labelled sentences of a corpus, for the sources "mined" (whole sentences) and "construction_span" (spans)."""
 
     def subsets_of(self, source: SentenceSource) -> Subsets:
         """Return the sizes of the subsets of a source."""
@@ -139,7 +139,7 @@ class RecognitionParams(TaskSection):
     """Entry of models -> those of constructions and their sources that it is asked about; {} for all."""
     constructions: dict[Slug, SomeDistinct[SentenceSource]]
     """Construction -> the sources of its sentences. "generated": its grammars. "balanced": its second pair of grammars.
-    "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too. "marked": the
+    "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too. "construction_span": the
     sentences and subsets of "mined", but models see only the span from the first to the last word that fills a slot. A
     vector is the mean over the tokens of the span. Its pattern.yaml must fill
     slots."""
@@ -162,7 +162,7 @@ class RecognitionParams(TaskSection):
     @staticmethod
     def settings_of(source: str) -> list[str]:
         """Return the parts of params.yaml that decide on the numbers of a source."""
-        subsets = "mined" if source == "marked" else source
+        subsets = "mined" if source == "construction_span" else source
         return [f"recognition.{part}" for part in (f"make.{subsets}", "embed", "probe", "tune")]
 
 
@@ -182,7 +182,7 @@ class RecognitionStage(TaskParams):
         """Yield constructions that are not mined, and subsets that need more sentences than grammars generate."""
         yield from super().faults_between(constructions)
         section, mined = self.recognition, self.mining.constructions
-        from_corpora = [name for name, source in section.sources if source in ("mined", "marked")]
+        from_corpora = [name for name, source in section.sources if source in ("mined", "construction_span")]
         yield from named_elsewhere("recognition.constructions (mined)", from_corpora, "mining.constructions", mined)
         every = [" ".join(one) for one in section.sources]
         for model in section.models:

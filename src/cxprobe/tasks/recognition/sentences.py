@@ -233,7 +233,7 @@ def mark_spans(sentences: pd.DataFrame, mined: pd.DataFrame, place: str) -> pd.D
     if unsound.any():
         raise DataError(
             f"{place}: no word of {sentences.loc[unsound, 'id'].iloc[0]} fills a slot, or another sentence has its "
-            "text; mine again with the present pattern.yaml, or take marked out of recognition.constructions"
+            "text; mine again with the present pattern.yaml, or take construction_span out of recognition.constructions"
         )
     return sentences.assign(
         start=[min(word["start"] for word in words) for words in slots],

@@ -52,7 +52,7 @@ def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSourc
     Args:
         stage: The stage.
         name: The construction's folder.
-        source: The source; "marked" means mined sentences with spans.
+        source: The source; "construction_span" means mined sentences with spans.
     """
     seed, make, folder = stage.params.seed, stage.params.recognition.make, CONSTRUCTIONS_FOLDER / name
     stage.use(folder / "construction.yaml")
@@ -68,7 +68,7 @@ def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSourc
         mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
         labelled = apply_labels(mined, labels)
         sentences, draws = _split(labelled.sentences, make, seed), None
-        if source == "marked":
+        if source == "construction_span":
             stage.use(folder / "pattern.yaml")
             require_slots(name)
             sentences = mark_spans(sentences, mined, f"{name}, {source}")

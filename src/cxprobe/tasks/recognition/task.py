@@ -64,13 +64,13 @@ class RecognitionTask(Task):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check the sources that params.yaml names against the files of the constructions."""
         section = params.section(RecognitionParams)
-        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "marked": "labels.tsv"}
+        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "construction_span": "labels.tsv"}
         for name, sources in section.constructions.items():
             place = f"params.yaml: recognition.constructions.{name}: "
             for source in sources:
                 if source in files:
                     faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
-            if "marked" in sources:
+            if "construction_span" in sources:
                 faults.attempt(require_slots, name)
             try:
                 construction = load_construction(name)
@@ -113,7 +113,7 @@ class RecognitionTask(Task):
                 )
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield what each model reads: every sentence, or its marked span, once."""
+        """Yield what each model reads: every sentence, or its span, once."""
         section = params.section(RecognitionParams)
         sentences = labelled_sentences(section, mined=True)
         spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
