@@ -1,14 +1,13 @@
 """measure_pairs: all minimal pairs, a model, a series or baselines -> how probable each token is, or preferences."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 from cxprobe.files.tables import read_table
 from cxprobe.models.measuring import measure_members
 from cxprobe.models.ngrams import prepend_contexts
 from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scoring import measure_texts
-from cxprobe.models.texts import Pair, ScoringConfig, distinct_texts, read_pair_answers
+from cxprobe.models.texts import ScoringConfig, distinct_texts, read_pair_answers
 from cxprobe.run.running import run_stage
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.pairs.baselines import measure_baseline
@@ -54,11 +53,14 @@ def measure_pairs(stage: Stage[PairsStage]) -> Outcome | None:
             else:
                 texts = distinct_texts(texts_of_pairs(model.described, portion) for portion in portions)
                 has_contrasts = source == OWN_PAIRS and bool(section.contrasts)
+                printed: list[str] = []
                 # The first contrast alone is known minutes before the others.
                 for end in [1, len(texts)] if has_contrasts else [len(texts)]:
                     counted = measure_texts(model, texts[:end], how, folder)
                     if counted and has_contrasts:
-                        print_contrasts(pairs, folder)
+                        lines = contrasts_in_words(pairs, read_pair_answers(folder))
+                        print(*(line for line in lines if line not in printed), sep="\n", flush=True)
+                        printed = lines
             if counted is None:
                 writes = False
                 continue
@@ -69,11 +71,6 @@ def measure_pairs(stage: Stage[PairsStage]) -> Outcome | None:
         return counts if writes else None
 
     return measure_members(stage, score)
-
-
-def print_contrasts(pairs: Sequence[Pair], folder: Path) -> None:
-    """Print what is known of contrasts, in a sentence for each construction."""
-    print("\n".join(contrasts_in_words(pairs, read_pair_answers(folder))), flush=True)
 
 
 if __name__ == "__main__":

@@ -229,7 +229,8 @@ def require_slots(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None
         raise ConstructionError(
             f"{constructions / name / 'pattern.yaml'}: not every form fills a slot of construction.yaml "
             f"({', '.join(wanted.slots)}), so sentences can be without a marked span; give each form of a part "
-            "dependencies with the RIGHT_ID of a slot, or take construction_span out of recognition.constructions in params.yaml"
+            "dependencies with the RIGHT_ID of a slot, or take construction_span out of recognition.constructions in "
+            "params.yaml"
         )
 
 

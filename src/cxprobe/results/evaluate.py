@@ -91,7 +91,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         rates = task.override(rates)
     rates = _in_order(with_verdicts(rates, task.facets, members), members)
     write_rates(rates, stage.data / "rates.parquet")
-    _print_rates(rates)
+    _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])
     left_out = [facet.name for facet in task.facets if not facet.in_git]
     return Outcome(
         headline=headline_of(rates),

@@ -26,6 +26,7 @@ from cxprobe.run.experiments import load_experiments
 from cxprobe.run.params import SomeParams, StageParams, read_params
 from cxprobe.run.provenance import begin, milliseconds
 from cxprobe.run.results import write_results
+from cxprobe.run.schedule import scheduled
 from cxprobe.run.signals import end_on_signals, ending_as_killed
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import redact_output
@@ -60,7 +61,7 @@ def run_stage(
         if any(int(os.environ.get(key, 0)) > 0 for key in helper_keys):
             work(stage)
         else:
-            with ending_as_killed(), _locked(stage):
+            with ending_as_killed(), _locked(stage), scheduled(os.environ.get("DVC_STAGE", "")):
                 for folder in (DATA / name, RESULTS / name, project_folder() / SCRATCH):
                     remove_left_behind(folder)  # partial files of processes that were killed
                 _work_and_record(work, stage)

@@ -210,8 +210,9 @@ def read_subsets(folder: Path) -> pd.DataFrame:
     """Read the subsets of one source of sentences.
 
     Returns:
-        One row a drawn sentence: feature, split, draw, value, label, id, text, start and end (of the source construction_span: the
-        span's first character, and the one after its last), and columns that begin with ``cluster_``.
+        One row a drawn sentence: feature, split, draw, value, label, id, text, start and end (of the source
+        construction_span: the span's first character, and the one after its last), and columns that begin with
+        ``cluster_``.
     """
     sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|start|end|{CLUSTER}.*)$")
     return read_table(folder / "splits.parquet").merge(sentences, on="id", validate="many_to_one")

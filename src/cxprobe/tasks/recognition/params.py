@@ -53,7 +53,7 @@ class MakeRecognition(Closed):
     balanced: Subsets
     """Subsets of the sentences that its second pair of grammars generates."""
     mined: Subsets
-    """Subsets of the labelled sentences of a corpus, for the sources "mined" (whole sentences) and "construction_span" (spans)."""
+    """Subsets of the labelled sentences of a corpus, for the sources "mined" and "construction_span"."""
 
     def subsets_of(self, source: SentenceSource) -> Subsets:
         """Return the sizes of the subsets of a source."""
@@ -139,10 +139,9 @@ class RecognitionParams(TaskSection):
     """Entry of models -> those of constructions and their sources that it is asked about; {} for all."""
     constructions: dict[Slug, SomeDistinct[SentenceSource]]
     """Construction -> the sources of its sentences. "generated": its grammars. "balanced": its second pair of grammars.
-    "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too. "construction_span": the
-    sentences and subsets of "mined", but models see only the span from the first to the last word that fills a slot. A
-    vector is the mean over the tokens of the span. Its pattern.yaml must fill
-    slots."""
+    "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too.
+    "construction_span": the sentences and subsets of "mined", but models see only the span from the first to the last
+    word that fills a slot. A vector is the mean over the tokens of the span. Its pattern.yaml must fill slots."""
     make: MakeRecognition
     embed: Embed
     probe: Probe
