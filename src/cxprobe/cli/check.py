@@ -135,7 +135,8 @@ def print_what_is_left(params: "Params") -> None:
         cells = [(row.stage, row.model, *(f"{n:,}" if n else "" for n in row[2:])) for row in left]
         print_table([("stage", "model", "texts", "tokens", "tokens back"), *cells], texts=2)
         print(
-            f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens."
+            f"Tokens are characters / {CHARACTERS_PER_TOKEN}. A masked model reads a text once for each of its tokens. "
+            "Texts and requests whose answers an earlier run has kept are counted, and not asked again."
         )
 
 
