@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 from html_page import Page
 from markdown import Markdown
@@ -11,7 +10,7 @@ from markdown import Markdown
 from conftest import PEOPLE
 from cxprobe.constructions.construction import Construction, load_construction
 from cxprobe.constructions.people import load_people
-from cxprobe.project.constructions import BASELINE_RATE, page_of
+from cxprobe.project.constructions import page_of
 from cxprobe.results.inputs import ConstructionFiles
 from cxprobe.tasks.pairs.frames import PairsFile, load_pairs
 from cxprobe.tasks.pairs.task import ConstructionPairs
@@ -19,17 +18,6 @@ from cxprobe.tasks.prompts.items import TESTS_OF_REASONING, load_items
 from cxprobe.tasks.prompts.task import NOTHING_FOLLOWS
 from cxprobe.tasks.registry import TASKS
 from cxprobe.tasks.scenarios.rules import load_scenarios
-
-RATES = pd.DataFrame(
-    [
-        ("toy", "minimal pairs", "shorter", 0.5, 0.4, 0.6, 24),
-        ("toy", "minimal pairs", "first-mentioned", 0.976, 0.914, 1.0, 24),
-        ("toy", "scenario S1", "copier", 0.25, 0.2, 0.3, 8),
-        ("other", "minimal pairs", "longer", 0.5, 0.4, 0.6, 24),
-    ],
-    columns=BASELINE_RATE,
-)
-NO_RATES = RATES.head(0)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +59,7 @@ def with_rival(toy):
 
 
 def test_every_variant_is_shown_with_its_rival_and_the_first_with_its_people_exchanged(toy):
-    rows = rows_of(page_of({"toy": with_rival(toy)}, NO_RATES))
+    rows = rows_of(page_of({"toy": with_rival(toy)}))
     ann, eve = ("The one who gave her something is Ann.", "The one who gave her something is Eve.")
     got_from = ["She got a cake because {} gave it to {}.".format(*names) for names in (("Ann", "Eve"), ("Eve", "Ann"))]
     first, rival = "minimal pair, variant A (own)", ", rival"
@@ -116,13 +104,6 @@ def test_every_scenario_and_calibration_is_shown_with_its_answer(toy):
     assert (short.right, short.wrong) == ("none", "")
 
 
-def test_what_baseline_models_get_is_rounded_and_the_best_comes_first(toy):
-    rows = rows_of(page_of({"toy": toy}, RATES))
-    assert ["minimal pairs", "24", "first-mentioned 98 % [91, 100], shorter 50 % [40, 60]"] in rows
-    assert ["scenario S1", "8", "copier 25 % [20, 30]"] in rows
-    assert not any("longer" in cell for row in rows for cell in row)
-
-
 def test_pairs_without_people_and_context_are_shown(toy, people):
     form = PairsFile.model_validate(
         {
@@ -132,26 +113,26 @@ def test_pairs_without_people_and_context_are_shown(toy, people):
             "frames": [{"one": "the bird"}],
         }
     )
-    page = page_of({"toy": replace(toy, items={"pairs": ConstructionPairs({"toy-form": form}, people)})}, NO_RATES)
+    page = page_of({"toy": replace(toy, items={"pairs": ConstructionPairs({"toy-form": form}, people)})})
     assert ["minimal pair of form, variant A", "", "The bird sings.", "The bird sing."] in rows_of(page)
 
 
 def test_all_rows_of_a_table_have_as_many_cells(toy):
-    page = page_of({"toy": with_rival(toy), "again": toy}, RATES)
+    page = page_of({"toy": with_rival(toy), "again": toy})
     for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
         assert len({len(row) for row in rows_of(table)}) == 1, table
 
 
 def test_links_lead_to_headings(toy):
     named = Construction.model_validate(toy.construction.model_dump() | {"name": "Way, of | manner (1)"})
-    page = page_of({"toy": replace(toy, construction=named)}, NO_RATES)
+    page = page_of({"toy": replace(toy, construction=named)})
     assert "](#way-of--manner-1)" in page
     assert "## Way, of | manner (1)\n" in page
 
 
 @pytest.mark.parametrize("code", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&#62;", "<!-- x"])
 def test_html_in_the_data_is_shown_and_not_run(toy, code):
-    shown = Page(Markdown(extensions=["tables"]).convert(page_of({"toy": with_texts(toy, code)}, NO_RATES)))
+    shown = Page(Markdown(extensions=["tables"]).convert(page_of({"toy": with_texts(toy, code)})))
     assert not {element["tag"] for element in shown.elements} & {"script", "img", "b"}
     assert code in [heading["text"] for heading in shown.all("h2")]
     assert any(code in paragraph["text"] for paragraph in shown.all("p"))
@@ -163,7 +144,7 @@ ADDRESSES = ["javascript:alert(1)", "JavaScript\\:alert(1)", "javascript&colon;a
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_link_in_the_data_runs_no_code(toy, address):
-    page = page_of({"toy": with_texts(toy, f"[x]({address})")}, NO_RATES)
+    page = page_of({"toy": with_texts(toy, f"[x]({address})")})
     links = Page(Markdown(extensions=["tables"]).convert(page)).all("a")
     assert not [link for link in links if re.match("(javascript|data):", link["attrs"]["href"], re.IGNORECASE)]
 
