@@ -609,7 +609,7 @@ def compare_constructions(
     models: Sequence[LanguageModel],
     constructions: Sequence[str] | None = None,
     *,
-    frames: int = 4,
+    frames: int = 3,
     scheme: SchemeName = "pll_word_l2r",
     bos: Bos | None = None,
     folder: str | Path | None = None,

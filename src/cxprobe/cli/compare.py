@@ -34,7 +34,7 @@ def compare(
     frames: Annotated[
         int,
         typer.Option(min=2, help="Of a construction: how many frames are asked about its meaning; a verdict takes 16."),
-    ] = 4,
+    ] = 3,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="Where a row a pair, or the rates, are written; - prints them."),
@@ -56,7 +56,7 @@ def compare(
 ) -> None:
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
-    `--all` takes one to two minutes with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
+    `--all` takes a minute with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
     contrasts too, see docs/explanation/contrasts.md.
     """
     from cxprobe.files.texts import refuse_unwritable, write_table_as

@@ -27,7 +27,7 @@ from cxprobe.tasks.pairs.sources import OWN_PAIRS, without_gaps
 
 SCORES_OF_SURVEY = ("per_token", SUM)
 """What decides pairs of form, as in the presets, and contrasts."""
-ITEMS_OF_FORM = 3
+ITEMS_OF_FORM = 4
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
 _FACETS = [facet for facet in FACETS if facet.name in ("", "variant", "sentence", CONDITION)]
 _TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
