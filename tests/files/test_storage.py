@@ -74,15 +74,22 @@ def test_a_table_with_a_hole_is_refused_with_its_column(tmp_path, cell):
     assert not (tmp_path / "table.csv").exists()
 
 
-def test_a_number_is_rounded_to_six_significant_digits_and_negative_zero_is_zero():
-    rounded = {1 / 3: "0.333333", 2e-9 / 3: "6.66667e-10", 123_456_789.0: "123457000.0", 1.0: "1.0", -0.0: "0.0"}
+def test_a_number_is_rounded_to_four_significant_digits_unless_it_is_whole_and_negative_zero_is_zero():
+    rounded = {
+        1 / 3: "0.3333",
+        2e-9 / 3: "6.667e-10",
+        123_456_789.0: "123456789.0",
+        12_345.6: "12350.0",
+        1.0: "1.0",
+        -0.0: "0.0",
+    }
     assert {number: str(significant(number)) for number in rounded} == rounded
 
 
 def test_json_has_rounded_numbers_and_exact_whole_ones_and_refuses_what_is_none(tmp_path):
     content = {"rate": 2 / 3, "n": 12_345_678, "ça": {"steps": [(0, 1 / 3)]}, "numpy": np.float32(0.1), "on": True}
     write_json(content, tmp_path / "m.json")
-    expected = {"rate": 0.666667, "ça": {"steps": [[0, 0.333333]]}, "numpy": 0.1}
+    expected = {"rate": 0.6667, "ça": {"steps": [[0, 0.3333]]}, "numpy": 0.1}
     assert read_json(tmp_path / "m.json") == content | expected
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json({"a": float("nan")}, tmp_path / "n.json")
@@ -101,9 +108,9 @@ def test_csv_has_rounded_numbers_and_parquet_exact_ones(tmp_path):
     table["single"] = np.array([0.1, 0.2, 0.3], dtype=np.float32)
     write_table(table, tmp_path / "table.csv")
     assert (tmp_path / "table.csv").read_text() == (
-        "rate,n,mixed,single\n0.666667,12345678,0.333333,0.1\n1.0,2,12345678,0.2\n0.1,3,few,0.3\n"
+        "rate,n,mixed,single\n0.6667,12345678,0.3333,0.1\n1.0,2,12345678,0.2\n0.1,3,few,0.3\n"
     )
-    assert read_table(tmp_path / "table.csv")["mixed"].tolist() == ["0.333333", "12345678", "few"]
+    assert read_table(tmp_path / "table.csv")["mixed"].tolist() == ["0.3333", "12345678", "few"]
     write_table(table[["rate", "n"]], tmp_path / "table.parquet")
     pd.testing.assert_frame_equal(read_table(tmp_path / "table.parquet"), table[["rate", "n"]])
 

@@ -38,7 +38,7 @@ def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
     runs = (f"runs/{run}/own" for run in ("mlm/toy", "mlm/all", "shorter/all"))
     files = {f"{run}/{file}" for run in runs for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")}
     assert set(contents("results/evaluate_pairs")) == {"metrics.json", *files}
-    assert read_json(Path("results/evaluate_pairs/metrics.json")) == {"mlm": {"accuracy": 0.666667, "n": 4}}
+    assert read_json(Path("results/evaluate_pairs/metrics.json")) == {"mlm": {"accuracy": 0.6667, "n": 4}}
     toy = records["mlm · toy"]
     assert (toy.experiment, toy.dataset, toy.weights) == ("pairs", Dataset("input.txt", MD5, 4), "sha256 abc")
     assert toy.params == {

@@ -168,12 +168,12 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def significant(number: float) -> float:
-    """Round a number to six significant digits.
+    """Round a number to four significant digits; a whole number stays as it is.
 
-    More differ between makes of processor, whose sums of floating-point numbers run in other orders. Negative zero
-    becomes zero, for the same reason.
+    Makes of processor sum floating-point numbers in other orders: their results differ in the sixth digit, and results
+    that are in git must not differ between them. Negative zero becomes zero, for the same reason.
     """
-    return float(f"{number:.6g}") + 0.0
+    return number + 0.0 if number.is_integer() else float(f"{number:.4g}")
 
 
 def scratch_folder(parent: Path, *parts: object) -> Path:
