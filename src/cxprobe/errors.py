@@ -1,5 +1,6 @@
 """The faults a user can mend. Each message names the place, the value, what is allowed and what to do."""
 
+import warnings
 from collections.abc import Iterator
 
 # Extra -> the packages that it brings, by the names they are imported by. All other packages come with cxprobe.
@@ -65,3 +66,8 @@ def missing_extra(fault: ImportError) -> str | None:
         if package in packages:
             return f"{package} is not installed, and this needs it; run `pip install 'cxprobe[{extra}]'`"
     return None
+
+
+def warn_in_words() -> None:
+    """Let warnings of this process be their text alone: the place in the code says nothing to who calls a command."""
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"

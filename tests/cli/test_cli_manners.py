@@ -96,6 +96,13 @@ def test_a_mistyped_name_is_told_with_the_one_that_was_meant(folder, words, said
     assert said in output
 
 
+def test_a_warning_is_its_text_alone(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("good\tbad\nThe same.\tThe same.\nOne dog barks.\tOne dog bark.\n")
+    code = "from cxprobe.cli import app; app(['compare', 'pairs.tsv', '--model', 'mini-clm'])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "warning: 1 of 2 pairs tie, since both texts have the same tokens" in done.stderr.splitlines()
+
+
 @pytest.mark.parametrize("command", IN_A_PROJECT)
 def test_a_command_of_a_project_says_elsewhere_where_to_go(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)

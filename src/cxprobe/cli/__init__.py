@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from cxprobe.cli import check, compare, export, files, init, labels, new, tracking
-from cxprobe.errors import CxprobeError
+from cxprobe.errors import CxprobeError, warn_in_words
 from cxprobe.files.reading import one_line
 from cxprobe.project.folder import require_project
 from cxprobe.run.signals import end_on_signals
@@ -45,6 +45,7 @@ def _begin(
 ) -> None:
     # Otherwise the processes that a command has started would live on; a person's Ctrl-C is asked for by the commands.
     end_on_signals(signal.SIGTERM, signal.SIGHUP)
+    warn_in_words()
 
 
 # Where the help shows a command -> commands, in their order.

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from cxprobe.errors import DataError, ParamsError
+from cxprobe.errors import DataError, ParamsError, warn_in_words
 from cxprobe.files.schema import suggest
 from cxprobe.files.writing import DATA, RESULTS, SCRATCH, project_folder, remove_left_behind, user_message, write_bytes
 from cxprobe.run.experiments import load_experiments
@@ -53,6 +53,7 @@ def run_stage(
     """
     name = work.__name__
     redact_output()
+    warn_in_words()
     end_on_signals()
     try:
         params = read_params(sections)
