@@ -26,11 +26,12 @@ from cxprobe.tasks.pairs.evaluate import (
     pair_responses,
     pairs_for,
     pool_pairs,
+    question_of,
 )
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.replies import responses_of_replies
 from cxprobe.tasks.pairs.report import PUBLISHED, pairs_beside_published
-from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
+from cxprobe.tasks.pairs.sources import CONTRAST, MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
 from cxprobe.tasks.pairs.ways import with_ways
 
 
@@ -39,6 +40,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     made = {source: read_made([stage.use(path) for path in files]) for source, files in made_files(section).items()}
     own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "control", "context"]))
     meaning = own[own["tests"] == "meaning"]
+    tests_of = dict(own.loc[own["tests"] != CONTRAST, ["construction", "tests"]].drop_duplicates().to_numpy())
     check_contexts(own, section.evaluate.score)
     published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED] if len(own) else []
     ratings = load_ratings(section.constructions)
@@ -89,6 +91,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         FACETS,
         settings,
         dataset,
+        question_of=partial(question_of, tests_of=tests_of, contrasts=section.contrasts),
         pool=pool,
         further=further_rates,
         override=partial(

@@ -39,6 +39,7 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         facets,
         settings=lambda _source: ("prompts.make", "prompts.score", "prompts.evaluate"),
         dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
+        question_of=lambda _row: "meaning",
         estimate=rates_beside_constant,
         further=partial(macro_f1_rates, facets=facets),
         override=beside_controls,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from cxprobe.constructions.construction import load_construction
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
@@ -27,6 +28,7 @@ from cxprobe.tasks.recognition.report import run_extras
 def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     section = stage.params.recognition
     members = {member.slug: member for member in task_members(stage.params)}
+    placebos = [name for name in section.constructions if load_construction(name).placebo]
 
     def splits_file(construction: str, source: str) -> Path:
         return stage.use(DATA / "make_recognition" / construction / source / "splits.parquet")
@@ -60,6 +62,7 @@ def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         FACETS,
         settings=section.settings_of,
         dataset=splits_file,
+        question_of=lambda row: "" if row["construction"] in placebos else "form",
         pool=lambda responses: responses,
         estimate=estimate_over_draws,
         further=further,

@@ -10,7 +10,7 @@ from whole_project import runs
 
 from conftest import run
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import read_json, significant
+from cxprobe.files.writing import significant
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.sentences import share
 from cxprobe.tasks.registry import TASKS
@@ -32,7 +32,7 @@ def drawn(rates: pd.DataFrame) -> list[dict]:
     return [*deciding.to_dict("records"), *rates.drop(deciding.index).sample(20, random_state=2).to_dict("records")]
 
 
-def test_thirty_rates_are_the_same_in_the_table_the_metrics_of_dvc_and_the_runs_of_mlflow(finished_project, rates):
+def test_thirty_rates_are_the_same_in_the_table_and_the_runs_of_mlflow(finished_project, rates):
     client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
     found = {}
     for experiment in client.search_experiments():
@@ -45,10 +45,6 @@ def test_thirty_rates_are_the_same_in_the_table_the_metrics_of_dvc_and_the_runs_
         if rate["facet"] in set(table["facet"]):  # git does not keep those of some facets
             (row,) = table[(table[KEYS] == [rate[key] for key in KEYS]).all(axis=1)].to_dict("records")
             assert (row["value"], row["n"]) == (pytest.approx(significant(rate["value"])), rate["n"])
-        if rate["decides"]:
-            part = rate["construction"] + (f", {rate['source']}" if rate["source"] != "own" else "")
-            metrics = read_json(results / "metrics.json")
-            assert metrics[rate["model"]][part][rate["measure"]] == significant(rate["value"])
         key = (rate["model"], rate["construction"], rate["source"], f"evaluate_{rate['task']}")
         if key not in found:
             continue  # baselines have one run, of all constructions together

@@ -216,8 +216,8 @@ def test_a_series_of_models_is_a_run_with_steps(outcomes):
         *(("others", name) for name in ("all", "agreement", "tense_past")),
     }
     assert {run.model for run in runs} == {"training"}
-    headline = outcomes["evaluate"].headline
-    steps = [(int(at), headline[model]["all, real"]["accuracy"]) for model, at in SERIES.items()]
+    places = {(run.model, run.construction, run.source): run for run in outcomes["evaluate"].runs}
+    steps = [(int(at), places[model, "all", "real"].metrics["accuracy"]) for model, at in SERIES.items()]
     [of_all] = [run for run in runs if (run.source, run.construction) == ("real", "all")]
     assert of_all.series["accuracy.by_training_tokens"] == steps
     assert {f"both_orders.by_training_tokens{end}" for end in ("", ".low", ".high")} <= set(of_all.series)

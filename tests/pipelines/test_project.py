@@ -107,10 +107,10 @@ def test_parameters_that_come_back_are_judged_again_and_both_runs_are_tracked(pr
     for score in ("sum", "per_token"):
         change(project, lambda params, score=score: params["pairs"]["evaluate"].update(score=score))
         done = run(project, "dvc", "repro", "evaluate_pairs")
-    # DVC remembers no run of a stage with a file in git that is no metric, as metrics.json is.
+    # DVC remembers no run of a stage with a file in git that is no metric, as those in results/metrics are.
     assert stages_that_ran(done.stdout) == ["evaluate_pairs"]
     query = "params.model = 'mlm' and params.construction = 'toy'"
     run(project, "cxprobe", "sync")
     found = runs(project, "pairs", query)
     assert {one.data.params["pairs.evaluate.score"] for one in found} == {"sum", "per_token"}
-    assert Path(project / "results/evaluate_pairs/metrics.json").exists()
+    assert Path(project / "results/metrics/pairs/mlm.json").exists()

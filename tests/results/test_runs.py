@@ -32,15 +32,19 @@ def test_levels_that_end_in_a_step_are_curves_over_it():
     assert curves == {"accuracy.by_layer": points, "accuracy.by_layer.number": points}
 
 
-def test_the_metric_of_dvc_is_the_deciding_rate_of_each_model_and_construction():
-    found = headline_of(pd.DataFrame([RATE, BY_ORDER, RATE | {"source": "mined", "value": 1.0}]))
-    numbers = {"low": 0.25, "high": 0.75, "n": 8}
-    assert found == {"m": {"c": {"accuracy": 0.5} | numbers, "c, mined": {"accuracy": 1.0} | numbers}}
-
-
-def test_of_several_measures_that_decide_the_limits_are_those_of_the_first():
-    found = headline_of(pd.DataFrame([RATE, RATE | {"measure": "changed", "value": 0.75, "low": 0.5, "n": 4}]))
-    assert found == {"m": {"c": {"accuracy": 0.5, "changed": 0.75, "low": 0.25, "high": 0.75, "n": 8}}}
+def test_the_metrics_of_dvc_are_the_mean_rate_of_the_constructions_by_question_beside_that_of_their_controls():
+    known = RATE | {"verdict": "knows", "question": "meaning", "control": 0.9}
+    rates = [
+        known,
+        known | {"construction": "d", "value": 0.6, "control": 0.8},
+        known | {"construction": "e", "value": 1.0, "control": np.nan, "question": "form"},
+        known | {"construction": "all", "value": 0.1},
+        known | {"construction": "f", "value": 0.1, "question": ""},
+        known | {"model": "baseline", "verdict": ""},
+        known | {"facet": "order", "decides": False, "value": 0.1},
+    ]
+    found = headline_of(pd.DataFrame(rates), lambda row: row["question"])
+    assert found == {"m": {"form": 100.0, "meaning": 55.0, "control": 85.0, "n": 24}}
 
 
 def test_names_of_metrics_have_no_sign_that_mlflow_refuses():

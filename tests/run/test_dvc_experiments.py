@@ -26,7 +26,7 @@ stages:
       - data/evaluate_pairs
       - results/evaluate_pairs/runs
     metrics:
-      - results/evaluate_pairs/metrics.json: {cache: false}
+      - results/metrics/pairs: {cache: false}
 """
 
 

@@ -33,12 +33,12 @@ def contents(folder: str) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
 
 
-def test_a_judging_stage_has_its_headline_and_one_record_a_run(workspace):
+def test_a_judging_stage_has_its_metrics_and_one_record_a_run(workspace):
     records = {record.name: record for record in written(evaluate_pairs)}
     runs = (f"runs/{run}/own" for run in ("mlm/toy", "mlm/all", "shorter/all"))
     files = {f"{run}/{file}" for run in runs for file in ("record.json", "accuracy.png", "accuracy_by_order.csv")}
-    assert set(contents("results/evaluate_pairs")) == {"metrics.json", *files}
-    assert read_json(Path("results/evaluate_pairs/metrics.json")) == {"mlm": {"accuracy": 0.6667, "n": 4}}
+    assert set(contents("results/evaluate_pairs")) == files
+    assert read_json(Path("results/metrics/pairs/mlm.json")) == {"meaning": 66.7, "n": 4}
     toy = records["mlm · toy"]
     assert (toy.experiment, toy.dataset, toy.weights) == ("pairs", Dataset("input.txt", MD5, 4), "sha256 abc")
     assert toy.params == {
@@ -65,10 +65,12 @@ def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(worksp
 def test_a_second_run_writes_the_same_bytes_and_removes_what_was_there_before(workspace, work):
     records = written(work)
     first = contents("results")
-    folder = next(Path("results").iterdir())
+    folder = Path("results") / work.__name__
     (folder / "runs" / "old").mkdir(parents=True)
     (folder / "runs" / "old" / "record.json").write_text("{}")
     (folder / ".gitignore").write_text("/runs\n")
+    if work is evaluate_pairs:
+        Path("results/metrics/pairs/old.json").write_text("{}")
     if work is measure_pairs:
         (folder / "mlm" / "old.csv").write_text("")
         (folder / "runs" / "old" / "record.json").unlink()

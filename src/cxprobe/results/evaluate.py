@@ -33,6 +33,7 @@ class Evaluation:
         facets: How responses are divided.
         settings: Names of the parts of params.yaml that decide on the numbers of a source.
         dataset: Returns the file or folder with the items of a construction and source.
+        question_of: Returns the question that a rate with a verdict answers, see `cxprobe.results.runs.headline_of`.
         pool: Returns responses, and those of all constructions together, as of `cxprobe.results.rates.ALL`.
         estimate: How shares are estimated, see `cxprobe.results.rates.rates_of`.
         further: Returns rates that no facet gives, such as the agreement of draws, given what ``pool`` returns: all
@@ -50,6 +51,7 @@ class Evaluation:
     facets: Sequence[Facet]
     settings: Callable[[str], Sequence[str]]
     dataset: Callable[[str, str], Path | None]
+    question_of: Callable[[Mapping[Any, Any]], str]
     pool: Callable[[pd.DataFrame], pd.DataFrame] = with_all
     estimate: Estimator | None = None
     further: Callable[[pd.DataFrame], pd.DataFrame] | None = None
@@ -94,7 +96,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])
     left_out = [facet.name for facet in task.facets if not facet.in_git]
     return Outcome(
-        headline=headline_of(rates),
+        headline=headline_of(rates, task.question_of),
         runs=[*runs_of(rates, stage, task, evaluated), *series_runs(rates, stage, task, series)],
         tables={
             "rates": with_blanks(rates[~rates["facet"].isin(left_out)]),

@@ -1,7 +1,7 @@
 """Runs of MLflow, and the metric file of DVC, as views of the rates."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -199,15 +199,23 @@ def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     return [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
 
 
-def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the metrics of a task for DVC: model -> construction and source -> its deciding rate."""
-    numbers = ["value", "low", "high", "n", "difference"]
-    headline: dict[str, dict[str, dict[str, float]]] = {}
-    deciding = rates[rates["decides"]]
-    parts = part_names(deciding, ["construction", "source"])
-    for part, row in zip(parts, deciding.to_dict("records"), strict=True):
-        named = {row["measure"] if name == "value" else name: row[name] for name in numbers}
-        known = {name: value for name, value in named.items() if not pd.isna(value)}
-        of_part = headline.setdefault(row["model"], {}).setdefault(part, {})
-        of_part |= known | of_part  # of several measures, the limits are those of the first
+def headline_of(rates: pd.DataFrame, question_of: Callable[[Mapping[Any, Any]], str]) -> dict[str, dict[str, float]]:
+    """Return the metrics of a task for DVC: model -> question, control and n -> number.
+
+    Args:
+        rates: The rates of a task.
+        question_of: Returns the question that a rate with a verdict answers, such as "meaning"; "" to leave it out.
+
+    Returns:
+        For each question the mean of the rates that answer it, each construction and source counting once; control,
+        the mean of their controls, if they have some; and n, the number of items. Rates are in percent. Baselines have
+        no verdicts, and so no metrics.
+    """
+    judged = rates[rates["decides"] & (rates["verdict"] != "") & (rates["construction"] != ALL)]
+    judged = judged.assign(question=[question_of(row) for row in judged.to_dict("records")])
+    headline: dict[str, dict[str, float]] = {}
+    for model, rows in judged[judged["question"] != ""].groupby("model", sort=False):
+        means = {**rows.groupby("question")["value"].mean(), "control": rows["control"].mean()}
+        known = {name: round(100 * float(value), 1) for name, value in means.items() if not pd.isna(value)}
+        headline[str(model)] = known | {"n": int(rows["n"].sum())}
     return headline

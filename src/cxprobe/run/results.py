@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # most stages draw nothing
     from matplotlib.figure import Figure
 
 RECORD = "record.json"
+METRICS = "metrics"  # the folder of the metrics of DVC: of each task a file a model, whose path names the row
 _DIGEST = "digest"  # the key of a record's own digest
 _AGAIN = "`dvc checkout` brings it back, and `dvc repro` writes it anew where an older version of cxprobe wrote it"
 _UNFINISHED = ".partial"  # the folder within a stage's results in which the new ones wait until all are there
@@ -57,7 +58,8 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
             write_table(counts, waiting / "counts.csv")
         records = []
         if stage.evaluates:
-            write_json(outcome.headline, waiting / "metrics.json")
+            for model, numbers in (outcome.headline or {"none": {}}).items():
+                write_json(numbers, waiting / METRICS / f"{model}.json")
             records = _write_runs(stage, outcome, waiting)
             if not records:  # DVC warns of an empty folder
                 write_bytes(b"no runs\n", waiting / "runs" / "empty.txt")
@@ -67,6 +69,11 @@ def write_results(stage: Stage[Any], outcome: Outcome) -> list[RunRecord]:
                     shutil.rmtree(path)
                 elif path.is_file() and path.name != ".gitignore":
                     path.unlink()
+            metrics = RESULTS / METRICS / stage.task
+            if stage.evaluates:
+                shutil.rmtree(metrics, ignore_errors=True)
+                metrics.parent.mkdir(exist_ok=True)
+                (waiting / METRICS).rename(metrics)
             for path in waiting.iterdir():
                 path.rename(stage.results / path.name)
     finally:

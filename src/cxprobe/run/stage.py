@@ -146,7 +146,7 @@ class Outcome:
         tables: Path below the results folder, without suffix -> a table, written as .csv.
         figures: Path below the results folder, without suffix -> a figure, written as .png.
         pages: Path below the results folder -> the text of a page.
-        headline: The numbers of an evaluating stage: model -> name -> number (metrics.json).
+        headline: The metrics of an evaluating stage for DVC: model -> name -> number (results/metrics/<task>).
         runs: The runs of an evaluating stage.
         faults: Model -> the reason why it was not evaluated. Its rows are absent, and the stage ends with an error.
     """
@@ -155,7 +155,7 @@ class Outcome:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: "Mapping[str, Figure]" = field(default_factory=dict)
     pages: Mapping[str, str] = field(default_factory=dict)
-    headline: Mapping[str, Any] = field(default_factory=dict)
+    headline: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     runs: Sequence[EvaluatedRun] = ()
     faults: Mapping[str, str] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.models.texts import token_table
 from cxprobe.stats import estimate_rate, rate_by
-from cxprobe.tasks.pairs.evaluate import decide_pairs, pairs_for
+from cxprobe.tasks.pairs.evaluate import decide_pairs, pairs_for, question_of
 
 DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
 
@@ -146,3 +146,15 @@ def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_
     assert decide_pairs(pairs_for(ALONE, TEXTS, {}), scored, how_to_judge())["id"].tolist() == ["a"]
     assert pairs_for(ALONE, TEXTS[TEXTS["context"] == ""], {}).empty
     assert pairs_for(MODEL, TEXTS, {}) is TEXTS
+
+
+def test_a_rate_answers_the_question_of_its_pairs_and_contrasts_stand_for_single_pairs_of_meaning():
+    tests_of = {"a": "meaning", "a-form": "form", "b": "meaning", "plain": "control"}
+
+    def answered(construction: str, source: str = "real", measure: str = "accuracy") -> str:
+        row = {"construction": construction, "source": source, "measure": measure}
+        return question_of(row, tests_of, contrasts=["a"])
+
+    assert [answered("a"), answered("a", "contrasts", "above_zero"), answered("b")] == ["", "meaning", "meaning"]
+    assert [answered("a-form"), answered("plain"), answered("b", measure="both_orders")] == ["form", "", ""]
+    assert answered("tense_past", "blimp") == "blimp"

@@ -5,7 +5,7 @@ each scheme and score of a language model; the preference of a rule (scheme "rul
 in words (scheme "reply", score "asked", see `cxprobe.tasks.pairs.replies`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, mean
 from cxprobe.tasks.pairs.balance import CELL, with_balance
 from cxprobe.tasks.pairs.contrast_rates import CONTRAST_FACETS, SUM, contrast_rows, with_contrast_verdicts
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
-from cxprobe.tasks.pairs.sources import CONTRAST, FRAME, OWN_PAIRS, first_items, with_units
+from cxprobe.tasks.pairs.sources import CONTRAST, CONTRASTS, FRAME, OWN_PAIRS, first_items, with_units
 
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
@@ -519,6 +519,27 @@ def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequen
     has_verdict = is_real & (rates["measure"] != "every_variant")
     with_all = with_controls(result.assign(prefers=prefers, has_verdict=has_verdict), control_of)
     return _decided(with_contrast_verdicts(with_all), control_of)
+
+
+def question_of(row: Mapping[Any, Any], tests_of: Mapping[str, str], contrasts: Collection[str]) -> str:
+    """Return the question that a rate with a verdict answers; "" where a contrast or an accuracy answers it.
+
+    Args:
+        row: A row of the rates.
+        tests_of: Construction -> what its own pairs test: "meaning", "form" or "control".
+        contrasts: The constructions that have contrasts, which say more of their meaning than single pairs.
+
+    Returns:
+        "meaning" or "form", or the name of a benchmark.
+    """
+    if row["source"] == CONTRASTS:
+        return "meaning"
+    if row["measure"] != "accuracy":
+        return ""
+    if row["source"] != "real":
+        return str(row["source"])
+    tests = tests_of[row["construction"]]
+    return "" if tests == "control" or (tests == "meaning" and row["construction"] in contrasts) else tests
 
 
 def _decided(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
