@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cxprobe.results.runs import curves_of, headline_of, metrics_of
+from cxprobe.results.runs import curves_of, findings_in, headline_of, metrics_of
 
 RATE = {
     **dict.fromkeys(["control", "control_low", "control_high", "difference", "diff_low", "diff_high"], np.nan),
@@ -50,3 +50,23 @@ def test_the_metrics_of_dvc_are_the_mean_rate_of_the_constructions_by_question_b
 def test_names_of_metrics_have_no_sign_that_mlflow_refuses():
     shown = BY_ORDER | {"level": "3.templatic+data/own.tsv"}
     assert "accuracy.order.3.templatic_data/own.tsv" in metrics_of(pd.DataFrame([RATE, shown]))
+
+
+def test_the_picture_of_a_run_has_the_rates_that_answer_a_question_beside_their_baselines_and_controls():
+    judged = RATE | {"task": "t", "chance": 0.5, "baseline": "best", "verdict": "knows", "question": "form"}
+    contrast = {"facet": "condition", "level": "construction", "baseline": "rival", "question": "meaning"}
+    limits = {"control": 0.9, "control_low": 0.8, "control_high": 1.0, "control_n": 4}
+    rates = [
+        judged | {"construction": "c-form"},
+        judged | {"construction": "c-form", "model": "best", "value": 0.4, "verdict": ""},
+        judged | contrast | limits | {"n": 4},
+        judged | contrast | {"level": "rival", "decides": False, "value": 0.3},
+        judged | {"construction": "control", "question": ""},
+    ]
+    form, meaning = findings_in(pd.DataFrame(rates), "m", lambda row: row["question"], lambda name: name[0])
+    assert [(one.construction, one.question, one.run) for one in (form, meaning)] == [
+        ("c", "form", "c-form"),
+        ("c", "meaning", "c"),
+    ]
+    assert [(one.baseline.name, one.baseline.rate.value) for one in (form, meaning)] == [("best", 0.4), ("rival", 0.3)]
+    assert (form.control, meaning.control.value) == (None, 0.9)

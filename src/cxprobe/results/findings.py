@@ -26,7 +26,7 @@ QUESTIONS: Mapping[Question, str] = {
     "words": "Does it say so?",
     "used": "Does it use what can be read from it?",
 }
-_PLACE = ["construction", "source", "facet", "level", "measure", "model"]
+PLACE = ["construction", "source", "facet", "level", "measure", "model"]
 
 
 class Baseline(NamedTuple):
@@ -161,7 +161,7 @@ def findings_of(
 
 def _findings(task: "Task", rates: pd.DataFrame, constructions: "Mapping[str, ConstructionFiles]") -> Iterator[Finding]:
     rows = rates.to_dict("records")
-    every = {tuple(row[name] for name in _PLACE): row for row in rows}
+    every = {tuple(row[name] for name in PLACE): row for row in rows}
     asked = {row["model"] for row in rows if row["measure"] == "unparsed"}
     levels = defaultdict[tuple[str, ...], dict[str, Estimate]](dict)
     for row in rows:

@@ -152,7 +152,7 @@ def draw(marks: Sequence[Mark], blocks: Sequence[Sequence[str]], *, stacked: boo
     most, key = max(map(len, of_block)), _key_of(marks)
     labels = 0.25 + LETTER * max(len(mark.row) for mark in marks)
     panel_width = PANEL if most < 5 and not stacked else PANEL * 0.7
-    width, columns = labels + (panel_width + GAP) * most, 1 if stacked or most == 1 else 3
+    width, columns = labels + (panel_width + GAP) * most, 1 if stacked else min(most, 3)
     foot = 0.25 + ENTRY * ceil(len(key) / columns)
     height = sum(HEAD + len(rows) * ROW + 0.3 for rows in blocks) + foot
     with mpl.rc_context(_STYLE):

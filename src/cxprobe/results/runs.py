@@ -3,17 +3,16 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
 from cxprobe.models.params import Series
-from cxprobe.results.findings import estimate_of
+from cxprobe.results.findings import PLACE, QUESTIONS, Baseline, Finding, Question, estimate_of, lead_findings
 from cxprobe.results.members import EvaluatedModels
-from cxprobe.results.overview import Mark, draw
+from cxprobe.results.overview import Mark, draw, overview
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import MEASURES
-from cxprobe.results.verdict import EVERY_VERDICT
 from cxprobe.results.words import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
@@ -111,8 +110,10 @@ def runs_of(
         series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         figures = dict(extras.figures)
-        if construction == ALL and (marks := _marks(rates[rates["model"] == model])):
-            figures["1_overview"] = draw(marks, [list(dict.fromkeys(mark.row for mark in marks))])
+        if construction == ALL:
+            found = [*findings_in(rates, str(model), task.question_of, stage.params.construction_of)]
+            if shown := lead_findings(found, [str(model)]):
+                figures["1_overview"] = overview(shown, {one.construction: one.construction for one in shown})
         if is_own and not member.is_baseline:
             figures |= dict(_figures(of_run[~is_curve]))
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
@@ -182,15 +183,40 @@ def _figures(rates: pd.DataFrame) -> Iterator[tuple[str, Any]]:
         yield str(measure), draw(marks, [[mark.row for mark in marks]])
 
 
-def _marks(rates: pd.DataFrame) -> list[Mark]:
-    """Return the rates of one model that sum it up on a construction, as marks of a picture."""
-    summed = rates[rates["decides"] & (rates["verdict"] != "") & (rates["construction"] != ALL)]
-    marks = []
-    for row in summed.to_dict("records"):
-        control = None if pd.isna(row["control"]) else estimate_of(row, "control", "control_")
-        style = EVERY_VERDICT[row["verdict"]].style
-        marks.append(Mark(row["construction"], row["measure"], estimate_of(row), row["chance"], style, control=control))
-    return marks
+def findings_in(
+    rates: pd.DataFrame,
+    model: str,
+    question_of: Callable[[Mapping[Any, Any]], str],
+    construction_of: Callable[[str], str],
+) -> Iterator[Finding]:
+    """Yield the rates of a model that answer a question of the report, as findings: what a picture shows of them."""
+    rows = {tuple(row[name] for name in PLACE): row for row in rates.to_dict("records")}
+    for (place, source, facet, level, measure, slug), row in rows.items():
+        question = question_of(row) if row["decides"] and row["verdict"] and place != ALL and slug == model else ""
+        if question not in QUESTIONS:
+            continue
+        best = row["baseline"]
+        beside = rows.get((place, source, facet, level, measure, best)) or rows.get(
+            (place, source, facet, best, measure, model)  # of a contrast it is another condition
+        )
+        yield Finding(
+            task=row["task"],
+            construction=construction_of(place),
+            model=model,
+            question=cast(Question, question),
+            way=source,
+            rate=estimate_of(row),
+            chance=row["chance"],
+            baseline=Baseline(best, estimate_of(beside)) if beside else None,
+            control=None if pd.isna(row["control"]) else estimate_of(row, "control", "control_"),
+            conditions={},
+            needed=None,
+            key=row["verdict"],
+            table="",
+            source=source,
+            run=place,
+            headline=True,
+        )
 
 
 def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
