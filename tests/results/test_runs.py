@@ -19,7 +19,12 @@ LAYERS = [
 
 
 def test_the_metrics_of_a_run_are_its_deciding_rate_with_its_interval_and_the_others_by_facet_and_level():
-    known = {"accuracy.difference": 0.1, "accuracy.difference.low": 0.05, "accuracy.difference.high": 0.2}
+    known = {
+        "accuracy.baseline": 0.4,
+        "accuracy.difference": 0.1,
+        "accuracy.difference.low": 0.05,
+        "accuracy.difference.high": 0.2,
+    }
     compared = RATE | {"difference": 0.1, "diff_low": 0.05, "diff_high": 0.2}
     metrics = metrics_of(pd.DataFrame([compared, BY_ORDER]))
     interval = {"accuracy": 0.5, "accuracy.low": 0.25, "accuracy.high": 0.75, "n": 8}

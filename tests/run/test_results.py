@@ -43,15 +43,13 @@ def test_a_judging_stage_has_its_metrics_and_one_record_a_run(workspace):
     assert (toy.experiment, toy.dataset, toy.weights) == ("pairs", Dataset("input.txt", MD5, 4), "sha256 abc")
     assert toy.params == {
         "model": "mlm",
-        "model_name": "models/mlm",
         "model_kind": "masked",
         "model_weights": "trained",
-        "model_precision": "unknown",
-        "model_parameters": "1234",
         "construction": "toy",
         "source": "own",
         **stage("evaluate_pairs").settings("pairs.evaluate"),
     }
+    assert toy.tags == {"model.name": "models/mlm", "model.parameters": "1234", "model.precision": "unknown"}
 
 
 def test_runs_of_trained_models_are_the_last_and_all_have_the_same_params(workspace):

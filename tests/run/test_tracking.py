@@ -11,7 +11,15 @@ from conftest import ROOT
 from cxprobe.files.writing import read_json, this_machine, this_process
 from cxprobe.run import tracking
 from cxprobe.run.record import Dataset, RunContext, RunRecord, Trial
-from cxprobe.run.tracking import PROCESS_TAG, TrackingError, add_runs, experiment_id, sync, tracking_uri
+from cxprobe.run.tracking import (
+    PROCESS_TAG,
+    TrackingError,
+    add_runs,
+    changed_settings,
+    experiment_id,
+    sync,
+    tracking_uri,
+)
 from cxprobe.tasks.registry import all_experiments
 
 pytestmark = pytest.mark.pipeline
@@ -79,7 +87,8 @@ def test_a_judged_run_has_all_that_its_record_and_its_context_have(project_folde
     history = client.get_metric_history(found.info.run_id, "by_shots.challenge")
     assert sorted((point.step, point.value) for point in history) == [(0, 0.5), (5, 0.9)]
     (used,) = found.inputs.dataset_inputs
-    assert (used.dataset.name, used.dataset.digest) == (JUDGED.dataset.name, JUDGED.dataset.digest)
+    assert (used.dataset.name, used.dataset.digest) == ("toy, own", JUDGED.dataset.digest)
+    assert used.dataset.source == '{"uri": "data/make_pairs/toy.parquet"}'
     assert used.dataset.profile == '{"num_rows": 40}'
     assert {tag.key: tag.value for tag in used.tags} == {"mlflow.data.context": "evaluation"}
     tags = {
@@ -104,6 +113,27 @@ def test_a_run_is_written_once_also_from_other_inputs_and_again_with_another_set
     assert [one.info.run_name for one in runs("pairs")] == ["tiny · all", "tiny · toy"]
     add_runs([replace(JUDGED, params={**JUDGED.params, "seed": "2"})], later, EXPERIMENTS)
     assert sorted(one.data.params["seed"] for one in runs("pairs")) == ["1", "1", "2"]
+
+
+def test_a_run_is_called_by_the_settings_in_which_it_differs_from_the_first_one_of_its_model_and_construction(
+    project_folder,
+):
+    first = replace(JUDGED, params={**JUDGED.params, "pairs.make.format": "paper"})
+    later = replace(JUDGED, params={**first.params, "pairs.make.format": "statement", "seed": "2"})
+    other = replace(later, name="tiny · all", params={**later.params, "construction": "all"})
+    for record in (first, later, other):
+        add_runs([record], CONTEXT, EXPERIMENTS)
+    assert [one.info.run_name for one in runs("pairs")] == [
+        "tiny · all",
+        "tiny · toy",
+        "tiny · toy · seed=2, format=statement",
+    ]
+
+
+def test_of_many_changed_settings_three_are_named_in_short():
+    first = {f"pairs.make.{letter}": "0" for letter in "abcde"}
+    changed = changed_settings({name: "1" * 40 for name in first}, first)
+    assert changed == f"a={'1' * 20}, b={'1' * 20}, c={'1' * 20}, 2 more"
 
 
 @pytest.mark.parametrize("record", [JUDGED, SEARCHED], ids=["judged", "with trials"])

@@ -27,6 +27,7 @@ _OF_DECIDING: Mapping[str, str] = {
     "value": "",
     "low": ".low",
     "high": ".high",
+    "of_baseline": ".baseline",
     "control": ".control",
     "control_low": ".control.low",
     "control_high": ".control.high",
@@ -44,11 +45,11 @@ def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
 
     Returns:
         Of the rows that decide <measure>, <measure>.low, <measure>.high, n, and as far as there are such numbers
-        <measure>.control, <measure>.difference (from the best baseline) and their limits; of the others
-        <measure>.<facet>.<level>. rates.csv has all of them.
+        <measure>.baseline (the best one), <measure>.control, <measure>.difference (from the baseline) and their limits;
+        of the others <measure>.<facet>.<level>. rates.csv has all of them.
     """
     metrics = dict[str, Any]()
-    for row in rates[rates["decides"]].to_dict("records"):
+    for row in rates[rates["decides"]].assign(of_baseline=rates["value"] - rates["difference"]).to_dict("records"):
         metrics |= {f"{row['measure']}{name}": row[column] for column, name in _OF_DECIDING.items()}
         metrics.setdefault("n", row["n"])
     for row in rates[~rates["decides"]].to_dict("records"):
@@ -127,8 +128,12 @@ def runs_of(
             items=int(first["n"]),
             metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
             series=series,
-            settings=stage.settings(*task.settings(str(source))) | {"model_about": about or "unknown"},
-            tags={"verdict": str(first["verdict"]), "baseline": str(first["baseline"]) or "none"},
+            settings=stage.settings(*task.settings(str(source))),
+            tags={
+                "verdict": str(first["verdict"]) or "none",
+                "baseline": str(first["baseline"]) or "none",
+                "model.about": about or "unknown",
+            },
             tables={"rates": written.loc[rows.index], **extras.tables},
             figures=figures,
             trials=extras.trials,

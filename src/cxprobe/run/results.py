@@ -114,11 +114,8 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             stage=stage.name,
             params={
                 "model": run.model,
-                "model_name": run.facts.name,
                 "model_kind": run.facts.kind,
                 "model_weights": run.facts.state,
-                "model_precision": run.facts.precision or "unknown",
-                "model_parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
                 "construction": run.construction,
                 "source": run.source,
                 **run.settings,
@@ -131,7 +128,12 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             folder=folder,
             artifacts=_write_artifacts(run.tables, run.figures, new),
             trials=run.trials,
-            tags=run.tags,
+            tags={  # what people look up, and do not compare runs by
+                "model.name": run.facts.name,
+                "model.parameters": "unknown" if run.facts.parameters is None else str(run.facts.parameters),
+                "model.precision": run.facts.precision or "unknown",
+                **run.tags,
+            },
         )
         write_json(asdict(record), new / RECORD)
         content = read_json(new / RECORD)  # with rounded numbers

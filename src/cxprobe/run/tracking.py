@@ -39,6 +39,7 @@ PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and th
 _NOTE = "mlflow.note.content"
 _PAGE = 1000  # runs in an answer of the store
 _AT_A_TIME = 8  # runs that are written to a server
+_NAMED, _LETTERS = 3, 20  # changed settings in the name of a run, and letters of their values
 _BATCH = 100  # MLflow takes at most 100 parameters, 100 tags and 1,000 metrics in a call
 
 
@@ -179,15 +180,19 @@ def _add_missing(
     """Write the runs of records that the store does not have, and return their number."""
     ids = dict[str, str]()
     complete = set[str]()
+    first = dict[tuple[str | None, ...], Mapping[str, str]]()  # place -> parameters of its first run
     for name in dict.fromkeys(record.experiment for record, _ in records):
         ids[name] = experiment_id(client, name, experiments[name])
-        finished = _every_run(client, ids[name], "attributes.status = 'FINISHED'")
-        complete |= {run.data.tags.get(RECORD_TAG, "") for run in finished}
+        for run in _every_run(client, ids[name], "attributes.status = 'FINISHED'"):  # the newest first
+            complete.add(run.data.tags.get(RECORD_TAG, ""))
+            first[_place(run.data.params, run.data.tags.get(STAGE_TAG))] = run.data.params
     missing = [(record, context) for record, context in records if record.digest not in complete]
 
     def write(one: tuple[RunRecord, RunContext]) -> None:
         record, context = one
-        _write(client, ids[record.experiment], record, context)
+        changed = changed_settings(record.params, first.get(_place(record.params, record.stage), {}))
+        name = " · ".join(filter(None, [record.name, changed, context.dvc_experiment]))
+        _write(client, ids[record.experiment], name, record, context)
         _delete_copies(client, ids[record.experiment], record)
         shown.update(1)
 
@@ -198,6 +203,18 @@ def _add_missing(
     ):
         list(pool.map(write, missing))  # after a fault it cancels the others
     return len(missing)
+
+
+def _place(params: Mapping[str, str], stage: str | None) -> tuple[str | None, ...]:
+    """Return what runs that differ in their settings alone have in common."""
+    return stage, *(params.get(name) for name in ("model", "construction", "source"))
+
+
+def changed_settings(params: Mapping[str, str], first: Mapping[str, str]) -> str:
+    """Return the settings in which a run differs from the first one of its model and construction, such as "C=0.1"."""
+    changed = [name for name, value in params.items() if first.get(name, value) != value]
+    named = [f"{name.rpartition('.')[2]}={params[name][:_LETTERS]}" for name in changed[:_NAMED]]
+    return ", ".join(named + [f"{len(changed) - _NAMED} more"] * (len(changed) > _NAMED))
 
 
 def _delete_copies(client: MlflowClient, experiment: str, record: RunRecord) -> None:
@@ -230,7 +247,7 @@ def _end_left_open(client: MlflowClient, experiments: Experiments) -> int:
     return ended
 
 
-def _write(client: MlflowClient, experiment: str, record: RunRecord, context: RunContext) -> None:
+def _write(client: MlflowClient, experiment: str, name: str, record: RunRecord, context: RunContext) -> None:
     """Write the run of a record; it is FINISHED once all of it is written."""
     tags = {
         RECORD_TAG: record.digest,
@@ -244,13 +261,13 @@ def _write(client: MlflowClient, experiment: str, record: RunRecord, context: Ru
         tags["mlflow.source.git.commit"] = context.commit
         tags["git.dirty"] = str(context.dirty).lower()
         tags["dvc.experiment"] = context.dvc_experiment
-    name = " · ".join(filter(None, [record.name, context.dvc_experiment]))
     run = _create(client, experiment, name, tags, context)
     _log(client, run, record, context.finished)
     if record.dataset is not None:
-        # The entry of MLflow's Dataset column; no data is loaded for it.
+        # MLflow's UI shows the Dataset column at first, so it says what the items are of; no data is loaded for it.
         data, profile = record.dataset, json.dumps({"num_rows": record.dataset.items})
-        dataset = entities.Dataset(data.name, data.digest, "local", json.dumps({"uri": data.name}), profile=profile)
+        name = f"{record.params['construction']}, {record.params['source']}"
+        dataset = entities.Dataset(name, data.digest, "local", json.dumps({"uri": data.name}), profile=profile)
         inputs = [entities.DatasetInput(dataset, tags=[entities.InputTag("mlflow.data.context", "evaluation")])]
         try:
             client.log_inputs(run, inputs)

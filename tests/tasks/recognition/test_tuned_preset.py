@@ -2,6 +2,7 @@
 
 import runpy
 
+import numpy as np
 import pytest
 from mlflow import MlflowClient
 
@@ -42,16 +43,20 @@ def test_each_trial_is_a_child_run_and_the_run_has_the_best_c_with_its_curve(tmp
     experiment = client.get_experiment_by_name("recognition").experiment_id
     (parent,) = client.search_runs([experiment], "params.model = 'mini-mlm' and metrics.n > 0")
     children = client.search_runs([experiment], f"tags.`mlflow.parentRunId` = '{parent.info.run_id}'", max_results=5000)
-    tune, curves = load_params().recognition.tune, [name for name in parent.data.metrics if name.startswith("best_C.")]
+    tune, prefix = load_params().recognition.tune, "best_log10_C."
     best = {
-        (name.removeprefix("best_C."), str(point.step)): point.value
-        for name in curves
+        (name.removeprefix(prefix), str(point.step)): 10**point.value
+        for name in parent.data.metrics
+        if name.startswith(prefix)
         for point in client.get_metric_history(parent.info.run_id, name)
     }
     assert len(children) == len(best) * tune.trials
     for (feature, layer), found in best.items():
         tried = [run for run in children if (run.data.params["feature"], run.data.params["layer"]) == (feature, layer)]
         accuracies = {float(run.data.params["C"]): run.data.metrics["accuracy"] for run in tried}
+        assert [run.data.metrics["log10_C"] for run in tried] == pytest.approx(
+            [np.log10(float(run.data.params["C"])) for run in tried], abs=1e-4
+        )
         nearest = min(accuracies, key=lambda c: abs(c - found))
         assert nearest == pytest.approx(found, rel=1e-4)  # records are rounded
         assert accuracies[nearest] == max(accuracies.values())

@@ -7,6 +7,7 @@ from cxprobe.files.arrays import Features
 from cxprobe.probing import Fitting
 from cxprobe.tasks.recognition import tuning
 from cxprobe.tasks.recognition.params import SearchRange, Tune
+from cxprobe.tasks.recognition.report import search_curves
 from cxprobe.tasks.recognition.tuning import best_settings, can_be_searched, tune_subset
 
 pytestmark = pytest.mark.pipeline
@@ -73,3 +74,10 @@ def test_no_setting_that_converges_is_an_error(tmp_path):
 def test_a_label_with_one_template_cannot_be_searched():
     assert can_be_searched(subset())
     assert not can_be_searched(subset(np.where(LABELS, "same", TEMPLATES)))
+
+
+def test_the_figure_of_a_search_has_a_logarithmic_axis_of_c_without_trials_that_failed():
+    trials = pd.DataFrame({"feature": "length", "layer": 0, "C": [1e-3, 1e2, 1e4], "accuracy": [0.5, 0.75, -1.0]})
+    (axes,) = search_curves(trials.assign(state=["COMPLETE", "COMPLETE", "FAIL"]), "toy").axes
+    (curve,) = [line for line in axes.get_lines() if len(line.get_xdata()) == 2 and line.get_label() == "layer 0"]
+    assert (axes.get_xscale(), axes.get_xlabel(), [*curve.get_xdata()]) == ("log", "C", [1e-3, 1e2])

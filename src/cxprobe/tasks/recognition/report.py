@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -84,7 +85,7 @@ def run_extras(rates: pd.DataFrame, member: Member, splits: pd.DataFrame, measur
         return RunExtras(figures=figures)
     trials, tuned = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
     series = {
-        f"best_C.{feature}": [*zip(best["layer"].tolist(), best["C"].tolist(), strict=True)]
+        f"best_log10_C.{feature}": [*zip(best["layer"].tolist(), np.log10(best["C"]).tolist(), strict=True)]
         for feature, best in tuned.groupby("feature", sort=False)
     }
     figures = {"search": search_curves(trials, title), **figures}
@@ -111,4 +112,5 @@ def _child_run(trial: Mapping[Any, Any]) -> Trial:
     params = {key: str(trial[key]) for key in ("feature", "layer", "C", "standardise")}
     if trial["state"] != "COMPLETE":
         return Trial(name, {}, params, "FAILED")
-    return Trial(name, {"accuracy": trial["accuracy"]}, params, "FINISHED")
+    # MLflow has no logarithmic axis for a parameter.
+    return Trial(name, {"accuracy": trial["accuracy"], "log10_C": float(np.log10(trial["C"]))}, params, "FINISHED")
