@@ -125,14 +125,14 @@ def test_a_run_is_called_by_the_settings_in_which_it_differs_from_the_first_one_
         add_runs([record], CONTEXT, EXPERIMENTS)
     assert [one.info.run_name for one in runs("pairs")] == [
         "tiny · all",
+        "tiny · seed=2, format=statement · toy",
         "tiny · toy",
-        "tiny · toy · seed=2, format=statement",
     ]
 
 
 def test_of_many_changed_settings_three_are_named_in_short():
     first = {f"pairs.make.{letter}": "0" for letter in "abcde"}
-    changed = changed_settings({name: "1" * 40 for name in first}, first)
+    changed = changed_settings(dict.fromkeys(first, "1" * 40), first)
     assert changed == f"a={'1' * 20}, b={'1' * 20}, c={'1' * 20}, 2 more"
 
 
@@ -244,11 +244,13 @@ def test_a_server_that_does_not_answer_costs_a_warning_without_its_password_and_
 def test_an_experiment_is_made_with_its_description_and_that_of_an_older_version_is_brought_up_to_date(workspace):
     client = tracking.open_store()
     made = client.get_experiment(experiment_id(client, *PAIRS))
-    assert made.tags["mlflow.note.content"] == PAIRS[1]
+    described = made.tags["mlflow.note.content"]
+    assert described.endswith(f"\n\n{PAIRS[1]}")
+    assert f"[their table](#/experiments/{made.experiment_id}/runs?workflowType=machine_learning&" in described
     assert made.artifact_location == (workspace / "mlruns" / "artifacts" / "pairs").as_uri()
     client.set_experiment_tag(made.experiment_id, "mlflow.note.content", "as it was")
     assert experiment_id(client, *PAIRS) == made.experiment_id
-    assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == PAIRS[1]
+    assert client.get_experiment(made.experiment_id).tags["mlflow.note.content"] == described
 
 
 def test_a_folder_of_the_store_that_was_deleted_comes_back_with_what_git_has_of_it(workspace):

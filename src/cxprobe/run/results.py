@@ -110,7 +110,7 @@ def _write_runs(stage: Stage[Any], outcome: Outcome, waiting: Path) -> list[RunR
             dataset = Dataset(run.dataset.as_posix(), stage.inputs[str(run.dataset)], run.items)
         record = RunRecord(
             experiment=run.experiment or stage.task,
-            name=" · ".join([label_of(run.model, run.facts.state), *source, run.construction]),
+            name=" · ".join([label_of(run.model, run.facts.state), run.construction, *source]),
             stage=stage.name,
             params={
                 "model": run.model,

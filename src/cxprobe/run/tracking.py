@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 from filelock import FileLock
 from mlflow import MlflowClient, entities
@@ -37,6 +38,11 @@ PROCESS_TAG = "cxprobe.process"  # which process writes the run, to find the run
 PARENT_TAG = "mlflow.parentRunId"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
 _NOTE = "mlflow.note.content"
+_VIEWS = (  # what a link shows, as what, and the search
+    ("charts of trained models", "CHART", "params.model_weights = 'trained'"),
+    ("their table", "TABLE", "params.model_weights = 'trained'"),
+    ("what is above the best baseline", "TABLE", "metrics.`accuracy.difference.low` > 0"),
+)
 _PAGE = 1000  # runs in an answer of the store
 _AT_A_TIME = 8  # runs that are written to a server
 _NAMED, _LETTERS = 3, 20  # changed settings in the name of a run, and letters of their values
@@ -133,18 +139,28 @@ def experiment_id(client: MlflowClient, name: str, note: str) -> str:
     existing = client.get_experiment_by_name(name)
     if existing is None:
         # MLflow's UI opens an experiment as one about prompts and agents unless it is said to be about models.
-        tags = {"mlflow.experimentKind": "custom_model_development", _NOTE: note}
         try:
-            return str(client.create_experiment(name, artifacts, tags))
+            client.create_experiment(name, artifacts, {"mlflow.experimentKind": "custom_model_development"})
         except MlflowException:  # another process may have made it at the same moment
-            existing = client.get_experiment_by_name(name)
-            if existing is None:
+            if client.get_experiment_by_name(name) is None:
                 raise
+        existing = client.get_experiment_by_name(name)
     if artifacts and existing.artifact_location != artifacts:
         raise TrackingError(f"it was begun in another folder: its artifacts are in {existing.artifact_location}")
-    if existing.tags.get(_NOTE) != note:
-        client.set_experiment_tag(existing.experiment_id, _NOTE, note)
+    described = f"{links_to(existing.experiment_id)}\n\n{note}"
+    if existing.tags.get(_NOTE) != described:
+        client.set_experiment_tag(existing.experiment_id, _NOTE, described)
     return str(existing.experiment_id)
+
+
+def links_to(experiment: str) -> str:
+    """Return links to runs of an experiment, as Markdown: MLflow documents no other way to give it views."""
+    address = f"#/experiments/{experiment}/runs?workflowType=machine_learning&"
+    links = (
+        f"[{shown}]({address}{urlencode({'compareRunsMode': mode, 'searchFilter': search})})"
+        for shown, mode, search in _VIEWS
+    )
+    return f"Open {', '.join(links)}."
 
 
 def _is_local() -> bool:
@@ -191,7 +207,8 @@ def _add_missing(
     def write(one: tuple[RunRecord, RunContext]) -> None:
         record, context = one
         changed = changed_settings(record.params, first.get(_place(record.params, record.stage), {}))
-        name = " · ".join(filter(None, [record.name, changed, context.dvc_experiment]))
+        label, place = record.name.split(" · ", 1)  # MLflow's UI cuts names to some 20 letters
+        name = " · ".join(filter(None, [label, changed, place, context.dvc_experiment]))
         _write(client, ids[record.experiment], name, record, context)
         _delete_copies(client, ids[record.experiment], record)
         shown.update(1)
