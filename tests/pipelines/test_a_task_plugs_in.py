@@ -11,7 +11,6 @@ from whole_project import runs
 
 from conftest import ROOT, commit, copy_project, run
 
-
 pytestmark = pytest.mark.pipeline
 
 TOY = ROOT / "tests" / "support" / "toy_task"
