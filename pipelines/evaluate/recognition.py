@@ -17,7 +17,8 @@ from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.recognition.evaluate import (
     FACETS,
     estimate_over_draws,
-    rates_beside,
+    rates_of_controls,
+    rates_on_folds,
     recognition_responses,
     with_best_layers,
 )
@@ -49,8 +50,8 @@ def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
     def further(responses: pd.DataFrame) -> pd.DataFrame:
         parts = []
         for slug in responses["model"].unique():
-            tables = (predictions(members[slug], name) for name in ("controls", "folds", "code"))
-            parts.append(rates_beside(*(pd.concat(table, ignore_index=True) for table in tables)))
+            for name, rates in (("controls", rates_of_controls), ("folds", rates_on_folds)):
+                parts.append(rates(pd.concat(predictions(members[slug], name), ignore_index=True)))
         return pd.concat(parts)
 
     def extras(rates: pd.DataFrame) -> RunExtras:

@@ -1,16 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cxprobe.results.rates import rates_of
 from cxprobe.stats import estimate_rate
 from cxprobe.tasks.recognition.evaluate import (
     FACETS,
     estimate_over_draws,
-    rates_beside,
-    rates_of_code,
+    rates_of_controls,
+    rates_on_folds,
     recognition_responses,
     with_best_layers,
 )
@@ -39,18 +37,17 @@ def predictions(kind: str, names: tuple, right: dict | None = None, sentences: i
     )
 
 
-NO_FOLDS = pd.DataFrame(columns=["task", "layer"])
-NO_CODE = pd.DataFrame(columns=["label", "layer"])
 SPLITS = pd.DataFrame([(feature, "train", 0, "a") for feature in FEATURES], columns=["feature", "split", "draw", "id"])
 
 
-def rated(right: dict | None = None, folds: pd.DataFrame = NO_FOLDS, code: pd.DataFrame = NO_CODE) -> pd.DataFrame:
+def rated(right: dict | None = None, folds: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the rates by facet, level and measure."""
     probes = predictions("layer", tuple(range(LAYERS)), right).assign(draw=0)
     responses = recognition_responses(probes, SPLITS).assign(task="recognition")
     controls = predictions("control", ("words", "majority"))
-    beside = rates_beside(controls, folds, code)
-    rates = pd.concat([rates_of(responses, FACETS, estimate_over_draws), beside], ignore_index=True)
+    parts = [rates_of(responses, FACETS, estimate_over_draws), rates_of_controls(controls)]
+    parts.append(rates_on_folds(held_out({})[:0] if folds is None else folds))
+    rates = pd.concat(parts, ignore_index=True)
     return with_best_layers(rates).set_index(["facet", "level", "measure"]).sort_index()
 
 
@@ -118,28 +115,3 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
     by_layer = found.loc["layer"].xs("probe_selectivity", level="measure")
     assert by_layer["value"].tolist() == [0, 0, pytest.approx((0.3 + 0.2) / 2), 0]
     assert by_layer["decides"].tolist() == [False, False, True, False]
-
-
-def coded(probabilities: list[float]) -> pd.DataFrame:
-    rows = product(feature=FEATURES, layer=range(LAYERS), number=range(len(probabilities)))
-    positive = rows["number"] % 2 == 1
-    of_label = rows["number"].map(dict(enumerate(probabilities)))
-    label = np.where(positive, "positive", "negative")
-    return rows.assign(label=label, probability=of_label.where(positive, 1 - of_label))
-
-
-def code_of(probabilities: list[float]) -> pd.Series:
-    """Return the length of the code of labels whose own probabilities these are."""
-    rates = rates_of_code(coded(probabilities))
-    return rates[rates["level"] == "length.0"].set_index("measure")["value"]
-
-
-@settings(max_examples=30)
-@given(st.lists(st.sampled_from([0.01, 0.2, 0.5, 0.75, 0.999]), min_size=1, max_size=40))
-def test_a_code_is_at_most_a_bit_longer_than_that_of_the_probe_and_than_coin_flips(probabilities):
-    code = code_of(probabilities)
-    n, probe = len(probabilities), -sum(np.log2(probabilities))
-    assert code["bits_of_probe"] == pytest.approx(probe)
-    assert code["bits"] == pytest.approx(-np.log2(0.5 * 2.0**-n + 0.5 * 2.0**-probe))
-    assert min(n, probe) - 1e-9 <= code["bits"] <= min(n, probe) + 1
-    assert code["compression"] == pytest.approx(n / code["bits"])

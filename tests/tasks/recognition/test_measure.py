@@ -7,30 +7,22 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
 from cxprobe.files.arrays import Features
 from cxprobe.files.tables import write_table
-from cxprobe.probing import Fitting, Regularisation, fit_and_predict
+from cxprobe.probing import Fitting, Regularisation
 from cxprobe.stats import credit
 from cxprobe.tasks.recognition import measure
-from cxprobe.tasks.recognition.evaluate import rates_beside
+from cxprobe.tasks.recognition.evaluate import rates_on_folds
 from cxprobe.tasks.recognition.make import read_subsets
-from cxprobe.tasks.recognition.measure import (
-    SMALLEST_PORTION,
-    code_online,
-    control_labels,
-    first_draw,
-    portion_numbers,
-    recognise,
-)
+from cxprobe.tasks.recognition.measure import control_labels, first_draw, recognise
 from cxprobe.tasks.recognition.params import Controls, Probe
 
 pytestmark = pytest.mark.pipeline
 
-NOTHING = Controls(folds=None, control_task=False, code_length=False)
-ALL = Controls(folds=3, control_task=True, code_length=True)
+NOTHING = Controls(folds=None, control_task=False)
+ALL = Controls(folds=3, control_task=True)
 SETTINGS = Probe(C=1.0, standardise=False, max_iter=1000, controls=NOTHING)
 RIDGES = [Regularisation(1.0, False)] * 2
 FITTING = Fitting(1000, 0, "toy")
@@ -42,35 +34,6 @@ def test_a_word_has_one_control_label_and_labels_are_balanced(words, seed):
     label_of = dict(zip(words, labels.tolist(), strict=True))
     assert [label_of[word] for word in words] == labels.tolist()
     assert abs(2 * int(labels.sum()) - len(words)) <= max(Counter(words).values())
-
-
-@pytest.mark.parametrize("n", [1, 15, 16, 100, 1000])
-def test_each_portion_of_the_code_is_as_large_as_all_before_it(n):
-    numbers = portion_numbers(n, seed=1)
-    sizes = np.bincount(numbers)
-    before = np.cumsum(sizes)
-    assert before[-1] == n
-    assert sizes[0] >= min(n, SMALLEST_PORTION)
-    assert all(0 <= size - known <= 1 for size, known in zip(sizes[1:], before, strict=False))
-    assert (n < 2 * SMALLEST_PORTION) == (len(sizes) == 1)
-
-
-def signal(n: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    labels = rng.permutation(np.repeat([True, False], n // 2))
-    return (rng.normal(size=(n, 6)) + labels[:, None]).astype(np.float32), labels
-
-
-@pytest.mark.parametrize("kind", [np.asarray, csr_array])
-def test_a_portion_is_predicted_by_a_probe_of_all_portions_before_it(kind):
-    vectors, labels = signal(64)
-    portions = portion_numbers(64, seed=1)
-    found = code_online(kind(vectors), labels, portions, RIDGES[0], FITTING)
-    assert found[portions == 0].tolist() == [0.5] * SMALLEST_PORTION
-    for portion in range(1, portions.max() + 1):
-        known, own = portions < portion, portions == portion
-        expected = fit_and_predict(vectors[known], labels[known], vectors[own], RIDGES[0], FITTING)
-        np.testing.assert_allclose(found[own], expected, atol=1e-3)
 
 
 class Source(NamedTuple):
@@ -157,8 +120,7 @@ def test_the_probes_do_not_depend_on_what_is_computed_beside_them_and_absent_tab
     pd.testing.assert_frame_equal(alone.probes, beside.probes)
     pd.testing.assert_frame_equal(alone.controls, beside.controls)
     assert alone.folds.empty
-    assert alone.code.empty
-    assert (set(alone.folds), set(alone.code)) == (set(beside.folds), set(beside.code))
+    assert set(alone.folds) == set(beside.folds)
 
 
 def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of_its_word(source, tmp_path):
@@ -196,7 +158,7 @@ def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
     own = probes[probes["draw"] == 1].reset_index(drop=True)
     pd.testing.assert_frame_equal(own.drop(columns="draw"), expected.drop(columns="draw"))
     assert probes.groupby(["draw", "layer"]).size().tolist() == [60] * 4
-    assert set(both.folds["id"]) == set(both.code["id"]) == {f"s{number}" for number in range(30)}
+    assert set(both.folds["id"]) == {f"s{number}" for number in range(30)}
 
 
 REPETITIONS = 25
@@ -213,8 +175,7 @@ def rated(vectors, labels, words, tmp_path, seed):
     data = Source(rows, Features(texts, vectors[None].astype(np.float32)))
     settings = SETTINGS.model_copy(update={"controls": ALL.model_copy(update={"folds": 2})})
     found, _ = once(data, tmp_path / "scratch", settings, RIDGES[:1], seed=seed)
-    _, *beside = (table.assign(model="toy", construction="toy", source="mined") for table in found)
-    rates = rates_beside(*beside)
+    rates = rates_on_folds(found.folds.assign(model="toy", construction="toy", source="mined"))
     return rates[rates["level"] == "length.0"].set_index("measure")
 
 
@@ -240,15 +201,3 @@ def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letter
         missed += not rates.at["probe_selectivity", "low"] <= 0 <= rates.at["probe_selectivity", "high"]
         assert known != "words" or rates.at["accuracy_on_folds", "control"] > 0.9  # what can be learnt by heart is
     assert missed / REPETITIONS < 0.05 + 3 * sqrt(0.05 * 0.95 / REPETITIONS)
-
-
-def test_random_labels_have_the_code_length_of_coin_flips(letters, tmp_path):
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        labels = rng.permutation(np.repeat([True, False], len(letters) // 2))
-        rates = rated(rng.normal(size=(192, 24)), labels, letters, tmp_path, seed)
-        code = rates["value"]
-        assert rates.at["bits", "n"] == 192
-        assert code["bits"] == pytest.approx(192, abs=1)
-        assert code["compression"] == pytest.approx(1, abs=0.01)
-        assert code["bits_of_probe"] > code["bits"]  # a probe is sure of what it has learnt by heart

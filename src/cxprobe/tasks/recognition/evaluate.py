@@ -1,4 +1,4 @@
-"""Responses of probes to test sentences, and rates of what stands beside them: controls, selectivity, code length."""
+"""Responses of probes to test sentences, and rates of what stands beside them: controls and selectivity."""
 
 from itertools import combinations
 
@@ -19,8 +19,6 @@ FACETS = (
 )
 TOGETHER = ""  # in a feature's place: all features
 _OVERLAP = f"{DRAW}overlap"
-# The smallest probability that counts in a code. Vectors have single precision, in which 1 - 1e-8 is 1.
-_LEAST = 1e-7
 _RUN = KEYS[1:]  # predictions on folds have a column task of their own
 _ABSENT = {"low": np.nan, "high": np.nan, "ties": 0, "chance": np.nan}
 _ABSENT |= {"control": np.nan, "control_n": np.nan, "decides": False}
@@ -120,22 +118,6 @@ def overlaps(splits: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def rates_beside(controls: pd.DataFrame, folds: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of controls, of folds and of codes, which are no means of responses.
-
-    Args:
-        controls: See `rates_of_controls`.
-        folds: See `rates_on_folds`; it may have no rows.
-        code: See `rates_of_code`; it may have no rows.
-    """
-    parts = [rates_of_controls(controls)]
-    if len(folds):
-        parts.append(rates_on_folds(folds))
-    if len(code):
-        parts.append(rates_of_code(code))
-    return pd.concat(parts, ignore_index=True)
-
-
 def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
     """Return the rates of controls, which need no probe: facet control, level <control> or <control>.<feature>.
 
@@ -180,39 +162,6 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
         both = real.merge(random[[*key, "accuracy"]], on=key, suffixes=("", "_random"), validate="one_to_one")
         differences = difference_by(both, "accuracy", "accuracy_random", by).rename(columns={"difference": "value"})
         parts.append(_by_layer(differences, "probe_selectivity", decides=True))
-    return pd.concat(parts, ignore_index=True)
-
-
-def rates_of_code(code: pd.DataFrame) -> pd.DataFrame:
-    """Return the length of an online code of the training labels, by layer, of each feature and of all together.
-
-    The code mixes two, each with a weight of one half at first, which Bayes' rule moves to the one that has been
-    shorter: the probe's, and that of a fair coin, one bit a label. So it is at most one bit longer than the shorter of
-    them. The probe alone can be far longer than n bits, since it is sure of what it has learnt by heart; the mixture
-    says what there is to know, and random labels have the code of coin flips.
-
-    Args:
-        code: Of `cxprobe.tasks.recognition.measure.Predictions`, with the columns model, construction and source.
-
-    Returns:
-        The measures bits, bits_of_probe (of the code that trusts the probe alone) and compression: n, the bits of a
-        uniform code of two labels, by bits. Where there is nothing to know it is from n / (n + 1), since the mixture
-        costs up to a bit, to 1.
-
-    Source:
-        Voita & Titov 2020, §2.3; Grünwald 2007, §6 and §9, for Bayesian mixtures as prequential codes.
-    """
-    of_label = np.where(code["label"] == "positive", code["probability"], 1 - code["probability"])
-    coded, by = code.assign(bits=-np.log2(np.maximum(of_label, _LEAST))), [*_RUN, "feature", "layer"]
-    lengths = coded.groupby(by, sort=False)["bits"].agg(bits_of_probe="sum", n="size").reset_index()
-    probe, coin = (lengths[name].to_numpy(dtype=np.float64) for name in ("bits_of_probe", "n"))
-    # Without a first portion that could train anything, the probe's code is the coin's, and so is the mixture.
-    lengths["bits"] = 1 - np.logaddexp2(-probe, -coin)
-    sums = lengths.drop(columns="feature").groupby([*_RUN, "layer"], as_index=False, sort=False).sum()
-    both = pd.concat([lengths, sums.assign(feature=TOGETHER)], ignore_index=True)
-    both["compression"] = both["n"] / both["bits"]
-    measures = ("compression", "bits", "bits_of_probe")
-    parts = [_by_layer(both.assign(value=both[name]), name, decides=name == "compression") for name in measures]
     return pd.concat(parts, ignore_index=True)
 
 

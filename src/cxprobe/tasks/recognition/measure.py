@@ -1,8 +1,8 @@
 """Probes of a model's vectors on balanced subsets, and the controls of their rates.
 
-Controls are the share of the labels, random labels of words (Hewitt & Liang 2019), and an online code (Voita & Titov
-2020). The predictions of a subset are kept, and read again as long as its sentences, their vectors and the settings
-are the same: a run that was killed goes on, and a changed sentence costs the probes of its subsets alone.
+Controls are the share of the labels, and random labels of words (Hewitt & Liang 2019). The predictions of a subset are
+kept, and read again as long as its sentences, their vectors and the settings are the same: a run that was killed goes
+on, and a changed sentence costs the probes of its subsets alone.
 """
 
 import re
@@ -33,7 +33,6 @@ from cxprobe.seeding import generator_for, seed_for
 from cxprobe.tasks.recognition.make import TEMPLATE, seen_texts
 from cxprobe.tasks.recognition.params import Probe
 
-SMALLEST_PORTION = 8  # sentences; fewer train nothing
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -63,14 +62,11 @@ class Predictions(NamedTuple):
             "control", whose labels stand in label); cluster_word, the type that a control label belongs to; known,
             whether the other folds have this word; fold; layer, probability. No rows if no folds are asked for or can
             be made.
-        code: One row a sentence of the first training draw and layer: feature, id, label, portion (of the online code,
-            from 0), layer, probability. No rows if no code is asked for.
     """
 
     probes: pd.DataFrame
     controls: pd.DataFrame
     folds: pd.DataFrame
-    code: pd.DataFrame
 
 
 def recognise(
@@ -110,7 +106,7 @@ def recognise(
     of_draws = subset[subset["split"] == "train"].groupby("draw")
     draws = [(rows_of(drawn, features), is_positive(drawn)) for _, drawn in of_draws]
     (first, labels), tested = draws[0], rows_of(test, features)
-    # Folds, control labels and portions are the same on all layers.
+    # Folds and control labels are the same on all layers.
     seed = seed_for(fitting.seed, *train["feature"].unique())
     controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(seen_texts(train))
     cuts = [] if controls.folds is None else cut_folds(labels, templates, controls.folds, seed)
@@ -118,11 +114,9 @@ def recognise(
     if controls.control_task:
         tasks["control"] = control_labels(words, seed)
     order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
-    portions = portion_numbers(len(labels) if controls.code_length else 0, seed)
-    coded = slice(len(portions))
 
-    def predict(layer: int, vectors: Any) -> tuple[list[NDArray[np.float64]], dict[str, NDArray[np.float64]], Any]:
-        """Return what is predicted of the test part by draw, of held-out sentences by task, and by the online code."""
+    def predict(layer: int, vectors: Any) -> tuple[list[NDArray[np.float64]], dict[str, NDArray[np.float64]]]:
+        """Return what is predicted of the test part by draw, and of held-out sentences by task."""
         how, of_layer = regularisation[layer], fitting.of(f"layer {layer}")
         by_draw = [fit_and_predict(vectors[rows], targets, vectors[tested], how, of_layer) for rows, targets in draws]
         trained = vectors[first]  # (n_train, dimensions)
@@ -135,7 +129,7 @@ def recognise(
                 else:
                     probabilities[held] = fit_and_predict(trained[rest], targets[rest], trained[held], how, of_task)
             by_task[task] = probabilities[order]
-        return by_draw, by_task, code_online(trained[coded], labels[coded], portions, how, of_layer)
+        return by_draw, by_task
 
     by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
     dropped = ["split", "draw", "text", "start", "end"]
@@ -145,20 +139,17 @@ def recognise(
         is_known[held] = np.isin(words[held], words[rest])
         fold[held] = number
     held_out = train.assign(cluster_word=words, known=is_known, fold=fold).iloc[order]
-    in_code = train[["feature", "id", "label"]][coded].assign(portion=portions)
-    probes, folds, code = list[pd.DataFrame](), list[pd.DataFrame](), list[pd.DataFrame]()
-    for layer, (by_draw, by_task, online) in enumerate(by_layer):
+    probes, folds = list[pd.DataFrame](), list[pd.DataFrame]()
+    for layer, (by_draw, by_task) in enumerate(by_layer):
         for draw, probabilities in enumerate(by_draw):
             probes.append(test.assign(layer=layer, draw=draw, probability=probabilities))
         for task, probabilities in by_task.items():
             named = np.where(tasks[task], *LABELS)[order]
             folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
-        code.append(in_code.assign(layer=layer, probability=online))
     predictions = Predictions(
         pd.concat(probes, ignore_index=True),
         test.assign(control="majority", probability=labels.mean()),
         pd.concat(folds, ignore_index=True),
-        pd.concat(code, ignore_index=True),
     )
     for table, path in zip(predictions, paths, strict=True):
         keep_table(table, path)
@@ -198,57 +189,3 @@ def control_labels(words: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
         label_of[word] = bool(label)
         sizes[label] += counts[word]
     return np.array([label_of[word] for word in words], dtype=bool)
-
-
-def portion_numbers(n: int, seed: int) -> NDArray[np.int64]:
-    """Deal training sentences into portions of an online code in random order, each as large as all before it.
-
-    Args:
-        n: The number of sentences.
-        seed: Of the order.
-
-    Returns:
-        Shape (n,): the number of each sentence's portion, from 0. The first has at least `SMALLEST_PORTION` sentences,
-        or all.
-    """
-    ends = [n]
-    while ends[0] // 2 >= SMALLEST_PORTION:
-        ends.insert(0, ends[0] // 2)
-    numbers = np.repeat(np.arange(len(ends)), np.diff([0, *ends]))
-    return numbers[generator_for(seed, "online code").permutation(n)].astype(np.int64)
-
-
-def code_online(
-    vectors: Any,
-    labels: NDArray[np.bool_],
-    portions: NDArray[np.int64],
-    regularisation: Regularisation,
-    fitting: Fitting,
-) -> NDArray[np.float64]:
-    """Predict every training sentence by a probe that is trained on all portions before that of the sentence.
-
-    Args:
-        vectors: Shape (n, dimensions), an array or a sparse matrix.
-        labels: Shape (n,), True for positive.
-        portions: Shape (n,), see `portion_numbers`.
-        regularisation: How the probes are regularised.
-        fitting: How the probes are fitted.
-
-    Returns:
-        Shape (n,): the probability of "positive"; 0.5 where the portions before have nothing, or one label alone.
-
-    Raises:
-        ProbeError: A probe did not converge.
-
-    Source:
-        Voita & Titov 2020, §2.3 (online code).
-    """
-    probabilities = np.full(len(labels), 0.5)
-    for portion in range(1, int(portions.max(initial=0)) + 1):
-        known, coded = portions < portion, portions == portion
-        if len(set(labels[known])) > 1:
-            of_portion = fitting.of(f"portion {portion} of the code")
-            probabilities[coded] = fit_and_predict(
-                vectors[known], labels[known], vectors[coded], regularisation, of_portion
-            )
-    return probabilities

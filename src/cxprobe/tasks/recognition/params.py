@@ -81,9 +81,6 @@ class Controls(Closed):
     control_task: bool
     """Whether probes also learn random labels of words, in the same folds, which costs the same again. Selectivity is
     the accuracy on the real labels minus the accuracy on the random ones (Hewitt & Liang 2019). It needs folds."""
-    code_length: bool
-    """Whether the online code length of the labels is computed, in portions that double in size (Voita & Titov 2020).
-    It costs about one fit per probe."""
 
     @model_validator(mode="after")
     def _has_folds(self) -> "Controls":
