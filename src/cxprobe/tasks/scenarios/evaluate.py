@@ -161,32 +161,22 @@ def scenario_responses(
     return responses.assign(item=item).drop(columns="draw")
 
 
-def kept_words(rates: pd.DataFrame, scenarios: Scenarios) -> "pd.Series[bool]":
-    """Return a mask of the rows in which a model keeps to one word in most items, though the other one becomes right.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`, of one construction.
-        scenarios: The tests of the construction.
-    """
-    base = scenarios.tests[scenarios.base].answer
-    turned = [name for name, test in scenarios.tests.items() if test.answer != base]
-    of_turned = (rates["facet"] == "scenario") & (rates["measure"] == "flips") & rates["level"].isin(turned)
-    return of_turned & (rates["low"] > HALF)
-
-
 def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) -> pd.DataFrame:
     """Return rates with the column prefers: whether the model of a row has a fixed preference on its construction.
+
+    It has one if it keeps to one word in most items, though the other one becomes right.
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES`.
         scenarios: Construction -> its tests.
     """
-    keys = ["model", "construction"]
-    kept = [
-        of_it[kept_words(of_it, scenarios[str(name)])]
-        for name, of_it in rates.groupby("construction")
-        if name in scenarios
+    turned = [
+        (construction, name)
+        for construction, of_it in scenarios.items()
+        for name, test in of_it.tests.items()
+        if test.answer != of_it.tests[of_it.base].answer
     ]
-    preferring = pd.concat(kept)[keys].drop_duplicates()
-    joined = rates.merge(preferring, on=keys, how="left", indicator="prefers")
-    return joined.assign(prefers=joined["prefers"] == "both")
+    is_turned = rates[["construction", "level"]].apply(tuple, axis="columns").isin(turned)
+    keeps = is_turned & (rates["facet"] == "scenario") & (rates["measure"] == "flips") & (rates["low"] > HALF)
+    models = rates[["model", "construction"]].apply(tuple, axis="columns")
+    return rates.assign(prefers=models.isin(models[keeps]))

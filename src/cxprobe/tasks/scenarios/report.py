@@ -45,21 +45,6 @@ def rates_by_calibration(rates: pd.DataFrame, construction: str, measure: str) -
     return named[["model", "scenario", "calibration", "value", "low", "high", "n"]].reset_index(drop=True)
 
 
-def read_published_rates(scenarios: Scenarios, measure: str, use: Callable[[Path], Path]) -> tuple[pd.DataFrame, str]:
-    """Return the published rates and their source; none for a construction without published results.
-
-    Args:
-        scenarios: Which names the files.
-        measure: accuracy or flips.
-        use: Notes a file before it is read, and returns it.
-    """
-    if scenarios.published is None:
-        return pd.DataFrame(columns=["model", "scenario", "items", "calibration", "published"]), ""
-    table = getattr(scenarios.published, measure)
-    content = pd.read_csv(use(Path(table.file)), sep="\t")
-    return published_rates(content), f"{scenarios.published.source}, {table.title}"
-
-
 def tables_beside_published(
     rates: pd.DataFrame, scenarios: Mapping[str, Scenarios], use: Callable[[Path], Path]
 ) -> dict[str, pd.DataFrame]:
@@ -73,9 +58,15 @@ def tables_beside_published(
     tables = {}
     for name, of_it in scenarios.items():
         for measure in ("accuracy", "flips"):
-            published, source = read_published_rates(of_it, measure, use)
+            content, source = pd.DataFrame(columns=["model", "scenario"]), ""
+            if of_it.published:
+                table = getattr(of_it.published, measure)
+                content, source = (
+                    pd.read_csv(use(Path(table.file)), sep="\t"),
+                    f"{of_it.published.source}, {table.title}",
+                )
             ran = rates_by_calibration(rates, name, measure)
-            beside = scenarios_beside_published(ran, published, source)
+            beside = scenarios_beside_published(ran, published_rates(content), source)
             tables[f"tables/{name}/{measure}_beside_published"] = beside
     return tables
 
@@ -99,19 +90,14 @@ def scenarios_beside_published(rates: pd.DataFrame, published: pd.DataFrame, sou
     theirs = published.assign(key=published["model"].str.lower(), source=source, n=published["items"].astype(float))
     theirs["cell"] = theirs["published"].map(lambda value: f"{100 * value:.2f}")
     ran = ran.merge(theirs[[*keys, "published", "items"]], on=keys, how="left", validate="many_to_one")
-    cells = []
-    for *estimate, value, items in (
-        ran[["value", "low", "high", "n", "published", "items"]].to_numpy(np.float64).tolist()
-    ):
+    cells, numbers = [], ran[["value", "low", "high", "n", "published", "items"]]
+    for *estimate, value, items in numbers.to_numpy(np.float64).tolist():
         # A rate printed to a hundredth of a percent is exact to half of that. NaN, not reported, never differs.
         differs = differs_from_published(Estimate(*estimate), value, None if np.isnan(items) else int(items), 5e-5)
         cells.append(cell(*estimate[:3]) + (" *" if differs else ""))
     both = pd.concat([ran.assign(cell=cells), theirs])
-    order = {key: number for number, key in enumerate(dict.fromkeys(both["key"]))}
-    both = both.sort_values("key", key=lambda keys: keys.map(order), kind="stable")
+    both = both.iloc[np.argsort(pd.factorize(both["key"])[0], kind="stable")]
     both["n"] = both["n"].map(lambda n: "" if np.isnan(n) else str(int(n)))
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for *row, calibration, text in both[[*names, "calibration", "cell"]].to_numpy().tolist():
-        rows.setdefault(tuple(row), {})[calibration] = text
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=list(dict.fromkeys(ran["calibration"])))
-    return table.fillna("").rename_axis(names).reset_index()
+    cells_of = both.set_index([*names, "calibration"])["cell"].unstack(sort=False)
+    table = cells_of.reindex(columns=list(dict.fromkeys(ran["calibration"]))).fillna("")
+    return table.rename_axis(columns=None).reset_index()

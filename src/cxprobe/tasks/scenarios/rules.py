@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConst
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import ConstructionError
-from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate
+from cxprobe.files.schema import Closed, Two, distinct, read_yaml, suggest, validate
 from cxprobe.text.english import SENTENCE_START
 from cxprobe.text.templates import WORD_MASK, Template, slots_of
 
@@ -74,9 +74,7 @@ class WordSet(Closed):
         for row in self.rows:
             if len(row) != len(self.forms):
                 raise ValueError(f"the row {list(row)} has {len(row)} words for the forms {', '.join(self.forms)}")
-        words = [word for row in self.rows for word in row]
-        if twice := sorted({word for word in words if words.count(word) > 1}):
-            raise ValueError(f"{', '.join(twice)} is listed more than once; two slots could then have the same word")
+        distinct([word for row in self.rows for word in row])  # else two slots could have the same word
         return self
 
     def turn(self, row: WordRow) -> WordRow:

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
@@ -25,9 +24,6 @@ from cxprobe.tasks.scenarios.rules import (
     wrong_words,
 )
 from cxprobe.text.templates import render
-
-if TYPE_CHECKING:
-    pass
 
 
 class ScenariosTask(Task):
@@ -105,21 +101,6 @@ def name_of_scenario(name: str, scenarios: Scenarios) -> str:
     """Return a test with what it changes, such as "S2: order of the sentences"."""
     bias = scenarios.tests[name].bias
     return f"{name}: {'base text' if name == scenarios.base else CHANGES.get(bias, bias)}"
-
-
-def scenarios_in(inputs: ReportInputs, construction: str) -> Scenarios:
-    """Return the scenarios of a construction that params.yaml names.
-
-    Raises:
-        DataError: It is not named there, so its file was not read.
-    """
-    files = inputs.constructions.get(construction)
-    scenarios = files.items.get("scenarios") if files else None
-    if not isinstance(scenarios, Scenarios):
-        raise DataError(
-            f"{construction} has results of scenarios, and scenarios.constructions does not name it; `dvc repro`"
-        )
-    return scenarios
 
 
 def read_scenarios(section: ScenariosParams) -> pd.DataFrame:
