@@ -313,5 +313,5 @@ def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(mater
     assert set(asked(sets=["templatic"])["kind"]) == {"inference"}
     assert asked(shots=[1]).groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
     assert not asked(chain_of_thought=[False])["chain_of_thought"].any()
-    with pytest.raises(ValueError, match=r"llms\.one\.sets: 'templatik' is in neither"):
+    with pytest.raises(ValueError, match=r"llms\.one\.sets: 'templatik' is not in what"):
         asked(sets=["templatik"])

@@ -13,7 +13,7 @@ from cxprobe.models.replies import REPLY, evaluate_reply
 from cxprobe.models.scores import ScoredTexts, no_score
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import KEYS
-from cxprobe.stats import CLUSTER, rate_by
+from cxprobe.stats import CLUSTER, cluster_columns, rate_by
 from cxprobe.tasks.prompts.items import RELATIONS
 from cxprobe.tasks.prompts.make import questions_for
 from cxprobe.tasks.prompts.params import CONTROL, PromptsParams, Reader
@@ -300,18 +300,12 @@ def consistency_over_orders(evaluated: pd.DataFrame) -> pd.DataFrame:
     """
     shown = by_option(evaluated[evaluated["order"] != ""])
     shown = shown.assign(failed=shown["outcome"] == "failed")
-    kept = [*_PLACE, "item", *_ASKED, *_OF_ITEM]
-    clusters = [str(column) for column in shown if str(column).startswith(CLUSTER)]
-    items = shown.groupby(kept, as_index=False, sort=False).agg(
-        orders=("order", "nunique"),
-        options=("answer", "nunique"),
-        option=("answer", "first"),
-        failed=("failed", "max"),
-        **{column: (column, "first") for column in clusters},
-    )
+    kept = [*_PLACE, "item", *_ASKED, *_OF_ITEM, *cluster_columns(shown)]
+    of_item = {"orders": ("order", "nunique"), "options": ("answer", "nunique"), "option": ("answer", "first")}
+    items = shown.groupby(kept, as_index=False, sort=False, dropna=False).agg(**of_item, failed=("failed", "max"))
     items = items[(items["orders"] > 1) & ~items["failed"].astype(bool)]
     value = ((items["options"] == 1) & (items["option"] != "")).astype(float)
-    return items[[*kept, *clusters]].assign(value=value, gold="", chosen="", order="", decides=False)
+    return items[kept].assign(value=value, gold="", chosen="", order="", decides=False)
 
 
 def by_option(answers: pd.DataFrame) -> pd.DataFrame:
@@ -379,19 +373,16 @@ def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:
         one that the model is the least above chance in; None where there is none.
     """
     is_setting = (rates["facet"] == "setting") & (rates["measure"] == "accuracy")
-    place = ["model", *_PLACE]
-    compared = rates[(rates["facet"] == "all_settings") & (rates["measure"] == "accuracy")][[*place, *_COMPARED]]
-    own = rates[is_setting].drop(columns=_COMPARED).reset_index()
-    own = own.merge(compared, on=place, how="left", validate="many_to_one")
-    own["baseline"] = own["baseline"].fillna("")
-    is_control = own["source"].isin(CONTROLS.values()) & (own["construction"] != ALL)
-    controls = own[is_control].assign(passes_control=own["low"] > own["chance"], margin=own["low"] - own["chance"])
-    controls = controls.sort_values("margin", kind="stable").drop_duplicates(["model", "source", "level"])
-    names = {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"}
-    controls = controls[["model", "source", "level", *names, "passes_control"]].rename(columns=names)
-    asks = own.assign(of=own["source"].map(CONTROLS)).merge(
-        controls.rename(columns={"source": "of"}), on=["model", "of", "level"], how="left", validate="many_to_one"
+    place, names = (
+        ["model", *_PLACE],
+        {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"},
     )
-    asks["passes_control"] = asks["passes_control"].astype(object).where(asks["passes_control"].notna(), None)
-    result = asks.drop(columns="of").set_index("index")
-    return pd.concat([result, rates[~is_setting].assign(passes_control=None)]).sort_index()
+    compared = rates[(rates["facet"] == "all_settings") & (rates["measure"] == "accuracy")].set_index(place)[_COMPARED]
+    own = rates[is_setting].drop(columns=_COMPARED).join(compared, on=place).fillna({"baseline": ""})
+    is_control = own["source"].isin(CONTROLS.values()) & (own["construction"] != ALL)
+    controls = own[is_control].assign(margin=own["low"] - own["chance"]).sort_values("margin", kind="stable")
+    worst = controls.drop_duplicates(["model", "source", "level"]).set_index(["model", "source", "level"])
+    worst = worst[[*names]].rename(columns=names).assign(passes_control=(worst["margin"] > 0).astype(object))
+    beside = own.assign(of=own["source"].map(CONTROLS)).join(worst, on=["model", "of", "level"]).drop(columns="of")
+    beside["passes_control"] = beside["passes_control"].where(beside["passes_control"].notna(), None)
+    return pd.concat([beside, rates[~is_setting].assign(passes_control=None)]).sort_index()

@@ -231,17 +231,17 @@ class PromptsParams(TaskSection):
 
     @model_validator(mode="after")
     def _ask_what_is_made(self) -> "PromptsParams":
-        sets = [*self.make.sets, *self.make.files]
-        numbers = {shots.number for shots in self.make.shots}
+        made = {
+            "sets": [*self.make.sets, *self.make.files],
+            "shots": [shots.number for shots in self.make.shots],
+            "chain_of_thought": self.make.chain_of_thought,
+        }
         for slug, asked in self.llms.items():
-            for name in asked.sets or ():
-                if name not in sets:
-                    hint = suggest(name, sets)
-                    raise ValueError(f"llms.{slug}.sets: '{name}' is in neither make.sets nor make.files{hint}")
-            if unknown := sorted(set(asked.shots or ()) - numbers):
-                raise ValueError(f"llms.{slug}.shots: no entry of make.shots has {unknown[0]}")
-            if unmade := sorted(set(asked.chain_of_thought or ()) - set(self.make.chain_of_thought)):
-                raise ValueError(f"llms.{slug}.chain_of_thought: make.chain_of_thought has no {unmade[0]}")
+            for key, known in made.items():
+                for value in getattr(asked, key) or ():
+                    if value not in known:
+                        hint = suggest(str(value), list(map(str, known)))
+                        raise ValueError(f"llms.{slug}.{key}: '{value}' is not in what prompts.make has{hint}")
         return self
 
 
