@@ -1,20 +1,17 @@
 """Files in the shape of the CxNLI release: what a plain file gives, what is repaired, and what is refused."""
 
-import csv
 import gzip
 import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reasoning_tables import FIRST, HEADER, PLAIN, SECOND
 
 from conftest import ROOT
 from cxprobe.errors import DataError
 from cxprobe.tasks.prompts.cxnli import REPAIRS, TEST_NAMES, read_inference_file, read_reasoning_file
-from cxprobe.tasks.prompts.items import RELATIONS, load_items, render_inferences
+from cxprobe.tasks.prompts.items import load_items, render_inferences
 
 COLUMNS = "CxN Type,Number,P/H/R,Annotation Targets - Gold Standard Relation"
 # The shape of the release: the first row of an item names its construction.
@@ -113,24 +110,6 @@ def test_a_repair_is_of_one_cell_of_one_file_as_long_as_it_says_that(tmp_path, m
     for text, name in ((wrong, "other.csv"), (INFERENCES.replace("1,premise", "1,Premis"), "items.csv")):
         with pytest.raises(DataError, match="line 2: expected the rows premise"):
             inferences(tmp_path, text, name)
-
-
-TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1).map(
-    lambda text: f"x{text}x"
-)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(TEXT, TEXT, st.sampled_from(RELATIONS)), min_size=1, max_size=5))
-def test_whatever_a_csv_writer_wrote_is_read_again(tmp_path_factory, items):
-    path = tmp_path_factory.mktemp("written") / "items.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS.split(","))
-        for number, (premise, hypothesis, gold) in enumerate(items, start=1):
-            parts = {"premise": premise, "hypothesis": hypothesis, "relation": f"{RELATIONS.index(gold)} ({gold})"}
-            writer.writerows(["odd", number, *part] for part in parts.items())
-    assert [(item.premise, item.hypothesis, item.gold) for item in read_inference_file(path, "official")] == items
 
 
 def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):

@@ -1,23 +1,28 @@
 """Rates of answers to questions, against plain loops over made-up answers; and how replies are evaluated."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from cxprobe.errors import DataError
 from cxprobe.models.replies import evaluate_reply
-from cxprobe.results.rates import ALL, rates_of, with_all
+from cxprobe.models.texts import TokenScores, token_table
+from cxprobe.results.rates import rates_of, with_all
 from cxprobe.stats import estimate_rate
 from cxprobe.tasks.prompts.evaluate import (
     beside_controls,
+    consistency_over_orders,
+    evaluate_baseline,
+    evaluate_likelihoods,
     evaluate_reply_table,
     facets_of,
     macro_f1_rates,
     prompt_responses,
     rates_beside_constant,
+    score_answers,
     settings_in,
 )
 from cxprobe.tasks.prompts.items import RELATIONS
@@ -26,7 +31,6 @@ pytestmark = pytest.mark.pipeline
 
 ANSWERS = {str(number): relation for number, relation in enumerate(RELATIONS)}
 REPLIES = [None, "", "0", "1", "2", "Answer: 0 or 1"]
-ROW = st.tuples(st.sampled_from(REPLIES), st.sampled_from(RELATIONS), st.sampled_from("ab"), st.integers(0, 3))
 PLAIN = {"shots": 0, "examples": "none", "chain_of_thought": False, "order": "", "test": "", "reading": ""}
 PLAIN |= {"template": "", "answerable": True, "control": False, "prompt": "p", "cluster_wording": ""}
 
@@ -48,20 +52,20 @@ def table_of_replies(rows) -> pd.DataFrame:
     return pd.DataFrame(table, columns=columns).assign(**PLAIN, set="templatic", asked="reply")
 
 
-@settings(deadline=None, max_examples=10)
-@given(st.lists(ROW, min_size=1, max_size=30))
-def test_a_rate_is_that_of_the_replies_there_were(rows):
-    evaluated = table_of_replies(rows)
+def test_a_rate_is_that_of_the_replies_there_were():
+    rows = [(*row, number % 4) for number, row in enumerate(product(REPLIES, RELATIONS, "ab"))]
+    evaluated = table_of_replies([*rows, (None, "neutral", "c", 0)])
     table = rates(evaluated)
     found = table[table["facet"] == "setting"].set_index(["construction", "measure"])
     responses = prompt_responses(evaluated, "sum").assign(task="prompts", model="m")
     scores = macro_f1_rates(with_all(responses), facets_of("sum")).set_index("construction")["value"]
-    for construction in {row[2] for row in rows}:
+    for construction in "abc":
         every = evaluated[evaluated["construction"] == construction]
         own = every[every["outcome"] != "failed"]
         assert found.at[(construction, "failed"), "value"] == pytest.approx((every["outcome"] == "failed").mean())
         assert ((construction, "accuracy") in found.index) == bool(len(own))
         if own.empty:
+            assert construction == "c"
             continue
         row = found.loc[construction, "accuracy"]
         expected = estimate_rate(own["credit"].to_numpy(), own[["cluster_premise"]].to_numpy(dtype=object))
@@ -70,10 +74,8 @@ def test_a_rate_is_that_of_the_replies_there_were(rows):
         assert row["chance"] == own["gold"].value_counts().max() / len(own)
         assert found.at[(construction, "unparsed"), "value"] == pytest.approx((own["answer"] == "").mean())
         parsed = own[own["answer"] != ""]
-        assert ((construction, "accuracy_parsed") in found.index) == bool(len(parsed))
-        if len(parsed):
-            of_parsed = found.loc[construction, "accuracy_parsed"]
-            assert (of_parsed["value"], of_parsed["n"]) == (pytest.approx(parsed["credit"].mean()), len(parsed))
+        of_parsed = found.loc[construction, "accuracy_parsed"]
+        assert (of_parsed["value"], of_parsed["n"]) == (pytest.approx(parsed["credit"].mean()), len(parsed))
         present = sorted(set(own["gold"]))
         each = [f1_score(own["gold"] == gold, own["answer"] == gold, zero_division=0) for gold in present]
         assert scores[construction] == pytest.approx(np.mean(each))
@@ -99,51 +101,18 @@ def evaluated_answers() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-COLUMNS = {  # facet -> the columns of the answers that its level has
-    "setting": ["shots", "chain_of_thought", "examples"],
-    "all_settings": [],
-    "shots": ["shots"],
-    "prompt": ["prompt", "shots", "chain_of_thought", "examples"],
-    "template": ["chain_of_thought", "template"],
-    "reading": ["chain_of_thought", "reading"],
-    "test": ["chain_of_thought", "answerable", "test"],
-}
-
-
-def test_rates_are_the_means_of_the_credits_by_the_score_that_decides():
-    evaluated = evaluated_answers()
-    table = rates(evaluated, "pmi")
-    accuracy = table[table["measure"] == "accuracy"].set_index(["construction", "source", "facet", "level"])["value"]
-    own, other = (evaluated[evaluated["asked"] == asked] for asked in ("pmi", "sum"))
-    checked = 0
-    for facet, columns in COLUMNS.items():
-        for (of, name), rows in own.groupby(["construction", "set"]):
-            kept = rows[rows["template"] != ""] if facet in ("template", "reading") else rows
-            kept = kept[kept["test"] != ""] if facet == "test" else kept
-            levels = [".".join(map(str, values)) for values in kept[columns].to_numpy().tolist()]
-            for level, credits in kept["credit"].groupby(np.array(levels, dtype=object)):
-                assert accuracy[of, name, facet, level] == pytest.approx(credits.mean())
-                checked += 1
-    assert checked == (accuracy.index.get_level_values("construction") != ALL).sum() - sum(
-        (table["construction"] != ALL) & table["facet"].isin(["order", "answerable", "test_by_prompt", "score"])
-    )
-    of_other = other[(other["set"] == "challenge") & (other["shots"] == 1)]["credit"]
-    assert accuracy[ALL, "challenge", "score", "sum.1.False.x"] == pytest.approx(of_other.mean())
-
-
 def test_the_fewest_examples_decide_and_neither_reasoning_nor_a_control_does():
     evaluated = evaluated_answers().query("asked == 'sum'")
-    deciding = rates(evaluated).query("decides")
+    deciding = prompt_responses(evaluated, "sum").query("decides")
+    assert set(deciding["measure"]) == {"accuracy"}
     fewest = evaluated.groupby(["construction", "set"])["shots"].min()
-    for row in deciding[deciding["construction"] != ALL].to_dict("records"):
-        assert (row["facet"], row["measure"]) == ("setting", "accuracy")
-        assert settings_in(pd.Series([row["level"]]))["shots"].item() == fewest[row["construction"], row["source"]]
-    assert not deciding.duplicated(["construction", "source"]).any()
-    assert len(deciding) == 9
-    assert not rates(evaluated.assign(chain_of_thought=True))["decides"].any()
-    control = rates(evaluated.assign(set="templatic-control"))
+    found = deciding.groupby(["construction", "source"])["shots"].agg(set)
+    assert found.tolist() == [{shots} for shots in fewest]
+    assert not prompt_responses(evaluated.assign(chain_of_thought=True), "sum")["decides"].any()
+    control = prompt_responses(evaluated.assign(set="templatic-control"), "sum")
     assert not control["decides"].any()
-    assert "all_settings" not in set(control["facet"])  # by which models are compared
+    [compared] = [facet for facet in facets_of("sum") if facet.name == "all_settings"]
+    assert compared.of(control).empty
 
 
 def test_levels_name_settings_whatever_files_examples_are_from():
@@ -187,10 +156,13 @@ def test_consistency_is_the_share_of_items_with_the_same_option_in_all_orders(an
     assert found.at["accuracy", "value"] == pytest.approx(accuracy)
     # Every letter is right in a third of the questions, but "not enough information" in four items of six.
     assert found.at["accuracy", "chance"] == pytest.approx(4 / 6)
-    assert "consistency" not in set(rates(evaluated[evaluated["order"] == "ABC"])["measure"])
+
+
+def test_consistency_leaves_out_what_was_shown_in_one_order_or_failed():
+    evaluated = rotated(lambda number, order: "A", GOLDS)
+    assert consistency_over_orders(evaluated[evaluated["order"] == "ABC"].assign(source="reasoning")).empty
     evaluated.loc[0, ["outcome", "answer"]] = ["failed", ""]
-    fewer = rates(evaluated).query("facet == 'setting' and construction == 'a'").set_index("measure")
-    assert fewer.at["consistency", "n"] == 5
+    assert len(consistency_over_orders(evaluated.assign(source="reasoning"))) == 5
 
 
 def test_no_constant_answer_knows_which_letter_a_reading_has():
@@ -254,3 +226,78 @@ def test_every_question_is_evaluated_by_its_own_reply_in_whatever_order_they_cam
         evaluate_reply_table(QUESTIONS, GIVEN[:3])
     with pytest.raises(DataError, match="4 replies, 4 questions"):
         evaluate_reply_table(QUESTIONS, GIVEN.replace({"id": {"a": "e"}}))
+
+
+def test_the_likeliest_answer_wins_and_a_tie_is_shared():
+    every = [(values, gold) for values in product([-3.0, -2.0, -1.0], repeat=3) for gold in range(3)]
+    questions = pd.DataFrame([(f"q{n}", str(gold)) for n, (_, gold) in enumerate(every)], columns=["id", "gold"])
+    rows = [
+        (f"q{n}", str(answer), "sum", value) for n, (own, _) in enumerate(every) for answer, value in enumerate(own)
+    ]
+    evaluated = evaluate_likelihoods(questions, pd.DataFrame(rows, columns=["id", "answer", "score", "value"]))
+    for row, (own, gold) in zip(evaluated.itertuples(), every, strict=True):
+        best = [str(answer) for answer, value in enumerate(own) if value == max(own)]
+        assert row.credit == (1 / len(best) if row.gold in best else 0)
+        assert row.answer == (best[0] if len(best) == 1 else "")
+        assert row.outcome == ("tied" if len(best) > 1 else "right" if best == [row.gold] else "wrong")
+        assert row.margin == own[gold] - max(value for answer, value in enumerate(own) if answer != gold)
+
+
+EVERY = ["sum", "per_token", "per_character", "pmi"]
+CHOICES = pd.DataFrame(
+    {"id": ["a", "b"], "question": ["Ann slept. So", "Bob ran. So"], "anywhere": ["So", "So"], "gold": ["0", "1"]}
+)
+CONTINUED = pd.DataFrame(
+    [("a", "0", " yes."), ("a", "1", " no way."), ("b", "0", " yes."), ("b", "1", " no way.")],
+    columns=["id", "answer", "text"],
+)
+
+
+def word_scores(text: str) -> TokenScores:
+    """Give each word of a text, with the space before it, a log-probability that follows from it and what precedes."""
+    stops = [place for place, letter in enumerate(text) if letter == " "] + [len(text)]
+    spans = list(zip([0, *stops[:-1]], stops, strict=True))
+    log_probs = [-len(text[:stop]) / 7 - start / 3 for start, stop in spans]
+    numbers = np.arange(len(spans))
+    return TokenScores(text, "causal", numbers, np.array(spans), numbers, np.array(log_probs))
+
+
+def test_an_answer_has_the_scores_of_its_own_words_after_the_question_and_after_nothing():
+    both = list(CONTINUED.merge(CHOICES, on="id").itertuples())
+    texts = dict.fromkeys(before + row.text for row in both for before in (row.question, row.anywhere))
+    found = score_answers(CHOICES, CONTINUED, token_table(list(map(word_scores, texts))), EVERY)
+    assert len(found) == 4 * 4
+    values = found.set_index(["id", "answer", "score"])["value"]
+    for row in both:
+        words = row.text.split()
+        total = sum(word_scores(row.question + row.text).log_probs[-len(words) :])
+        alone = sum(word_scores(row.anywhere + row.text).log_probs[-len(words) :])
+        expected = [total, total / len(words), total / len("".join(words)), total - alone]
+        np.testing.assert_allclose([values[row.id, row.answer, name] for name in EVERY], expected)
+
+
+def items() -> pd.DataFrame:
+    rows = [(f"i{n}", "inference", "own", "toy", "", True, gold, f"p{n}", n < 6) for n, gold in enumerate("0120120120")]
+    columns = ["id", "kind", "set", "construction", "test", "answerable", "gold", "cluster_premise", "drawn"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(template="", reading="", control=False, cluster_wording=table["id"])
+
+
+def baseline_answers(chosen: str) -> pd.DataFrame:
+    """Return answers to the first items: for each the symbol that is chosen, or "-" where there is no choice."""
+    rows = []
+    for n, own in enumerate(chosen):
+        rates = {symbol: 1 / 3 if own == "-" else 0.6 if symbol == own else 0.2 for symbol in "012"}
+        rows += [(f"i{n}", symbol, np.log(rate)) for symbol, rate in rates.items()]
+    return pd.DataFrame(rows, columns=["id", "symbol", "log_p"])
+
+
+def test_a_baseline_answers_an_item_once_and_some_items_not_at_all():
+    evaluated = evaluate_baseline(items().assign(drawn=[True, False, *[True] * 8]), baseline_answers("0-0"))
+    assert evaluated["id"].tolist() == evaluated["item"].tolist() == ["i0", "i1", "i2"]
+    assert evaluated["credit"].tolist() == pytest.approx([1, 1 / 3, 0])
+    assert evaluated["outcome"].tolist() == ["right", "tied", "wrong"]
+    assert (evaluated[["prompt", "shots", "examples"]] == ["none", 0, "none"]).all(axis=None)
+    # An item that no question is about is in no rate beside those of other models.
+    assert prompt_responses(evaluated, "pmi")["decides"].tolist() == [True, False, True]
+    assert evaluate_baseline(items(), baseline_answers("")).empty
