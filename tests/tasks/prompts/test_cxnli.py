@@ -160,22 +160,14 @@ RELEASE = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "d
 SIZES = {
     "CxNLI/CxNLI_1_example_train.csv": 24,
     "CxNLI/CxNLI_3_examples_test.tsv": 390,
-    "CxNLI/CxNLI_3_examples_train.csv": 72,
-    "CxNLI/SNLI_1_example_train.csv": 3,
     "CxNLI/SNLI_3_examples_train.csv": 9,
-    "CxNLI_distinction/CxNLI_1_example_train_CxNLI_distinction_train.csv": 24,
     "CxNLI_distinction/CxNLI_distinction_train.tsv": 14,
     "o1-preview/CxNLI_3_examples_test104.csv": 104,
-    "o1-preview/CxNLI_3_examples_test16.csv": 16,
-    "o1-preview/CxNLI_3_examples_test16.tsv": 16,
 }
 CHOICES = {
     "QA_constructional_reasoning/comparative_correlative_QA_CxReasoning.tsv": 384,
     "QA_constructional_reasoning/way_manner_QA_CxReasoning.tsv": 140,
-    "o1-preview/comparative_correlative_QA_CxReasoning104.csv": 104,
-    "o1-preview/comparative_correlative_QA_CxReasoning16.csv": 16,
     "o1-preview/way_manner_QA_CxReasoning105.csv": 105,
-    "o1-preview/way_manner_QA_CxReasoning14.csv": 14,
 }
 
 

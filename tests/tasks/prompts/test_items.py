@@ -82,17 +82,9 @@ def test_the_eight_tests_of_a_frame(tmp_path):
     assert len({item.frame_id for item in rendered}) == 1
 
 
-def test_what_a_construction_does_not_have_is_absent(tmp_path):
-    start = TOY.index("  challenge:")
-    inferences, reasonings = TOY[:start], TOY[TOY.index("reasoning:") :]
-    items = load_text(tmp_path, inferences)
-    assert items.inference.challenge == []
-    assert items.reasoning == []
-    (tmp_path / "toy" / "items.yaml").write_text(f"sources: [x]\n{reasonings}")
-    assert load_items("toy", tmp_path).inference is None
-    (tmp_path / "toy" / "items.yaml").write_text("sources: [x]\n")
+def test_a_construction_has_something_to_ask(tmp_path):
     with pytest.raises(ConstructionError, match="inference and reasoning are both absent, so there is nothing to ask"):
-        load_items("toy", tmp_path)
+        load_text(tmp_path, "sources: [x]\n")
 
 
 def test_a_and_b_are_right_equally_often_in_every_test_of_however_many_frames():

@@ -102,10 +102,6 @@ def test_the_wordings_of_others_stand_in_a_file_of_their_own_and_may_say_themsel
     inference = load_prompts(InferencePrompts, tmp_path, "verbatim")
     assert ask_item(ITEM, "other", inference, None, chain_of_thought=False).endswith("/ A cat was awake.")
     assert load_prompts(ReasoningPrompts, tmp_path, "verbatim").neither == "nobody"
-    del theirs["reasoning"]
-    YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
-    with pytest.raises(PromptError, match=r"verbatim\.yaml: reasoning: missing"):
-        load_prompts(InferencePrompts, tmp_path, "verbatim")
     with pytest.raises(PromptError, match=r"verbatim\.yaml: there is no such file"):
         load_prompts(ReasoningPrompts, tmp_path / "none", "verbatim")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nltk import CFG, Nonterminal
 from scipy.stats import chisquare
 
-from conftest import ROOT, TRAIN_CFG
+from conftest import ROOT
 from cxprobe.errors import ConstructionError
 from cxprobe.tasks.recognition.grammar import (
     Shape,
@@ -110,13 +110,6 @@ def test_probabilities_are_those_of_spelling_out_every_derivation(top, below):
     expected = oracle(text)
     assert shapes.keys() == expected.keys()
     assert all(shapes[shape] == pytest.approx(p) for shape, p in expected.items())
-
-
-def test_drawn_strings_have_the_shape_that_was_asked_for():
-    toy = sampler(TRAIN_CFG)
-    for shape in toy.shapes("POS"):
-        leaves = toy.draw("POS", shape, np.random.default_rng(0))
-        assert SPELLING.spell(leaf.terminal for leaf in leaves)[1] == shape
 
 
 def test_draws_follow_the_grammars_distribution_given_the_shape():

@@ -25,7 +25,7 @@ def full(values: range, count: int = 3) -> dict[tuple[str, int, str], int]:
     return dict.fromkeys(product(SPLITS, values, LABELS), count)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     st.dictionaries(st.tuples(st.sampled_from(SPLITS), st.integers(0, 8), st.sampled_from(LABELS)), st.integers(0, 5)),
     st.integers(1, 3),
@@ -51,6 +51,7 @@ def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts
             assert (split, value) in kept | reported
 
 
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.sampled_from(["train", "test"]), st.sampled_from(LABELS)), max_size=30))
 def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
     table = pd.DataFrame([{"id": str(n), "split": split, "label": label} for n, (split, label) in enumerate(kinds)])

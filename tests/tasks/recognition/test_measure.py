@@ -161,7 +161,7 @@ def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
     assert set(both.folds["id"]) == {f"s{number}" for number in range(30)}
 
 
-REPETITIONS = 25
+REPETITIONS = 10
 
 
 def rated(vectors, labels, words, tmp_path, seed):

@@ -138,6 +138,7 @@ def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own()
     assert labelled.unused == 0
 
 
+@settings(max_examples=20)
 @given(st.data())
 def test_a_span_is_from_the_first_to_the_last_word_in_a_slot_in_whatever_order_they_come(data):
     words = ["Now", "she", "gave", "the", "boy", "books", "."]
@@ -206,7 +207,7 @@ def labelled_table(sizes: dict[str, list[int]]) -> pd.DataFrame:
 SIZES = st.lists(st.integers(1, 4), min_size=3, max_size=12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SIZES, SIZES, st.integers(2, 3), st.integers(0, 5))
 def test_no_sequence_is_in_both_parts_and_both_have_both_labels(positive, negative, folds, seed):
     table = labelled_table({"positive": positive, "negative": negative})
@@ -231,7 +232,7 @@ def alike(table: pd.DataFrame) -> list[set[str]]:
     return groups
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(SIZES, SIZES, st.integers(10, 40), st.integers(0, 5))
 def test_documents_that_are_kept_apart_take_all_that_is_linked_to_them_along(positive, negative, urls, seed):
     table = labelled_table({"positive": positive, "negative": negative})
