@@ -232,20 +232,19 @@ def cross_validate(
             "more sentences, or groups that both labels have"
         )
 
-    def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], ProbeError | None]:
+    def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], list[str]]:
         probabilities, of_layer = np.full(len(labels), np.nan), fitting.of(f"layer {layer}")
         try:
             for train, test in cuts:
                 of_fold = fit_and_predict(matrix[train], labels[train], matrix[test], regularisation, of_layer)
                 probabilities[test] = of_fold
         except ProbeError as fault:
-            return np.full(len(labels), np.nan), fault
-        return probabilities, None
+            if faults is None:
+                raise
+            return np.full(len(labels), np.nan), [str(fault)]
+        return probabilities, []
 
     by_layer = for_each_layer(vectors, predict, jobs=jobs, progress=progress)
-    found = [fault for _, fault in by_layer if fault is not None]
-    if found and faults is None:
-        raise found[0]
     if faults is not None:
-        faults += map(str, found)
+        faults += [fault for _, found in by_layer for fault in found]
     return np.stack([probabilities for probabilities, _ in by_layer])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.labels.labels import PersonLabel
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
@@ -93,12 +94,14 @@ class Task:
         title: The title in reports, such as "Minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
         question: The question that its rates answer, of models that are not prompted.
+        items_file: The file of a construction's folder that has its items; "" for a task that has none, or several.
     """
 
     params: ClassVar[type[TaskParams]]
     title: ClassVar[str]
     steps: ClassVar[Sequence[str]]
     question: ClassVar[Question] = "meaning"
+    items_file: ClassVar[str] = ""
 
     @property
     def name(self) -> str:
@@ -124,7 +127,8 @@ class Task:
 
     def items_in(self, construction: str) -> list[str]:
         """Return the entries of ``constructions`` in the section that the files of a construction's folder allow."""
-        return []
+        has_items = self.items_file and (CONSTRUCTIONS_FOLDER / construction / self.items_file).is_file()
+        return [construction] if has_items else []
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Any:
         """Read the items of a construction; None if the task has no files of items.
@@ -143,6 +147,8 @@ class Task:
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that the project has the files that the task's section of params.yaml needs."""
+        for name in getattr(params, self.name).constructions if self.items_file else ():
+            faults.require(f"{self.name}.constructions", name, CONSTRUCTIONS_FOLDER / name / self.items_file)
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the task's files outside of constructions/, such as prompts.

@@ -45,10 +45,7 @@ class InterventionsTask(Task):
     title = "Interventions"
     question = "used"
     steps = ("make", "measure")
-
-    def items_in(self, construction: str) -> list[str]:
-        """Return the construction if it has sentences for interventions."""
-        return [construction] if interventions_file(construction).is_file() else []
+    items_file = "interventions.yaml"
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> LabelledSentences:
         """Read the sentences of a construction."""
@@ -75,10 +72,9 @@ class InterventionsTask(Task):
             faults.attempt(load_neutral)
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that each construction has sentences for interventions."""
+        """Check that each construction has sentences for interventions, and that those to learn on are among them."""
+        super().check_params(params, faults)
         section = params.section(InterventionsParams)
-        for name in section.constructions:
-            faults.require("interventions.constructions", name, interventions_file(name))
         if unknown := {*(section.make.learn or ())} - {*section.constructions}:
             faults.lines.append(
                 f"params.yaml: interventions.make.learn: {', '.join(sorted(unknown))} is not in "

@@ -1,6 +1,5 @@
 """The questions about a construction, in words and as texts to continue, made of its own items and of imported ones."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
@@ -97,30 +96,25 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
                 f"{suggest(unknown[0], known)}"
             )
     items = load_items(construction)
-    rendered = render_inferences(items, construction)
-    pool = list(rendered)
+    pool = render_inferences(items, construction)
     anywhere = _own_sets_of_all(settings)
     for name in known if anywhere else ():
         if name != construction:
             pool += [item for item in render_inferences(load_items(name), name) if item.set in anywhere]
     files = {of: read_inference_file(Path(path), of) for of, path in _inference_files(settings).items()}
-    own = {of: (of, f"{of}{CONTROL}") for of in OWN}
-    inferences: dict[str, Sequence[Inference]] = {
-        of: [item for item in rendered if item.set in own[of]] for of in OWN if of in settings.sets
-    }
-    for of in settings.inference_files:
-        inferences[of] = [item for item in files[of] if item.construction == construction]
+    own = {of: [item for item in pool if item.set.removesuffix(CONTROL) == of] for of in OWN}
+    sources = own | files
+    asked = [*(of for of in OWN if of in settings.sets), *settings.inference_files]
+    inferences = {of: [item for item in sources[of] if item.construction == construction] for of in asked}
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
     for of, multiple in settings.reasoning_files.items():
-        if construction not in multiple.constructions:
-            continue
-        path, rows = Path(multiple.constructions[construction]), Path(multiple.rows) if multiple.rows else None
-        file = read_reasoning_file(path, of, construction, rows=rows)
-        frames = sorted({item.frame_id for item in file})
-        for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
-            reasonings += [item for item in file if item.frame_id == frames[index]]
-    sources = {of: [item for item in pool if item.set in own[of]] for of in OWN}
-    return Material(inferences, reasonings, sources | files)
+        if path := multiple.constructions.get(construction):
+            rows = Path(multiple.rows) if multiple.rows else None
+            file = read_reasoning_file(Path(path), of, construction, rows=rows)
+            frames = sorted({item.frame_id for item in file})
+            for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
+                reasonings += [item for item in file if item.frame_id == frames[index]]
+    return Material(inferences, reasonings, sources)
 
 
 def check_sets(materials: Iterable[Material], settings: MakePrompts) -> None:
@@ -429,10 +423,8 @@ def _of_drawn_premises(
     readings = {item.premise_id: item.reading for item in items}
     if number is None or number >= len(readings):
         return items
-    turns: Counter[str] = Counter()
-    turn_of = {}
-    for premise in generator_for(seed, "questions", *of).permutation(sorted(readings)):
-        turns[readings[premise]] += 1
-        turn_of[premise] = turns[readings[premise]]
-    drawn = sorted(turn_of, key=turn_of.__getitem__)[:number]
+    order = generator_for(seed, "questions", *of).permutation(sorted(readings))
+    shuffled = pd.Series(readings)[order]
+    turns = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable")
+    drawn = set(turns.index[:number])
     return [item for item in items if item.premise_id in drawn]

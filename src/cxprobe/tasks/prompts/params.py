@@ -1,5 +1,6 @@
 """The section prompts of params.yaml: models, items and prompts, and how answers are scored and evaluated."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -231,7 +232,7 @@ class PromptsParams(TaskSection):
 
     @model_validator(mode="after")
     def _ask_what_is_made(self) -> "PromptsParams":
-        made = {
+        made: Mapping[str, Sequence[object]] = {
             "sets": [*self.make.sets, *self.make.files],
             "shots": [shots.number for shots in self.make.shots],
             "chain_of_thought": self.make.chain_of_thought,
@@ -240,7 +241,7 @@ class PromptsParams(TaskSection):
             for key, known in made.items():
                 for value in getattr(asked, key) or ():
                     if value not in known:
-                        hint = suggest(str(value), list(map(str, known)))
+                        hint = suggest(str(value), [str(one) for one in known])
                         raise ValueError(f"llms.{slug}.{key}: '{value}' is not in what prompts.make has{hint}")
         return self
 

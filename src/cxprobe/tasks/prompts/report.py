@@ -110,7 +110,7 @@ def with_published_names(names: PublishedPrompts, table: pd.DataFrame) -> pd.Dat
         names: The paper.
         table: Columns set and examples, the latter joined by "+" where there are several sources.
     """
-    sources = [stems(examples).split("+") for examples in table["examples"]]
+    sources = [[Path(source).stem for source in examples.split("+")] for examples in table["examples"]]
     return table.assign(
         items=table["set"],
         set=table["set"].replace(names.sets),
@@ -345,8 +345,3 @@ def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.D
     if best is not None:
         marks[BEST_BASELINE] = best
     return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)
-
-
-def stems(examples: str) -> str:
-    """Return sources of examples, which "+" joins, without their folders and endings."""
-    return "+".join(Path(source).stem for source in examples.split("+"))

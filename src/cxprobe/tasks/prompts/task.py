@@ -65,7 +65,6 @@ from cxprobe.tasks.prompts.wording import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ITEMS_FILE = "items.yaml"
 SETS: Mapping[str, str] = {
     "templatic": "inference",
     "challenge": "inference, look-alikes",
@@ -83,16 +82,13 @@ class PromptsTask(Task):
     params = PromptsStage
     title = "Prompts"
     steps = ("make", "score", "evaluate")
+    items_file = "items.yaml"
 
     # ---- constructions
 
-    def items_in(self, construction: str) -> list[str]:
-        """Return the construction if it has items."""
-        return [construction] if (CONSTRUCTIONS_FOLDER / construction / ITEMS_FILE).is_file() else []
-
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionItems:
         """Read the items of a construction."""
-        use(CONSTRUCTIONS_FOLDER / entries[0] / ITEMS_FILE)
+        use(CONSTRUCTIONS_FOLDER / entries[0] / self.items_file)
         return load_items(entries[0])
 
     def examples(self, items: ConstructionItems) -> Iterator[Example]:
@@ -128,7 +124,7 @@ class PromptsTask(Task):
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check items.yaml."""
-        faults.read(folder / ITEMS_FILE, lambda: load_items(folder.name), lint_items)
+        faults.read(folder / self.items_file, lambda: load_items(folder.name), lint_items)
 
     def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
         """Write prompts/verbatim.yaml, see `cxprobe.tasks.prompts.verbatim.verbatim_prompts`."""
@@ -147,10 +143,9 @@ class PromptsTask(Task):
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check premises of several constructions, the files of prompts, and every question that is asked for."""
-        paths = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{ITEMS_FILE}"))
-        read = {
-            path: FoundFaults().attempt(load_items, path.parent.name) for path in paths
-        }  # check_construction reports
+        paths = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{self.items_file}"))
+        # check_construction reports their faults.
+        read = {path: FoundFaults().attempt(load_items, path.parent.name) for path in paths}
         for path, of_file in lint_premises({path: items for path, items in read.items() if items}).items():
             faults.lint(path, of_file)
         section = params.section(PromptsParams) if params else None
@@ -169,11 +164,6 @@ class PromptsTask(Task):
         }
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
-
-    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that each construction has items."""
-        for name in params.section(PromptsParams).constructions:
-            faults.require("prompts.constructions", name, CONSTRUCTIONS_FOLDER / name / ITEMS_FILE)
 
     # ---- people
 

@@ -16,7 +16,7 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.constructions.sentences import ALL_SENTENCES, SPLITS
 from cxprobe.corpora.pattern import require_slots
-from cxprobe.errors import CxprobeError, DataError
+from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA
 from cxprobe.labels.labels import PersonLabel
 from cxprobe.results.answers import cluster_lists, read_made_table
@@ -48,10 +48,8 @@ class RecognitionTask(Task):
         from cxprobe.tasks.recognition.grammar import read_grammar
         from cxprobe.tasks.recognition.sentences import load_grammars
 
-        try:
-            sound = load_construction(folder.name)
-        except CxprobeError:  # its faults have been reported
-            sound = load_sound_parts(folder.name)
+        # Its faults have been reported.
+        sound = FoundFaults().attempt(load_construction, folder.name) or load_sound_parts(folder.name)
         described: dict[GrammarSource, object] = {"generated": sound.grammar, "balanced": sound.balanced}
         for source in [source for source, rules in described.items() if rules is not None]:
             of_source = sound.for_source(source)
@@ -72,9 +70,8 @@ class RecognitionTask(Task):
                     faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
             if "construction_span" in sources:
                 faults.attempt(require_slots, name)
-            try:
-                construction = load_construction(name)
-            except CxprobeError:  # its faults have been reported
+            construction = FoundFaults().attempt(load_construction, name)
+            if construction is None:  # its faults have been reported
                 continue
             for source in sources:
                 if source == "generated" and construction.grammar is None:

@@ -32,10 +32,7 @@ class ScenariosTask(Task):
     params = ScenariosStage
     title = "Scenarios"
     steps = ("make", "score")
-
-    def items_in(self, construction: str) -> list[str]:
-        """Return the construction if it has scenarios."""
-        return [construction] if scenarios_file(construction).is_file() else []
+    items_file = "scenarios.yaml"
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Scenarios:
         """Read the scenarios of a construction."""
@@ -61,11 +58,6 @@ class ScenariosTask(Task):
         from cxprobe.tasks.scenarios.checks import lint_scenarios
 
         faults.read(scenarios_file(folder.name), lambda: load_scenarios(folder.name), lint_scenarios)
-
-    def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
-        """Check that each construction has scenarios."""
-        for name in params.section(ScenariosParams).constructions:
-            faults.require("scenarios.constructions", name, scenarios_file(name))
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield what each model reads: every text with its mask once."""
