@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from conftest import ROOT
-from cxprobe.errors import DataError
 from cxprobe.results.rates import rates_of
 from cxprobe.stats import credits_of_margins
 from cxprobe.tasks.scenarios.baselines import baseline_scores
@@ -216,14 +215,6 @@ def test_recency_is_taken_away_by_texts_in_a_tests_own_order_and_by_those_of_the
     accuracy, _ = results("comparative-correlative", recent, own)
     assert [accuracy["none", name] for name in PAPER] == [0, 1, 0, 0]
     assert of(accuracy, "S6") == of(accuracy, "S7") == accuracies
-
-
-def test_scores_of_other_tests_than_those_of_the_file_are_refused(toy_constructions):
-    scenarios = load_scenarios("toy", toy_constructions)
-    items = enumerate_items(scenarios, share=1, seed=1)
-    scores = ask(scenarios, items, favourite)
-    with pytest.raises(DataError, match=r"the scores are of S1, S2, short, but scenarios\.yaml has S1, S2, S3, short"):
-        decide_tests(scores[scores["scenario"] != "S3"], items, scenarios)
 
 
 @pytest.mark.parametrize(("model", "prefers"), [(favourite, True), (rule("let-alone"), False)])

@@ -46,6 +46,7 @@ def facets_of(score: str) -> list[Facet]:
             setting alone.
     """
     decisive = f"asked in {[REPLY, RULE, score]}"
+    of_tests = f"{decisive} and test != ''"
     compared = f"{decisive} and source not in {[*CONTROLS.values()]}"
     return [
         Facet("setting", SETTING, _OF_REPLIES, decisive, has_verdicts=True, is_compared=False),
@@ -55,11 +56,9 @@ def facets_of(score: str) -> list[Facet]:
         Facet("template", ["chain_of_thought", "template"], where=f"{decisive} and template != ''"),
         Facet("reading", ["chain_of_thought", "reading"], where=f"{decisive} and reading != ''"),
         Facet("order", ["chain_of_thought", "order"], where=f"{decisive} and order != ''"),
-        Facet("answerable", ["prompt", "chain_of_thought", "answerable"], where=f"{decisive} and test != ''"),
-        Facet("test", ["chain_of_thought", "answerable", "test"], where=f"{decisive} and test != ''"),
-        Facet(
-            "test_by_prompt", ["prompt", "chain_of_thought", "answerable", "test"], where=f"{decisive} and test != ''"
-        ),
+        Facet("answerable", ["prompt", "chain_of_thought", "answerable"], where=of_tests),
+        Facet("test", ["chain_of_thought", "answerable", "test"], where=of_tests),
+        Facet("test_by_prompt", ["prompt", "chain_of_thought", "answerable", "test"], where=of_tests),
         Facet("score", ["asked", *SETTING], where=f"asked not in {[REPLY, RULE, score, UNDRAWN]}"),
         Facet("all_items", where=f"asked in {[RULE, UNDRAWN]}", of_baselines=True),
     ]
@@ -193,18 +192,9 @@ def evaluate_likelihoods(questions: pd.DataFrame, scores: pd.DataFrame) -> pd.Da
         The questions, once for each score, with the columns asked, the score; answer, the one with the highest value,
         or "" if several have it; outcome, "right", "wrong" or "tied"; credit: 1 for right, and where the right answer
         is one of k that are tied, 1/k; and margin, the value of the right answer less the highest of the others.
-
-    Raises:
-        DataError: The gold answer of a question has no score.
     """
     scores = scores.rename(columns={"score": "asked"}).merge(questions[["id", "gold"]], on="id")
     scores["is_gold"] = scores["answer"] == scores["gold"]
-    unscored = questions.loc[~questions["id"].isin(scores.loc[scores["is_gold"], "id"]), "id"]
-    if len(unscored):
-        raise DataError(
-            f"{len(unscored)} questions have no score for their right answer, such as {unscored.iloc[0]}; "
-            "run measure_prompts again"
-        )
     by = ["id", "asked"]
     best, own = (scores[scores["is_gold"] == is_gold].groupby(by)["value"].max() for is_gold in (False, True))
     highest = scores[scores["value"] == scores.groupby(by)["value"].transform("max")].groupby(by, sort=False)
@@ -231,9 +221,6 @@ def evaluate_baseline(items: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFram
         The items that have answers, in the form of `evaluate_likelihoods`: asked is `RULE`, or `UNDRAWN` where no
         question is about the item, prompt and examples "none", shots 0, chain_of_thought False; item, which is the id;
         and no margin.
-
-    Raises:
-        DataError: The gold answer of an item has no probability.
     """
     asked = items[items["id"].isin(answers["id"])]
     asked = asked.assign(item=asked["id"], prompt=NO_PROMPT, shots=0, examples=NO_PROMPT, chain_of_thought=False)

@@ -246,9 +246,7 @@ class PromptsTask(Task):
     def left_out(self, params: ReportParams) -> list[str]:
         """Return a sentence about the items of others, which are not exported, if there are any."""
         names = ", ".join(params.section(PromptsParams).make.files)
-        what = (
-            f"Items that were read from other people's files ({names}), and questions that show them, are not exported."
-        )
+        what = f"Items from other people's files ({names}), and questions that show them, are not exported."
         return [what] if names else []
 
     def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame]:
