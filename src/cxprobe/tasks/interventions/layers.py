@@ -50,12 +50,8 @@ def measure_model(
     described, seed, processes = model.described, model.seed, model.processes
     asked = {name: prompt_items(described, items, seed, f"models.{model.slug}, {name}") for name, items in made.items()}
     numbers = spaced_layers(len(blocks_of(described)), settings.layers)
-    decisive = (
-        described.fingerprint,
-        described.decisive,
-        computing_code(__name__, "cxprobe.models.intervening"),
-        settings,
-    )
+    code = computing_code(__name__, "cxprobe.models.intervening")
+    decisive = (described.fingerprint, described.decisive, code, settings)
     every = pd.concat(made.values()).to_csv()
     work = {
         layer: scratch_folder(kept, *decisive, seed, processes.kind_of_device, every, layer) / "effects.table"
