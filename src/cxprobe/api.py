@@ -744,7 +744,7 @@ def minimal_pairs(
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
     settings = MakePairs(
         pairs_per_condition=cells,
-        contrasts=Contrasts(tried=0, held_out=1, shuffled=0),  # required by the class; contrasts are not made here
+        contrasts=Contrasts(held_out=1, shuffled=0),  # required by the class; contrasts are not made here
         pseudowords=pseudowords,
         format=format,
         examples=examples,

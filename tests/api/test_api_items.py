@@ -13,7 +13,7 @@ from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell
 
-NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=0)
+NO_CONTRASTS = Contrasts(held_out=1, shuffled=0)
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ ROW = re.compile(r"^\| (.+) \.\.\. \| (\w+) (-[\d.]+) \| (\w+) (-[\d.]+) \| ([+-
 def pairs():
     people = load_people(ROOT / "lexicon" / "people.yaml")
     content = load_contrasts("ditransitive", people, ROOT / "constructions")
-    wanted = Contrasts(tried=0, held_out=1, shuffled=0)
+    wanted = Contrasts(held_out=1, shuffled=0)
     return [
         pair
         for pair in contrast_pairs("ditransitive", content, people, wanted, 2022)

@@ -97,7 +97,7 @@ def cut_down(params: dict[str, Any]) -> None:
     params["scenarios"]["make"]["share"] = 0.002
     pairs["make"] = {
         "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
-        "contrasts": {"tried": 1, "held_out": 2, "shuffled": 1},
+        "contrasts": {"held_out": 2, "shuffled": 1},
         "pseudowords": "random",
         "format": "paper",
         "examples": 0,

@@ -14,9 +14,8 @@ from cxprobe.errors import ConstructionError
 from cxprobe.tasks.pairs.contrast_rates import contrast_rows
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
 from cxprobe.tasks.pairs.params import Contrasts
-from cxprobe.tasks.pairs.sources import CONTRAST
 
-WANTED = Contrasts(tried=40, held_out=40, shuffled=12)
+WANTED = Contrasts(held_out=40, shuffled=1)
 PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
 FILE = """
 slots: {verb: past tense, participle: its participle, met: a neutral verb, theme: what is given}
@@ -33,6 +32,7 @@ frames:
   - {verb: drew, participle: drawn, met: met, theme: map}
 held_out:
   - {verb: knitted, participle: knitted, met: met, theme: scarf}
+  - {verb: cut, participle: cut, met: met, theme: key}
 """
 PAIRS_OF_PAIRS = """
 slots: {verb: past tense, object: an object}
@@ -65,16 +65,16 @@ def contrasts(pairs: pd.DataFrame, margins) -> pd.DataFrame:
     return rows[rows["measure"] == "contrast"]
 
 
-def test_every_cell_comes_in_both_orders_of_two_people_and_held_out_ones_in_the_shuffled_condition(pairs):
+def test_every_cell_comes_in_both_orders_of_two_people_and_as_many_frames_as_are_wanted_in_the_shuffled_condition(pairs):
     counts = pairs.groupby(["item", "sentence"]).size().unstack()
     counts = counts[["construction", "control", "neutral", "rival", "shuffled"]]
     assert (counts.dropna() == 2 * 2 * 2).to_numpy().all()  # contexts, questions, orders
-    assert counts.index[counts["shuffled"].isna()].str.contains("tried").all()
+    assert counts["shuffled"].isna().tolist() == [False, True]
     assert pairs["id"].is_unique
     first = pairs[(pairs["sentence"] == "construction") & (pairs["variant"] == "2b")].iloc[0]
     name, other = first["good"].split()[-1].strip("."), first["bad"].split()[-1].strip(".")
-    assert first["context"] == f"{name} was baked a cake by {other}."
-    assert first["good"] == f" The one who received the cake is {name}."
+    assert first["context"] == f"{name} was knitted a scarf by {other}."
+    assert first["good"] == f" The one who received the scarf is {name}."
 
 
 @given(st.integers(0, 10**6))
@@ -113,18 +113,10 @@ def test_a_model_that_knows_who_gives_has_its_knowledge_left(pairs):
 
 def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path):
     made = contrast_pairs("toy", load(tmp_path, PAIRS_OF_PAIRS), PEOPLE, WANTED, 1)
-    two = [one for one in made if one.groups["sentence"] == "construction" and one.groups["part"] == "tried"]
+    two = [one for one in made if one.groups["sentence"] == "construction"]
     texts = [(one.context.split(" ", 1)[1], one.good, one.bad) for one in two]
     failed, home = " but could not reach it.", " and went home."
-    assert texts == [("kicked at the ball", failed, home), ("kicked the ball", home, failed)]
-
-
-def test_frames_that_are_held_out_stay_the_same_when_others_are_added(tmp_path):
-    fewer = contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)
-    row = "  - {verb: made, participle: made, met: met, theme: hat}\nheld_out:"
-    more = contrast_pairs("toy", load(tmp_path, FILE.replace("held_out:", row)), PEOPLE, WANTED, 1)
-    held_out = [[one for one in some if one.groups["part"] == "held_out"] for some in (fewer, more)]
-    assert held_out[0] == held_out[1]
+    assert texts == [("hacked at the branch", failed, home), ("hacked the branch", home, failed)]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +140,3 @@ def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_pat
         load(tmp_path, FILE.replace(old, new))
     assert message in str(fault.value)
     assert "contrasts.yaml, line " in str(fault.value)
-
-
-def test_pairs_of_contrasts_say_so(pairs):
-    assert set(pairs["tests"]) == {CONTRAST}

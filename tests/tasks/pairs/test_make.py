@@ -67,7 +67,7 @@ def test_the_members_of_an_item_are_worded_as_the_templates_say(tmp_path):
     assert len({pair.item for pair in members.values()}) == 1
 
 
-NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=0)
+NO_CONTRASTS = Contrasts(held_out=1, shuffled=0)
 FORM = """\
 tests: form
 slots: {{one: {{gloss: a noun}}, article: {{gloss: its article}}, other: {{gloss: another}}}}
@@ -180,7 +180,7 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
 def settings(meaning=4, pseudowords="random", format="paper", examples=0, form=1) -> MakePairs:
     pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
     return MakePairs(
-        contrasts=Contrasts(tried=0, held_out=1, shuffled=0),
+        contrasts=Contrasts(held_out=1, shuffled=0),
         pairs_per_condition=pairs_per_condition,
         pseudowords=pseudowords,
         format=format,

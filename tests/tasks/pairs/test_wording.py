@@ -9,14 +9,14 @@ from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell
 from cxprobe.tasks.pairs.wording import wording_of
 
-NO_CONTRASTS = Contrasts(tried=0, held_out=1, shuffled=0)
+NO_CONTRASTS = Contrasts(held_out=1, shuffled=0)
 FORMATS = ["statement", "continuation"]
 
 
 def settings(format: str = PAPER_FORMAT, examples: int = 0) -> MakePairs:
     pairs_per_condition = PerCell(meaning=2, form=1, control=2)
     return MakePairs(
-        contrasts=Contrasts(tried=0, held_out=1, shuffled=0),
+        contrasts=Contrasts(held_out=1, shuffled=0),
         pairs_per_condition=pairs_per_condition,
         pseudowords=None,
         format=format,

@@ -5,27 +5,13 @@ import pandas as pd
 
 from cxprobe.results.contrast_verdicts import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.results.findings import estimate_of
-from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF, OF_CONTROL, OF_DIFFERENCE
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.pairs.sources import FRAME
 
-TRIED = "tried"
-"""The facet of the conditions of the frames that the design was tried on; `CONDITION` is of those held out."""
-CONTRAST_FACETS = (
-    Facet(
-        CONDITION,
-        ["sentence"],
-        ("contrast", "above_zero"),
-        "part == 'held_out'",
-        has_verdicts=True,
-        is_compared=False,
-    ),
-    Facet(TRIED, ["sentence"], ("contrast", "above_zero"), "part == 'tried'", is_compared=False),
-)
 SUM = "sum"
 """The score of a contrast: the log probability of the whole text."""
-_OF_FRAME = ["construction", "tests", "words", "part", "item", FRAME, "noun_type", "scheme", "score"]
+_OF_FRAME = ["construction", "tests", "words", "item", FRAME, "noun_type", "scheme", "score"]
 
 
 def contrast_rows(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -49,7 +35,7 @@ def contrast_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     long = long.assign(origin="own", deciding=False, balanced=False)
     signs = credits_of_margins(long["margin"].to_numpy(np.float64))
     contrasts = long.assign(measure="contrast", accuracy=long["margin"])
-    sums_up = (long["sentence"] == "construction") & (long["part"] == "held_out")
+    sums_up = long["sentence"] == "construction"
     above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, balanced=sums_up)
     return pd.concat([contrasts, above], ignore_index=True)
 

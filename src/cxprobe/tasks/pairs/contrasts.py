@@ -33,7 +33,6 @@ PEOPLE = ("N1", "N2")
 Condition: TypeAlias = Literal["construction", "control", "neutral", "rival", "deleted", "shuffled"]
 SHUFFLED: Condition = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
-Part: TypeAlias = Literal["tried", "held_out"]
 Order: TypeAlias = Literal["original", "switched"]
 NAMES = ("female-name", "male-name")
 """The noun types of lexicon/people.yaml that have the given names; frames take turns with them."""
@@ -229,7 +228,7 @@ def _faults_of_rows(content: ContrastsFile, people: People) -> Iterator[Fault]:
 
 
 def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Contrasts, seed: int) -> list[Pair]:
-    """Return the pairs of all contrasts of a construction.
+    """Return the pairs of the contrasts of a construction, of the frames that are held out.
 
     Each frame has two given names of one gender, drawn so that all names are used equally often.
 
@@ -237,30 +236,23 @@ def contrast_pairs(name: str, content: ContrastsFile, people: People, wanted: Co
         name: The construction.
         content: Its contrasts.
         people: The nouns and pronouns.
-        wanted: How many frames of each part, and how many of those held out have a shuffled condition.
+        wanted: How many frames, and how many of these have a shuffled condition.
         seed: The project's seed.
     """
     pairs: list[Pair] = []
-    parts: Mapping[Part, Sequence[Row]] = {
-        "tried": content.frames[: wanted.tried],
-        "held_out": content.held_out[: wanted.held_out],
-    }
-    for part, rows in parts.items():
-        rng = generator_for(seed, name, CONTRASTS, part)
-        turns = {kind: rng.permutation(people.types[kind].nouns).tolist() for kind in NAMES}
-        for number, row in enumerate(rows):
-            kind = NAMES[number % 2]
-            drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
-            pronouns = people.pronouns[people.types[kind].pronouns[0]]
-            is_shuffled = part == "held_out" and number < wanted.shuffled
-            seed_of_words = int(rng.integers(2**32)) if is_shuffled else None
-            frame = f"{name} {CONTRASTS} {part} {number}"
-            for cell in filled_cells(content, row, drawn, pronouns, seed_of_words):
-                groups = {"construction": name, "tests": CONTRAST, "words": CONTRASTS, "variant": cell.cell}
-                groups |= {"sentence": cell.condition, "noun_type": "", "order": cell.order, "part": part}
-                id_ = f"{frame.replace(' ', '-')}-{cell.condition}-{cell.cell}-{cell.order}"
-                clusters = {"frame": frame}
-                pairs.append(Pair(id_, frame, cell.context, cell.right, cell.wrong, groups, clusters))
+    rng = generator_for(seed, name, CONTRASTS, "held_out")
+    turns = {kind: rng.permutation(people.types[kind].nouns).tolist() for kind in NAMES}
+    for number, row in enumerate(content.held_out[: wanted.held_out]):
+        kind = NAMES[number % 2]
+        drawn = [turns[kind][(number - number % 2 + seat) % len(turns[kind])] for seat in (0, 1)]
+        pronouns = people.pronouns[people.types[kind].pronouns[0]]
+        seed_of_words = int(rng.integers(2**32)) if number < wanted.shuffled else None
+        frame = f"{name} {CONTRASTS} held_out {number}"
+        for cell in filled_cells(content, row, drawn, pronouns, seed_of_words):
+            groups = {"construction": name, "tests": CONTRAST, "words": CONTRASTS, "variant": cell.cell}
+            groups |= {"sentence": cell.condition, "noun_type": "", "order": cell.order}
+            id_ = f"{frame.replace(' ', '-')}-{cell.condition}-{cell.cell}-{cell.order}"
+            pairs.append(Pair(id_, frame, cell.context, cell.right, cell.wrong, groups, {"frame": frame}))
     return pairs
 
 

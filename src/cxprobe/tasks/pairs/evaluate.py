@@ -15,11 +15,12 @@ from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, NgramFeatures, PairClassifier
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
+from cxprobe.results.contrast_verdicts import CONDITION
 from cxprobe.results.rates import ALL, Facet, rates_of
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, mean_by, rate_by
 from cxprobe.tasks.pairs.balance import CELL, with_balance
-from cxprobe.tasks.pairs.contrast_rates import CONTRAST_FACETS, SUM, contrast_rows, with_contrast_verdicts
+from cxprobe.tasks.pairs.contrast_rates import SUM, contrast_rows, with_contrast_verdicts
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
 from cxprobe.tasks.pairs.sources import CONTRAST, CONTRASTS, FRAME, OWN_PAIRS, first_items, with_units
 
@@ -28,7 +29,7 @@ RULE_SCORE, ASKED = "preference", "asked"  # scores
 REPLIES = ("consistency", "position_bias", "unparsed", "failed")
 """Measures of replies in words beside their accuracy, see `cxprobe.tasks.pairs.replies`."""
 _ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what has two orders
-KEPT = ("deciding", "balanced", "tests", "origin", "order", "place", "pair_item", "part", "margin")
+KEPT = ("deciding", "balanced", "tests", "origin", "order", "place", "pair_item", "margin")
 """Columns of the responses beside those of facets: whether the scheme and score decide; whether no single answer is
 always right in the pair's cell; groups of the pair and its item (pair_item); and the margin of a decision."""
 FACETS = (
@@ -55,7 +56,7 @@ FACETS = (
     Facet("score", ["scheme", "score"], where="balanced and not deciding and way == ''", in_git=False),
     Facet("way", ["way"], where="way != '' and layer == ''"),
     Facet("layer", ["layer"], where="layer != ''", steps=True),
-    *CONTRAST_FACETS,
+    Facet(CONDITION, ["sentence"], ("contrast", "above_zero"), has_verdicts=True, is_compared=False),
 )
 # Of the pairs of all constructions together that do not test meaning.
 _APART = (
@@ -64,7 +65,7 @@ _APART = (
 )
 _OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
 _PLACE = ["model", "construction", "source"]
-_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", "control", "part", UNIT)
+_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", "control", UNIT)
 _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys([*_OF_OWN_PAIRS, "gold", "chosen"], ""),
     **dict.fromkeys(["margin", "chance"], np.nan),

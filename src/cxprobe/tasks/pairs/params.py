@@ -54,12 +54,10 @@ class PerCell(Closed):
 class Contrasts(Closed):
     """Frames of contrasts (contrasts.yaml), of each construction from the first on."""
 
-    tried: Annotated[int, Field(ge=0)]
-    """Of those that the design was tried on."""
     held_out: Count
-    """Of those that no model was tried on; the verdicts rest on these."""
+    """Of those that no model was tried on."""
     shuffled: Annotated[int, Field(ge=0)]
-    """Of those held out, to which the words of the construction's contexts in random order are one more condition."""
+    """Of these, to which the words of the construction's contexts in random order are one more condition."""
 
 
 class AskedPairs(Closed):
@@ -72,7 +70,7 @@ class AskedPairs(Closed):
     form: Count | None = None
     control: Count | None = None
     contrast: Count | None = None
-    """Frames of each part of contrasts."""
+    """Frames of contrasts."""
 
 
 class ProbedModel(Closed):

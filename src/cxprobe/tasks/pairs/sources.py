@@ -67,7 +67,7 @@ def first_items(pairs: pd.DataFrame, asked: AskedPairs) -> pd.DataFrame:
     if not most:
         return pairs
     items = pairs.drop_duplicates("item")
-    kinds = [name for name in ("construction", "tests", "words", "noun_type", "part") if name in items]
+    kinds = [name for name in ("construction", "tests", "words", "noun_type") if name in items]
     number = items.groupby(kinds).cumcount()
     return pairs[pairs["item"].isin(items.loc[number < items["tests"].map(most).fillna(inf), "item"])]
 

@@ -69,7 +69,7 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
         ConstructionError: There is no such construction, it has neither of the two, or a file has faults.
     """
     items = frames * ITEMS_OF_FORM
-    wanted = Contrasts(tried=0, held_out=frames, shuffled=0)
+    wanted = Contrasts(held_out=frames, shuffled=0)
     cells = PerCell(meaning=items, form=items, control=items)
     make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None, format=PAPER_FORMAT, examples=0)
     parts = []

@@ -262,7 +262,7 @@ class PairsTask(Task):
         responses = inputs.responses(self.name)
         of_it = responses[(responses["model"] == finding.model) & (responses["construction"] == finding.construction)]
         of_it = of_it[(of_it["measure"] == "contrast") & (of_it["sentence"] == "construction")]
-        of_it = of_it[of_it["part"] == "held_out"].sort_values("value", ascending=False)
+        of_it = of_it.sort_values("value", ascending=False)
         pairs = read_table(inputs.stage.use(made_file(finding.construction, CONTRASTS)))
         first = pairs[pairs["sentence"] == "construction"].drop_duplicates("item").set_index("item")
         for name, value in zip(of_it["pair_item"], of_it["value"], strict=True):
