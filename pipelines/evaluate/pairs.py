@@ -38,8 +38,8 @@ from cxprobe.tasks.pairs.ways import with_ways
 def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     section, members = stage.params.pairs, task_members(stage.params)
     made = {source: read_made([stage.use(path) for path in files]) for source, files in made_files(section).items()}
-    own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "control", "context"]))
-    meaning = own[own["tests"] == "meaning"]
+    own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "context"]))
+    meaning = own.loc[own["tests"] == "meaning", "construction"].unique().tolist()
     tests_of = dict(own.loc[own["tests"] != CONTRAST, ["construction", "tests"]].drop_duplicates().to_numpy())
     check_contexts(own, section.evaluate.score)
     published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED] if len(own) else []
@@ -94,11 +94,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         question_of=partial(question_of, tests_of=tests_of, contrasts=section.contrasts),
         pool=pool,
         further=further_rates,
-        override=partial(
-            override,
-            control_of=dict(meaning[["construction", "control"]].drop_duplicates().to_numpy()),
-            members=members,
-        ),
+        override=partial(override, meaning=meaning, members=members),
         tables=tables,
         kept=KEPT,
         inside=inside,

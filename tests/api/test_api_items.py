@@ -30,9 +30,8 @@ def test_pairs_are_those_of_the_stage():
         pairs_per_condition=cells,
         pseudowords=None,
         format="paper",
-        examples=0,
     )
-    expected = build_pairs("let-alone", {"let-alone": content}, people, settings, 7).pairs
+    expected = build_pairs("let-alone", content, people, settings, 7).pairs
     pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", pairs_per_condition=3, seed=7), expected)
 
 

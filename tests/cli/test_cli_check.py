@@ -170,12 +170,9 @@ def test_all_files_to_import_are_told_at_once(folder):
     ]
 
 
-def test_pairs_of_meaning_without_a_control_that_is_asked_are_told(folder):
-    file = folder / "constructions" / "toy" / "pairs.yaml"
-    said = "so no rate will say whether a model knows toy"
-    assert f"{file.relative_to(folder)}: has no control, {said}" in CliRunner().invoke(app, ["check"]).output
-    file.write_text(f"control: plain\n{file.read_text()}")
-    assert f"plain is not in pairs.constructions, {said}" in CliRunner().invoke(app, ["check"]).output
+def test_a_construction_whose_meaning_is_asked_for_by_single_pairs_alone_is_told(folder):
+    said = "toy is not in pairs.contrasts, so no rate will say whether a model knows toy"
+    assert said in CliRunner().invoke(app, ["check"]).output
 
 
 def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):

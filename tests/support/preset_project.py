@@ -100,7 +100,6 @@ def cut_down(params: dict[str, Any]) -> None:
         "contrasts": {"held_out": 2, "shuffled": 1},
         "pseudowords": "random",
         "format": "paper",
-        "examples": 0,
     }
     if pairs["ask"]:
         pairs["ask"]["pairs_per_construction"] = 1

@@ -56,15 +56,9 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
             update={content.tests: len(content.frames)}
         )
         for format_ in (PAPER_FORMAT, *content.formats):
-            examples = 0 if format_ == PAPER_FORMAT else 2
-            changed = {
-                "pairs_per_condition": pairs_per_condition,
-                "pseudowords": "random",
-                "format": format_,
-                "examples": examples,
-            }
+            changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": "random", "format": format_}
             settings = params.pairs.make.model_copy(update=changed)
-            table = build_pairs(name, contents, people, settings, params.seed).pairs
+            table = build_pairs(name, content, people, settings, params.seed).pairs
             texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]
             yield f"pairs, {format_}", name, hash_of(texts.to_numpy().tolist())
 

@@ -75,10 +75,10 @@ VERDICTS: Mapping[str, Verdict] = {
     ),
     "no_control": Verdict(
         "untold",
-        "cannot be told, no control",
-        "of meaning: the construction has no control, or the model was not asked it, so that a wrong answer may be due "
-        "to the format and a right one to something else; `control:` in pairs.yaml names one",
-        "It cannot be told whether {model} {does}: it is right {rate}, and there is no control.",
+        "cannot be told by single pairs",
+        "of meaning, by single pairs: they have no control of what decides besides the meaning, such as a liking for a "
+        "name; verdicts on meaning rest on contrasts",
+        "It cannot be told by single pairs whether {model} {does}: it is right {rate}.",
     ),
     "no_difference": Verdict(
         "untold",
@@ -105,9 +105,9 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
     "knows": Verdict(
         "found",
         "knows",
-        "the control is passed: the same questions about what is said in plain words are answered above chance, in "
-        "both orders too; so are those about the construction, and better than by the best baseline that ran. Of "
-        "contrasts: the control is above 0, and the construction is above 0, above the neutral condition and above the "
+        "the control is passed: the same questions about what is said in plain words are answered above chance; "
+        "so are those about the construction, and better than by the best baseline that ran. Of contrasts: "
+        "the control is above 0, and the construction is above 0, above the neutral condition and above the "
         "rival, after Holm's correction over the constructions of the model",
         "{model} {does}, more than {beyond}: {rate}.",
     ),
@@ -152,8 +152,7 @@ def with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequenc
     Args:
         rates: The columns of `cxprobe.results.schema.RATES` but verdict. Where the task knows more: has_verdict,
             whether there may be one; verdict, which it has decided itself ("" elsewhere); prefers, whether the model
-            has a fixed preference; is_above, whether it is above chance, if other rates count too; passes_control,
-            whether the control is passed, None where there is none.
+            has a fixed preference; passes_control, whether the control is passed, None where there is none.
         facets: Those of the task; some have verdicts.
         members: The models; baselines have no verdict.
 
@@ -178,7 +177,7 @@ def _verdict(row: Mapping[Any, Any]) -> str:
         return "smoke_test"
     if decided:
         return str(decided)
-    is_above = row.get("is_above", row["low"] > row["chance"])
+    is_above = row["low"] > row["chance"]
     beats = beats_baseline(row)
     if passes_control is not None:
         if is_above and not beats:

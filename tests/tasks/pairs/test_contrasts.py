@@ -65,7 +65,7 @@ def contrasts(pairs: pd.DataFrame, margins) -> pd.DataFrame:
     return rows[rows["measure"] == "contrast"]
 
 
-def test_every_cell_comes_in_both_orders_of_two_people_and_as_many_frames_as_are_wanted_in_the_shuffled_condition(pairs):
+def test_every_cell_comes_in_both_orders_of_two_people_and_the_first_frames_in_the_shuffled_condition(pairs):
     counts = pairs.groupby(["item", "sentence"]).size().unstack()
     counts = counts[["construction", "control", "neutral", "rival", "shuffled"]]
     assert (counts.dropna() == 2 * 2 * 2).to_numpy().all()  # contexts, questions, orders

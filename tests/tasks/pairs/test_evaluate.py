@@ -7,10 +7,10 @@ from evaluated_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, rates_of_
 from evaluated_pairs import own as how_to_judge
 
 from cxprobe.errors import DataError
-from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
+from cxprobe.models.params import ContinuationAlone, Member, ModelSpec, NgramFeatures, PairClassifier
 from cxprobe.models.texts import token_table
 from cxprobe.stats import estimate_rate, rate_by
-from cxprobe.tasks.pairs.evaluate import decide_pairs, pairs_for, question_of
+from cxprobe.tasks.pairs.evaluate import decide_pairs, override, pairs_for, question_of
 
 DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
 
@@ -31,13 +31,12 @@ def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_bia
     table = scored(lambda _, kind, variant, order: 1.0 if order == "original" else -1.0)
     assert rate_by(table, "accuracy", ["noun_type"])["accuracy"].tolist() == [0.5, 0.5]
     rates = rates_of_pairs(responses_of({"m": table.assign(**DECIDING)})).xs("m", level="model")
-    compared = rates.loc["toy", "real", "compared_noun_type"].swaplevel()
-    order = compared.loc["bias"].filter(like="order", axis=0)
-    assert order["value"].tolist() == [1, 1]
-    assert (order["low"] > 0.3).all()
-    assert order["n"].tolist() == [80, 80]  # each of 40 items in both variants
-    assert compared.loc["changed"].filter(like="order", axis=0)["value"].tolist() == [1, 1]
-    assert compared.loc["bias"].filter(like="variant", axis=0)["value"].tolist() == [0, 0]
+    compared = rates.loc["toy", "real", "compared"].swaplevel()
+    order = compared.loc["bias", "order"]
+    assert (order["value"], order["n"]) == (1, 160)  # each of 80 items in both variants
+    assert order["low"] > 0.3
+    assert compared.loc["changed", "order"]["value"] == 1
+    assert compared.loc["bias", "variant"]["value"] == 0
 
 
 def test_a_preference_for_names_is_never_right_in_both_orders_and_has_no_margin_while_knowledge_has_both():
@@ -96,8 +95,7 @@ def test_rates_are_those_of_their_groups_and_those_of_several_models_are_those_o
                 assert row["decides"] == (facet == "")
         alone = rates_of_pairs(responses_of({model: table}))
         pd.testing.assert_frame_equal(rates.xs(model, level="model"), alone.xs(model, level="model"))
-    levels = rates.loc["toy", "real", "compared_noun_type"].index.get_level_values("level").unique()
-    assert set(levels) == {f"{way}.{kind}" for way in ("order", "variant") for kind in ("female", "male")}
+    assert set(rates.loc["toy", "real", "compared"].index.get_level_values("level")) == {"order", "variant"}
 
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])
@@ -158,3 +156,74 @@ def test_a_rate_answers_the_question_of_its_pairs_and_contrasts_stand_for_single
     assert [answered("a"), answered("a", "contrasts", "above_zero"), answered("b")] == ["", "meaning", "meaning"]
     assert [answered("a-form"), answered("plain"), answered("b", measure="both_orders")] == ["form", "", ""]
     assert answered("tense_past", "blimp") == "blimp"
+
+
+def answered(construction, tests, right):
+    """Return decided pairs of a model that is right in some variants: (variant, order) -> credit."""
+    frames = [f"{construction} {frame}" for frame in range(24)]
+    items = crossed(order=["original", "switched"], cluster_frame=frames, variant=["A", "B"])
+    items = items.assign(construction=construction, tests=tests)
+    items["accuracy"] = [right(*key) for key in zip(items["variant"], items["order"], strict=True)]
+    ids = items["cluster_frame"] + items["variant"] + items["order"]
+    deciding = {"scheme": "pll", "score": "sum", "deciding": True, "balanced": True, "margin": 0.0}
+    return items.assign(id=ids, item=items["cluster_frame"], **deciding)
+
+
+def test_variants_that_a_trained_bag_of_words_answers_stay_out_of_rates_of_several_constructions():
+    counts = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
+    words = Member("words", PairClassifier(kind="pair_classifier", folds=5, counts=counts), "panel")
+    asked = answered("giving", "meaning", lambda variant, _: 1.0 if variant == "A" else 0.5)
+    other = answered("plain", "control", lambda *_: 1.0)  # words may answer a control
+    decided = {"words": pd.concat([asked, other]), "other": pd.concat([asked.assign(accuracy=1.0), other])}
+    responses = responses_of(decided)
+    rates = rates_of_pairs(responses, [words]).xs(("", "accuracy"), level=["facet", "measure"])
+    assert rates.loc[("all", "real", "", "words"), "n"] == 48  # variant B alone
+    assert rates.loc[("giving", "real", "", "words"), "n"] == 96
+
+
+def test_an_item_of_form_is_right_in_every_variant_or_not():
+    def right(variant, order):
+        return float(variant == "A" or order == "switched")
+
+    form = answered("giving", "form", right).query("order == 'original'")
+    place = ("giving", "real", "", "", "every_variant", "m")
+    assert rates_of_pairs(responses_of({"m": form})).loc[place, "value"] == 0.0
+    form = form.assign(accuracy=np.where(form["cluster_frame"] == "giving 0", 1.0, form["accuracy"]))
+    row = rates_of_pairs(responses_of({"m": form})).loc[place]
+    assert (row["value"], row["n"], row["decides"]) == (pytest.approx(1 / 24), 24, False)
+    assert row["chance"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("of_b", "verdict"),
+    [(24, ""), (6, "some_variants")],  # of 24 items in variant B; guesses get a quarter in both
+)
+def test_form_is_above_chance_only_if_it_is_in_all_variants_together(of_b, verdict):
+    form = answered("giving", "form", lambda *_: 1.0).query("order == 'original'")
+    number = form["cluster_frame"].str.split().str[-1].astype(int)
+    form = form.assign(accuracy=np.where((form["variant"] == "B") & (number >= of_b), 0.0, 1.0))
+    rates = rates_of_pairs(responses_of({"m": form})).reset_index()
+    nothing = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], np.nan)
+    result = override(rates.assign(baseline="", **nothing), [], [])
+    whole = result[(result["facet"] == "") & (result["construction"] == "giving")].set_index("measure")
+    assert whole.loc["accuracy", "low"] > 0.5
+    assert (whole.loc["accuracy", "verdict"], whole.loc["every_variant", "has_verdict"]) == (verdict, False)
+
+
+def test_single_pairs_of_meaning_have_no_verdict_and_those_in_both_orders_the_difference_of_the_accuracy():
+    items = pd.concat(
+        [answered(name, tests, lambda *_: 1.0) for name, tests in (("giving", "meaning"), ("go", "form"))]
+    )
+    rates = rates_of_pairs(responses_of({"m": items})).reset_index()
+    known = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], 0.5)
+    is_accuracy = rates["measure"] == "accuracy"
+    rates = rates.assign(baseline="words", **{name: np.where(is_accuracy, one, np.nan) for name, one in known.items()})
+    result = override(rates, ["giving"], [])
+    whole = result[(result["facet"] == "") & (result["source"] == "real")].set_index(["construction", "measure"])
+    assert whole["verdict"].xs("go").unique().tolist() == [""]
+    assert whole["verdict"].xs("giving").unique().tolist() == ["no_control"]
+    assert whole.loc[("giving", "both_orders"), "difference"] == 0.5
+    right_in_one = answered("giving", "meaning", lambda variant, _: float(variant == "A"))
+    rates = rates_of_pairs(responses_of({"m": right_in_one})).reset_index()
+    result = override(rates.assign(baseline="", **dict.fromkeys(known, np.nan)), [], [])
+    assert result[(result["facet"] == "") & (result["measure"] == "accuracy")]["prefers"].any()

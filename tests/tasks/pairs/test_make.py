@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_pairs import load_toy
+from toy_pairs import load_all, load_toy
 
 from conftest import PAIRS, PEOPLE
 from cxprobe.constructions.people import load_people
@@ -67,7 +67,6 @@ def test_the_members_of_an_item_are_worded_as_the_templates_say(tmp_path):
     assert len({pair.item for pair in members.values()}) == 1
 
 
-NO_CONTRASTS = Contrasts(held_out=1, shuffled=0)
 FORM = """\
 tests: form
 slots: {{one: {{gloss: a noun}}, article: {{gloss: its article}}, other: {{gloss: another}}}}
@@ -177,43 +176,58 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
     assert table.loc["a", ["field", "cluster_verb", "cluster_item"]].tolist() == ["go", "go", "a"]
 
 
-def settings(meaning=4, pseudowords="random", format="paper", examples=0, form=1) -> MakePairs:
+def settings(meaning=4, pseudowords="random", format="paper", form=1) -> MakePairs:
     pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
     return MakePairs(
         contrasts=Contrasts(held_out=1, shuffled=0),
         pairs_per_condition=pairs_per_condition,
         pseudowords=pseudowords,
         format=format,
-        examples=examples,
     )
 
 
 def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
     toy = load_toy(tmp_path)
-    named = {"toy": toy[0]}, toy[1]
-    built = build_pairs("toy", *named, settings(), seed=0)
+    built = build_pairs("toy", *toy, settings(), seed=0)
     # Two of words, two variants, two orders, two noun types, four pairs a cell.
     assert (len(built.pairs), built.pairs["item"].nunique(), built.cells_not_filled) == (64, 16, 0)
     assert built.pseudowords["word"].tolist() == ["baked", "poured", "sang"]
     real = built.pairs[built.pairs["words"] == "real"]
     assert real["id"].tolist() == [pair.id for pair in render_pairs("toy", *toy, 4, seed=0)]
-    assert build_pairs("toy", *named, settings(pseudowords=None), seed=0).pairs.equals(real)
+    assert build_pairs("toy", *toy, settings(pseudowords=None), seed=0).pairs.equals(real)
 
 
 def test_a_cell_that_cannot_be_filled_is_told(tmp_path):
     content, people = load_toy(tmp_path)
-    built = build_pairs("toy", {"toy": content}, people, settings(meaning=10, pseudowords=None), seed=0)
+    built = build_pairs("toy", content, people, settings(meaning=10, pseudowords=None), seed=0)
     sizes = built.pairs.groupby(["noun_type", "variant", "order"]).size()
     assert set(sizes["job"]) == {9}  # three frames and three nouns make nine items
     assert set(sizes["name"]) == {10}
     assert built.cells_not_filled == len(sizes["job"])
 
 
+@pytest.mark.parametrize("format_", ["statement", "continuation"])
+def test_a_format_changes_the_second_text_of_sets_whose_people_are_exchanged_and_nothing_else(format_):
+    contents, people = load_all()
+    for name, content in contents.items():
+        paper, other = (
+            build_pairs(name, content, people, settings(2, None, one), 1).pairs for one in ("paper", format_)
+        )
+        assert (format_ in content.formats) == content.switched
+        if content.switched:
+            assert (set(other["format"]), set(other["origin"])) == ({format_}, {"own"})
+            assert (other["good"] != paper["good"]).all()
+            changed = ["id", "good", "bad", "format", "origin", "cluster_wording"]
+            paper, other = paper.drop(columns=changed), other.drop(columns=changed)
+        pd.testing.assert_frame_equal(paper, other)
+
+
 @pytest.fixture(scope="module")
 def pairs():
     people = load_people()
     contents = {name: load_pairs(name, people) for name in ("ditransitive", "npi-licensing")}
-    made = [build_pairs(name, contents, people, settings(meaning=5, form=6), 2022).pairs for name in contents]
+    how = settings(meaning=5, form=6)
+    made = [build_pairs(name, content, people, how, 2022).pairs for name, content in contents.items()]
     return pd.concat(made, ignore_index=True)
 
 

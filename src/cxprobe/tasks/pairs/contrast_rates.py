@@ -52,15 +52,16 @@ def with_differences(contrasts: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return rates with the verdict on each construction that has contrasts, and the rates beside it.
+    """Return rates with the verdict on each construction that has contrasts ("" elsewhere), and the rates beside it.
 
     The rows of the construction, of both measures, get control (the rate of the condition control) and baseline, the
     name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
-    nats, on the row of the contrast.
+    nats, on the row of the contrast. has_verdict is False for the other conditions.
     """
-    of_conditions = rates[rates["facet"] == CONDITION]
-    result = rates.assign(verdict="")
-    result["has_verdict"] &= (rates["facet"] != CONDITION) | (rates["level"] == "construction")
+    is_condition = rates["facet"] == CONDITION
+    result = rates.assign(verdict="", **dict.fromkeys(OF_CONTROL, np.nan))
+    result["has_verdict"] = ~is_condition | (rates["level"] == "construction")
+    of_conditions = rates[is_condition]
     for _, of_model in of_conditions.groupby("model", sort=False):
         effects: dict[str, Effects] = {}
         for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):

@@ -17,7 +17,7 @@ from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.contrast_verdicts import CONDITION
 from cxprobe.results.rates import ALL, Facet, rates_of
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
+from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_DIFFERENCE, RESPONSES
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, mean_by, rate_by
 from cxprobe.tasks.pairs.balance import CELL, with_balance
 from cxprobe.tasks.pairs.contrast_rates import SUM, contrast_rows, with_contrast_verdicts
@@ -65,7 +65,7 @@ _APART = (
 )
 _OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
 _PLACE = ["model", "construction", "source"]
-_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", "control", UNIT)
+_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", UNIT)
 _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys([*_OF_OWN_PAIRS, "gold", "chosen"], ""),
     **dict.fromkeys(["margin", "chance"], np.nan),
@@ -382,9 +382,9 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
         responses: What `pool_pairs` returns.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of biases the facets are compared (order or
-        variant) and compared_noun_type. The facets tests and tests_way have what is no meaning, all constructions
-        together; the facet origin the pairs of the published design.
+        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of biases the facet is compared (order or
+        variant). The facets tests and tests_way have what is no meaning, all constructions together; the facet origin
+        the pairs of the published design.
     """
     if (responses["tests"] == "").all():  # of benchmarks
         return pd.DataFrame()
@@ -426,9 +426,6 @@ def _rates_of_biases(decisions: pd.DataFrame) -> list[pd.DataFrame]:
     for column, part in (("order", both), ("variant", both[both["origin"] == "paper"])):
         two_ways = part[part.groupby("own_construction")[column].transform("nunique") == 2]
         parts.append(biases(two_ways, column, [*KEYS]).assign(facet="compared", level=column))
-        by_noun_type = biases(two_ways, column, [*KEYS, "noun_type"])
-        level = column + "." + by_noun_type.pop("noun_type")
-        parts.append(by_noun_type.assign(facet="compared_noun_type", level=level))
     return parts
 
 
@@ -448,7 +445,7 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
         decisions: Decisions on constructions that have two ways of asking. Items of which only one was decided, as of
             a model that replies in words, are left out.
         column: "order" or "variant".
-        by: The columns that make the groups, such as noun_type.
+        by: The columns that make the groups.
 
     Returns:
         The columns of ``by``; measure, bias or changed; value, low, high, n, ties and chance.
@@ -492,34 +489,45 @@ def fixed_preferences(rates: pd.DataFrame) -> "pd.Index[Any]":
     return places.size().index[(places["high"].first() < HALF) & (places["low"].last() > HALF)]
 
 
-def override(rates: pd.DataFrame, control_of: Mapping[str, str], members: Sequence[Member]) -> pd.DataFrame:
-    """Return rates with controls, fixed preferences, and the baseline of both orders.
+def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Member]) -> pd.DataFrame:
+    """Return rates with the verdicts that do not follow from the rate alone, and the baseline of both orders.
+
+    On meaning single pairs have none: `cxprobe.tasks.pairs.contrast_rates.with_contrast_verdicts` has it. An accuracy
+    of form is above chance only if items are right in all of their variants more often than by guessing: its mean may
+    come from some variants alone.
 
     Args:
-        rates: Columns of `cxprobe.results.schema.RATES` but verdict.
-        control_of: Construction whose pairs test meaning -> its control, "" for none.
+        rates: Columns of `cxprobe.results.schema.RATES` but those of controls, and verdict.
+        meaning: The constructions whose single pairs test meaning.
         members: The models.
 
     Returns:
-        ``rates`` with the columns of `with_controls`, prefers, verdict (see `_decided`) and has_verdict: pairs with
-        pseudowords have none. The difference from a baseline of both orders is that of the accuracy, which is of all
-        pairs.
+        ``rates`` with control, control_low, control_high and control_n; prefers, verdict ("" where the rules of
+        `cxprobe.results.verdict.with_verdicts` decide), and has_verdict: pairs with pseudowords have none. The
+        difference from a baseline of both orders is that of the accuracy, which is of all pairs.
     """
     whole, is_real = rates["facet"] == "", rates["source"] != "pseudo"
-    is_accuracy, is_both = (whole & (rates["measure"] == measure) for measure in ("accuracy", "both_orders"))
+    is_accuracy, is_both, is_every = (
+        whole & (rates["measure"] == measure) for measure in ("accuracy", "both_orders", "every_variant")
+    )
     places = pd.MultiIndex.from_frame(rates[_PLACE])
     accuracy = rates[is_accuracy].set_index(_PLACE).reindex(places).set_axis(rates.index)  # of the place of each row
     best = best_baseline(rates[is_both].rename(columns={"value": "accuracy"}), _PLACE[1:], members)
     of_best = best.set_index(_PLACE[1:])["model"].reindex(places.droplevel(0)).fillna("")
-    result = rates.copy()
+    result = with_contrast_verdicts(rates)
     result.loc[is_both, OF_DIFFERENCE] = accuracy.loc[is_both, OF_DIFFERENCE]
     result["baseline"] = result["baseline"].mask(is_both, of_best.to_numpy())
     in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
     in_one_wording = places.isin(fixed_preferences(rates))
-    prefers = (is_accuracy & in_one_wording) | (is_both & in_one_order)
-    has_verdict = is_real & (rates["measure"] != "every_variant")
-    with_all = with_controls(result.assign(prefers=prefers, has_verdict=has_verdict), control_of)
-    return _decided(with_contrast_verdicts(with_all), control_of)
+    lopsided = rates.loc[is_every & (rates["low"] <= rates["chance"]), _PLACE]
+    some_variants = is_accuracy & (rates["low"] > HALF) & places.isin(pd.MultiIndex.from_frame(lopsided))
+    is_of_meaning = whole & (rates["source"] == "real") & rates["construction"].isin(meaning)
+    verdict = result["verdict"].mask(some_variants, "some_variants")
+    return result.assign(
+        prefers=(is_accuracy & in_one_wording) | (is_both & in_one_order),
+        has_verdict=result["has_verdict"] & is_real & ~is_every,
+        verdict=verdict.mask(is_of_meaning, "no_control"),
+    )
 
 
 def question_of(row: Mapping[Any, Any], tests_of: Mapping[str, str], contrasts: Collection[str]) -> str:
@@ -541,53 +549,3 @@ def question_of(row: Mapping[Any, Any], tests_of: Mapping[str, str], contrasts: 
         return str(row["source"])
     tests = tests_of[row["construction"]]
     return "" if tests == "control" or (tests == "meaning" and row["construction"] in contrasts) else tests
-
-
-def _decided(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
-    """Return rates with the verdicts that do not follow from the rate alone.
-
-    On meaning, without a control that the model was asked, there is none. An accuracy of form is above chance only if
-    items are right in all of their variants more often than by guessing: its mean may come from some variants alone.
-    """
-    whole = (rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()
-    asked = pd.MultiIndex.from_frame(rates[["model", "construction"]])
-    has_control = pd.MultiIndex.from_arrays([rates["model"], rates["construction"].map(control_of)]).isin(asked)
-    alone = whole & rates["construction"].isin(list(control_of)) & ~has_control
-    variants = rates[whole & (rates["measure"] == "every_variant")]
-    lopsided = variants[variants["low"] <= variants["chance"]]
-    places, of_lopsided = (pd.MultiIndex.from_frame(table[_PLACE]) for table in (rates, lopsided))
-    is_accuracy = whole & (rates["measure"] == "accuracy") & (rates["low"] > rates["chance"])
-    verdict = rates["verdict"].mask(alone, "no_control")
-    return rates.assign(verdict=verdict.mask(is_accuracy & places.isin(of_lopsided), "some_variants"))
-
-
-def with_controls(rates: pd.DataFrame, control_of: Mapping[str, str]) -> pd.DataFrame:
-    """Return rates with those of controls, which ask the same questions about what the text says in plain words.
-
-    A model that fails a control cannot be tested in this format, so its rate does not tell what it knows. To pass, the
-    accuracy and the rate of both orders must lie above chance: one place or one answer gets 50 % of all pairs, and
-    guesses get 25 % in both orders. The same holds for the construction.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`; of both orders with the differences of the accuracy.
-        control_of: Construction -> its control, "" for none.
-
-    Returns:
-        ``rates`` with control, control_low, control_high and control_n, of the same measure; passes_control,
-        None where there is no control or no difference from a baseline; and is_above, whether the construction is
-        answered above chance, or, where passes_control is None, the rate.
-    """
-    keys = ["model", "construction"]
-    whole = rates[(rates["facet"] == "") & (rates["source"] == "real") & rates["chance"].notna()]
-    above = (whole["low"] > whole["chance"]).groupby([whole[key] for key in keys]).all()
-    numbers = whole.set_index([*keys, "measure"])[["value", "low", "high", "n"]].set_axis(OF_CONTROL, axis=1)
-    control = pd.MultiIndex.from_arrays([whole["model"], whole["construction"].map(control_of), whole["measure"]])
-    beside = numbers.reindex(control).set_axis(whole.index)
-    beside["is_above"] = above.reindex(pd.MultiIndex.from_frame(whole[keys])).to_numpy()
-    beside["passes_control"] = above.reindex(control.droplevel("measure")).to_numpy()
-    joined = rates.join(beside.dropna(subset="passes_control"))
-    is_known = joined["passes_control"].notna() & rates["difference"].notna()
-    is_above = joined["is_above"].where(is_known, rates["low"] > rates["chance"]).astype(bool)
-    return joined.assign(
-        is_above=is_above, passes_control=joined["passes_control"].astype(object).where(is_known, None)
-    )

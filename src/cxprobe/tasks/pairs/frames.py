@@ -5,7 +5,7 @@ slots in which they differ are declared, so that they differ nowhere else.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ from pydantic import Field
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.faults import Fault, Keys, with_lines
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, ParamsError
 from cxprobe.files.schema import Closed, Distinct, Slug, Two, read_yaml, suggest, validate
 from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
 from cxprobe.text.templates import SlotName, Template, Words, fill, render, slots_of
@@ -99,8 +99,6 @@ class PairsFile(Closed):
     tests: Literal["meaning", "form", "control"]
     """What the wrong member of a pair gets wrong: what the construction means, how it is formed, or what the text says
     in plain words. Pairs of the last kind are a control: the same questions, for which no construction is needed."""
-    control: Slug | None = None
-    """Of pairs of meaning: the folder of the pairs that are the control of their questions; absent for none."""
     people: Annotated[Distinct[SlotName], Field(max_length=2)] = Field(default_factory=list)
     """The slots that nouns of lexicon/people.yaml fill, type by type; absent for none."""
     switched: bool = False
@@ -138,6 +136,10 @@ class PairsFile(Closed):
         """Return the pairs with the continuations of a format, as far as there are any."""
         variants = {letter: variant.in_format(name) for letter, variant in self.variants.items()}
         return self.model_copy(update={"variants": variants})
+
+    def asked_in(self, name: str) -> str:
+        """Return the format in which the pairs are asked if this one is wanted: the paper's, if they lack it."""
+        return name if name in self.formats else PAPER_FORMAT
 
     @property
     def content_slots(self) -> list[str]:
@@ -178,6 +180,19 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
     if faults := list(faults_of_pairs(content, people)):
         raise ConstructionError("\n".join(with_lines(pairs_file(name, constructions), faults)))
     return content
+
+
+def require_format(contents: Iterable[PairsFile], wanted: str) -> None:
+    """Check that some pairs have a format.
+
+    Raises:
+        ParamsError: None of them has it.
+    """
+    known = [PAPER_FORMAT, *dict.fromkeys(name for content in contents for name in content.formats)]
+    if wanted not in known:
+        raise ParamsError(
+            f"pairs.make.format: no pairs of pairs.constructions have the format '{wanted}'{suggest(wanted, known)}"
+        )
 
 
 def keys_of(group: str) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from cxprobe.tasks.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, pa
 from cxprobe.tasks.pairs.params import MakePairs
 from cxprobe.tasks.pairs.pseudowords import candidates_of, replace_content
 from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, without_gaps
-from cxprobe.tasks.pairs.wording import IN_PAPER, PairFormat, solved_pairs, wording_of
 from cxprobe.text.english import faults_of_text
 
 
@@ -142,7 +141,7 @@ def render_pairs(
     pairs_per_condition: int,
     seed: int,
     words: str = "real",
-    wording: PairFormat = IN_PAPER,
+    format: str = PAPER_FORMAT,
 ) -> list[Pair]:
     """Draw ``pairs_per_condition`` items for every noun type and ask about each in every variant and order.
 
@@ -158,7 +157,7 @@ def render_pairs(
             so many.
         seed: The project's seed.
         words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
-        wording: How the pairs are asked.
+        format: In which words the second text asks; pairs that lack the format keep the paper's.
 
     Returns:
         Every pair once.
@@ -170,7 +169,8 @@ def render_pairs(
         Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
     """
     pairs: list[Pair] = []
-    content = content.in_format(wording.format)
+    format = content.asked_in(format)
+    content = content.in_format(format)
     nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
     groups = [len(rows) for rows in content.groups.values()]
     for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
@@ -180,8 +180,7 @@ def render_pairs(
         for draw in draw_items(groups, number, seats, len(nouns.pronouns), pairs_per_condition, rng):
             persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]
             pronouns = people.pronouns[nouns.pronouns[draw.pronouns]] if content.people else {}
-            before = solved_pairs(wording, people, nouns, persons, generator_for(seed, name, kind, draw))
-            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words, before, wording.called)
+            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words, format)
     known: set[tuple[str, ...]] = set()
     for pair in pairs:
         key = (*pair.groups.values(), pair.context, pair.good, pair.bad)
@@ -202,8 +201,7 @@ def _pairs_of_item(
     rows: Sequence[int],
     persons: Sequence[str],
     words: str,
-    before: str,
-    called: str,
+    format: str,
 ) -> Iterator[Pair]:
     """Yield the pairs of an item: of the row of each group and the people in the order of their slots."""
     values: dict[str, str] = {}
@@ -223,7 +221,7 @@ def _pairs_of_item(
             for sentence in variant.contexts:
                 context, good, bad = fill_variant(variant, filled, sentence)
                 _check_sound(name, variant_name, context, good, bad)
-                context, gap = before + context, " " if context else ""
+                gap = " " if context else ""
                 yield Pair(
                     id=f"{name}-{_hash(item, variant_name, order, context, good, bad)}",
                     item=f"{name}-{item}",
@@ -233,11 +231,10 @@ def _pairs_of_item(
                     groups={
                         "construction": name,
                         "tests": content.tests,
-                        "control": content.control or "",
                         "words": words,
                         "variant": variant_name,
-                        "origin": variant.origin_of(sentence) if called == PAPER_FORMAT else "own",
-                        "format": called,
+                        "origin": variant.origin_of(sentence) if format == PAPER_FORMAT else "own",
+                        "format": format,
                         "sentence": sentence,
                         "place": place_of(variant, content.people, sentence),
                         "noun_type": kind,
@@ -279,23 +276,19 @@ class BuiltPairs(NamedTuple):
     cells_not_filled: int
 
 
-def build_pairs(
-    name: str, contents: Mapping[str, PairsFile], people: People, settings: MakePairs, seed: int
-) -> BuiltPairs:
+def build_pairs(name: str, content: PairsFile, people: People, settings: MakePairs, seed: int) -> BuiltPairs:
     """Make the pairs of a construction.
 
     Args:
         name: The construction's folder.
-        contents: Name -> pairs.yaml: its own, and those that examples may be of.
+        content: Its pairs.
         people: The nouns.
         settings: How many pairs a cell gets, how they are asked, and where pseudowords come from.
         seed: The project's seed.
 
     Raises:
         DataError: See `render_pairs` and `candidates_of`.
-        ParamsError: See `cxprobe.tasks.pairs.wording`.
     """
-    content, wording = contents[name], wording_of(name, contents, settings)
     wanted: int = getattr(settings.pairs_per_condition, content.tests)
     files = {"real": content}
     pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
@@ -303,7 +296,7 @@ def build_pairs(
         files["pseudo"], pseudowords = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
     rendered: list[Pair] = []
     for words, file in files.items():
-        rendered += render_pairs(name, file, people, wanted, seed, words, wording)
+        rendered += render_pairs(name, file, people, wanted, seed, words, settings.format)
     pairs = pair_table(rendered)
     cells_not_filled = int((pairs.groupby(_CELL).size() < wanted).sum())
     return BuiltPairs(pairs, pseudowords, cells_not_filled)

@@ -91,9 +91,6 @@ class MakePairs(Closed):
     format: Slug
     """In which words the second text asks: "paper", or a name under formats in pairs.yaml, for the constructions that
     have it; the others keep the paper's."""
-    examples: Annotated[int, Field(ge=0, le=8)]
-    """How many solved pairs stand before each pair: of controls in the same format, never of the construction or of
-    its own control. 0 is the paper's."""
 
 
 class ScorePairs(Closed):

@@ -39,8 +39,8 @@ def baseline_rates(name: str, params: ReportParams) -> pd.DataFrame:
         and member.baseline.kind in PairsStage.baseline_kinds
         and not isinstance(member.spec, ContinuationAlone)
     ]
-    settings = section.make.model_copy(update={"pseudowords": None, "examples": 0})
-    table = build_pairs(name, {name: load_pairs(name, people)}, people, settings, params.seed).pairs
+    settings = section.make.model_copy(update={"pseudowords": None})
+    table = build_pairs(name, load_pairs(name, people), people, settings, params.seed).pairs
     decided = decided_by_baselines(table, members, EvaluationConfig.of(section), params.seed)
     parts = [of[of["deciding"]].assign(model=model, value=of["accuracy"]) for model, of in decided.items()]
     items = pd.concat(parts, ignore_index=True)

@@ -71,13 +71,13 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
     items = frames * ITEMS_OF_FORM
     wanted = Contrasts(held_out=frames, shuffled=0)
     cells = PerCell(meaning=items, form=items, control=items)
-    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None, format=PAPER_FORMAT, examples=0)
+    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None, format=PAPER_FORMAT)
     parts = []
     for name in names:
         entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]
         contents = {entry: load_pairs(entry, people, constructions) for entry in entries}
-        of_it = [build_pairs(entry, contents, people, make, SEED).pairs for entry in entries]
-        of_it = [table for table in of_it if (table["tests"] == "form").all()]
+        of_form = {entry: content for entry, content in contents.items() if content.tests == "form"}
+        of_it = [build_pairs(entry, content, people, make, SEED).pairs for entry, content in of_form.items()]
         if contrasts_file(name, constructions).is_file():
             contrasts = load_contrasts(name, people, constructions)
             of_it.append(pair_table(contrast_pairs(name, contrasts, people, wanted, SEED)))
@@ -109,6 +109,6 @@ def survey_rates(
     parts = [pair_responses(table, how).assign(task="pairs", model=model) for model, table in decided.items()]
     responses = pd.concat(parts, ignore_index=True)
     rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
-    judged = override(rates, dict.fromkeys(rates["construction"], ""), members)
+    judged = override(rates, [], members)
     judged["has_verdict"] &= (judged["facet"] != CONDITION) | (judged["n"] >= FEWEST_FRAMES)
     return with_verdicts(judged, _FACETS, members)

@@ -36,7 +36,14 @@ from cxprobe.results.task import (
 from cxprobe.results.words import in_full
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
 from cxprobe.tasks.pairs.contrasts import NAMES, ContrastsFile, contrasts_file, filled_cells, load_contrasts
-from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, read_pairs_file
+from cxprobe.tasks.pairs.frames import (
+    PairsFile,
+    fill_variant,
+    load_pairs,
+    pairs_file,
+    read_pairs_file,
+    require_format,
+)
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
 from cxprobe.tasks.pairs.rated import items_of_pairs
@@ -50,7 +57,6 @@ from cxprobe.tasks.pairs.sources import (
     made_files,
     read_made,
 )
-from cxprobe.tasks.pairs.wording import wording_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -167,15 +173,10 @@ class PairsTask(Task):
             except CxprobeError:  # its faults have been reported
                 continue
         for name, content in contents.items():
-            is_alone = (
-                content.tests == "meaning" and name not in section.contrasts
-            )  # contrasts have a control of their own
-            if is_alone and content.control not in section.constructions:
-                lacking = f"{content.control} is not in pairs.constructions" if content.control else "has no control"
-                faults.notes.append(f"{pairs_file(name)}: {lacking}, so no rate will say whether a model knows {name}")
-        for name in contents:
-            if faults.attempt(wording_of, name, contents, section.make, prefix="params.yaml: ") is None:
-                break
+            if content.tests == "meaning" and name not in section.contrasts:
+                lacking = f"params.yaml: {name} is not in pairs.contrasts"
+                faults.notes.append(f"{lacking}, so no rate will say whether a model knows {name}")
+        faults.attempt(require_format, contents.values(), section.make.format, prefix="params.yaml: ")
         if section.make.pseudowords == "wuggy" and any(content.content_slots for content in contents.values()):
             faults.attempt(require_wuggy, prefix="params.yaml: ")
         for name, benchmark in section.benchmarks.items():
