@@ -42,9 +42,8 @@ def best_baseline(rates: pd.DataFrame, by: list[str], members: Sequence[Member])
         as far as ``rates`` has them. Of two with the same accuracy, the one that is named first in ``members``.
     """
     order = {member.slug: position for position, member in enumerate(members) if member.is_baseline}
-    known = rates[rates["accuracy"].notna()]
-    asked = known.groupby(by, dropna=False)["n"].transform("max") if by else known["n"].max()
-    baseline = known[known["model"].isin(order) & (known["n"] == asked)].reset_index(drop=True)
+    asked = rates.groupby(by, dropna=False)["n"].transform("max") if by else rates["n"].max()
+    baseline = rates[rates["model"].isin(order) & (rates["n"] == asked)].reset_index(drop=True)
     group = baseline.groupby(by, sort=False, dropna=False).ngroup() if by else 0
     ranked = baseline.assign(_group=group, _order=baseline["model"].map(order)).sort_values(
         ["_group", "accuracy", "_order"], ascending=[True, False, True], kind="stable"
@@ -70,11 +69,11 @@ def compare_models(
     compared with other models. Items that one of the two models lacks are left out.
 
     Args:
-        items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]; NaN where
-            there is none), the columns of ``by``, and columns that begin with ``cluster_``. A model that ``members``
+        items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]), the
+            columns of ``by``, and columns that begin with ``cluster_``. A model that ``members``
             does not name, such as one that is prompted, counts as one that is neither a baseline nor a
             random-weights control.
-        by: The columns that make the groups; may be empty.
+        by: The columns that make the groups.
         members: What the models are.
         series: Name -> models that differ in one quantity.
         tested: Which comparisons are tested; those of a kind and of the first model are a family, in groups with one
@@ -89,22 +88,12 @@ def compare_models(
         largest would not).
 
     Raises:
-        DataError: A model has an item twice in one group, or the items have no clusters.
+        DataError: The items have no clusters, or a random-weights control differs from its model in more than weights.
     """
-    answered = items[items["accuracy"].notna()].reset_index(drop=True)
-    groups = answered.groupby(by, sort=False) if by else [((), answered)]
     rows: list[tuple[object, ...]] = []
     tests: list[PairedDifference | None] = []  # of each row the difference, if it is tested
     largest: list[float] = []  # of each row: how much better the first can be; than a neighbour it can be worse too
-    for key, group in groups:
-        twice = group.duplicated(["model", "id"])
-        if twice.any():
-            model, item = group.loc[twice, ["model", "id"]].iloc[0]
-            times = int(((group["model"] == model) & (group["id"] == item)).sum())
-            raise DataError(
-                f"{key}: {model} has the item {item} {times} times; compare within the groups in which an item is "
-                "asked about once, or take the mean of its credits"
-            )
+    for key, group in items.groupby(by, sort=False):
         by_model = {str(slug): answers for slug, answers in group.groupby("model", sort=False)}
         for compares, first, second, is_tested in _compared(by_model, members, series, tested):
             shared, difference, second_rate = compare_shared(by_model[first], by_model[second])

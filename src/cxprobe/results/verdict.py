@@ -178,7 +178,8 @@ def _verdict(row: Mapping[Any, Any]) -> str:
     if decided:
         return str(decided)
     is_above = row["low"] > row["chance"]
-    beats = beats_baseline(row)
+    untested = pd.isna(row["p_adjusted"])
+    beats = row["diff_low"] > 0 if untested else row["difference"] > 0 and row["p_adjusted"] < 1 - LEVEL
     if passes_control is not None:
         if is_above and not beats:
             return "without_construction"
@@ -190,10 +191,3 @@ def _verdict(row: Mapping[Any, Any]) -> str:
             return "no_baseline"
         return "above_baseline" if beats else "above_chance"
     return "below_chance" if row["high"] < row["chance"] else "no_difference"
-
-
-def beats_baseline(row: Mapping[Any, Any]) -> bool:
-    """Return True if a rate is above that of the best baseline on the same items."""
-    if pd.isna(row["p_adjusted"]):
-        return bool(row["diff_low"] > 0)
-    return bool(row["difference"] > 0 and row["p_adjusted"] < 1 - LEVEL)
