@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.labels.estimates import human_agreement, load_ratings
 from cxprobe.models.params import Member
+from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.members import task_members
@@ -19,7 +21,6 @@ from cxprobe.tasks.pairs.evaluate import (
     FACETS,
     KEPT,
     EvaluationConfig,
-    check_contexts,
     decide_pairs,
     further_rates,
     override,
@@ -41,7 +42,9 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "context"]))
     meaning = own.loc[own["tests"] == "meaning", "construction"].unique().tolist()
     tests_of = dict(own.loc[own["tests"] != CONTRAST, ["construction", "tests"]].drop_duplicates().to_numpy())
-    check_contexts(own, section.evaluate.score)
+    score = section.evaluate.score
+    if len(own) and score in CONTEXT_SCORES and (own["context"] == "").all():
+        raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
     published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED] if len(own) else []
     ratings = load_ratings(section.constructions)
     inside = folder_of(next(iter(made)))

@@ -1,7 +1,6 @@
 """Rates of responses, against plain means, and which of them decide."""
 
 import pandas as pd
-import pytest
 
 from cxprobe.results.rates import ALL, Facet, rates_of, with_all
 
@@ -58,8 +57,3 @@ def test_levels_of_several_columns_are_joined():
     table = responses().assign(layer=3)
     levels = rates_of(table, [Facet("layer", ["order", "layer"], steps=True)])["level"]
     assert set(levels) == {"first.3", "second.3"}
-
-
-def test_a_response_without_clusters_is_refused():
-    with pytest.raises(Exception, match="no column begins with cluster_"):
-        rates_of(responses().drop(columns="cluster_item"), FACETS)

@@ -44,20 +44,6 @@ class Example(NamedTuple):
     wrong: str
 
 
-class RatedExample(NamedTuple):
-    """An item with what a model makes of it.
-
-    Attributes:
-        example: The item.
-        value: Its value.
-        unit: Of the value.
-    """
-
-    example: Example
-    value: float
-    unit: str
-
-
 @dataclass(frozen=True)
 class PageTable:
     """A table of a page: its title, the file of its numbers, relative to results/, and its cells."""
@@ -228,8 +214,8 @@ class Task:
         """Return name -> a figure of the rates; a name with the folder of a construction is about that one."""
         return {}
 
-    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[RatedExample]:
-        """Yield items of a finding with their values, the one with the greatest first."""
+    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
+        """Yield items of a finding with their contrasts in nats, the one with the greatest first."""
         yield from ()
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:

@@ -119,6 +119,8 @@ def test_clean_pairs_have_no_fault(tmp_path, text, old, new):
         ("- [the guide, the patient]", "- [the guide, the guest]\n  - [the judge, the guide]", 8, "in more than 2"),
         ("- [the guide, the patient]", "- [the king, the patient]", 7, "'the king' would be called 'she'"),
         ("verb: peeled", "verb: baked, thing: The Cake of day 1}\n  - {verb: peeled", 13, "frames 9 say the same"),
+        ("verb: bought, thing: the cake of day 2}\n  - {verb: cooked",
+         "verb: baked, thing: the cake of day 2}\n  - {verb: Baked", FIRST_FRAME - 1, "'baked' is in 3 frames"),
         ("{N1} {verb} {thing}, and {N2} took it", "{N1} {verb} {N2} {thing}", 13, "say the same as others"),
         ('\n    rival: "{N1} {verb} {thing} with {N2}."', "", 12, "'person1' is wrong 12 times more"),
     ],
@@ -126,13 +128,6 @@ def test_clean_pairs_have_no_fault(tmp_path, text, old, new):
 def test_a_planted_fault_is_told_with_its_line(tmp_path, old, new, line, message):
     faults = planted(tmp_path, PAIRS, old, new)
     assert [fault for fault in faults if fault.startswith(f"line {line}: ") and message in fault], faults
-
-
-def test_a_verb_may_come_twice_and_not_three_times(tmp_path):
-    text = PAIRS.replace("verb: bought", "verb: baked")
-    assert lint(tmp_path, text) == []
-    (fault,) = lint(tmp_path, text.replace("verb: cooked", "verb: Baked"))
-    assert "the verb 'baked' is in 3 frames" in fault
 
 
 def test_a_fault_that_many_rows_have_is_one_line(tmp_path):

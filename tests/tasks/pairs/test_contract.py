@@ -8,7 +8,6 @@ from operator import attrgetter
 import pytest
 from toy_pairs import load_all
 
-from cxprobe.constructions.people import ROLE_NOUN_TYPE
 from cxprobe.models.params import PairClassifier
 from cxprobe.tasks.pairs.baselines import learn_preferences, preferences_of
 from cxprobe.tasks.pairs.make import render_pairs
@@ -70,57 +69,6 @@ def test_every_cell_is_full_of_different_pairs_and_has_every_frame_equally_often
         frames = Counter(pair.clusters["frame"] for pair in cell)
         assert len(frames) == min(len(content.frames), len(cell))
         assert max(frames.values()) - min(frames.values()) <= 1
-
-
-def people_in(text, nouns):
-    """Return the people that a text names, in its order and as the lexicon writes them, whatever their capital."""
-    known = {noun.lower(): noun for noun in nouns}
-    longest_first = sorted(known, key=len, reverse=True)
-    return [known[found] for found in re.findall(rf"\b(?:{'|'.join(longest_first)})\b", text.lower())]
-
-
-@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.switched])
-def test_switching_makes_the_wrong_member_right(name, rendered):
-    members = {(pair.item, pair.groups["variant"], pair.groups["order"]): pair for pair in rendered[name]}
-    for (item, variant, order), pair in members.items():
-        other = members[item, variant, "switched" if order == "original" else "original"]
-        assert (pair.good, pair.bad) == (other.bad, other.good)
-        assert sorted(pair.context.lower()) == sorted(other.context.lower())
-
-
-@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.tests == "meaning"])
-def test_each_person_is_named_equally_often_and_is_right_as_often_as_wrong(name, rendered):
-    content = LOADED[name]
-    for cell in cells(pair for pair in rendered[name] if not is_typical(content, pair)):
-        nouns = PEOPLE.types[cell[0].groups["noun_type"]].nouns
-        share = len(cell) // len(nouns)
-        named = [people_in(pair.context, nouns) for pair in cell]
-        for seat in range(len(content.people)):
-            assert Counter(people[seat] for people in named) == dict.fromkeys(nouns, share)
-        assert all(len(set(people)) == len(people) == len(content.people) for people in named)
-        good, bad = (Counter(noun for pair in cell for noun in people_in(text(pair), nouns)) for text in SIDES)
-        assert good == bad
-        assert len(set(good.values())) <= 1
-
-
-@pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.typical])
-def test_each_two_in_typical_roles_come_equally_often_and_each_is_right_as_often_as_wrong(name, rendered):
-    content = LOADED[name]
-    nouns = {noun for roles in content.typical for noun in roles}
-    typical = [pair for pair in rendered[name] if is_typical(content, pair)]
-    for cell in cells(typical):
-        order = slice(None) if cell[0].groups["order"] == "original" else slice(None, None, -1)
-        roles = Counter(tuple(people_in(pair.context, nouns)[order]) for pair in cell)
-        assert set(roles) == set(content.typical)
-        assert max(roles.values()) - min(roles.values()) <= 1
-    for variant in content.variants:
-        own = [pair for pair in typical if pair.groups["variant"] == variant]
-        good, bad = (Counter(noun for pair in own for noun in people_in(text(pair), nouns)) for text in SIDES)
-        assert good == bad
-
-
-def is_typical(content, pair):
-    return content.typical and pair.groups["noun_type"] == ROLE_NOUN_TYPE
 
 
 SIDES = (attrgetter("good"), attrgetter("bad"))

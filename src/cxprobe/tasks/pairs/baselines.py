@@ -129,7 +129,11 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
     from cxprobe.probing import Fitting, Regularisation, cross_validate
 
     margins = np.zeros(len(pairs))
-    kinds = np.array([_trained_with(pair) for pair in pairs], dtype=object)
+    # The contrasts of a construction are apart from its other pairs.
+    kinds = np.array(
+        [pair.groups.get("construction", "") + " contrasts" * (pair.groups.get("tests") == CONTRAST) for pair in pairs],
+        dtype=object,
+    )
     frames = np.array([pair.clusters.get("frame", pair.item) for pair in pairs], dtype=object)
     differences = list(_differences(spec, pairs))
     for kind in dict.fromkeys(kinds):
@@ -147,12 +151,6 @@ def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, na
             # What two opposite orders of a frame teach cancels but for the last digits, which decide nothing.
             margins[rows] = np.round(probabilities[: len(rows)] - 0.5, 6)
     return pd.DataFrame({"id": [pair.id for pair in pairs], "margin": margins})
-
-
-def _trained_with(pair: Pair) -> str:
-    """Return the construction of a pair; its contrasts are apart."""
-    is_contrast = pair.groups.get("tests") == CONTRAST
-    return pair.groups.get("construction", "") + (" contrasts" if is_contrast else "")
 
 
 def _differences(spec: PairClassifier, pairs: Sequence[Pair]) -> Iterator[dict[str, int]]:

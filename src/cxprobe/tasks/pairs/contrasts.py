@@ -155,24 +155,16 @@ def load_contrasts(name: str, people: People, constructions: Path = CONSTRUCTION
         constructions: The folder of all constructions.
 
     Raises:
-        ConstructionError: One line for every fault: the file does not fit the schema, or see `faults_of_contrasts`.
+        ConstructionError: One line for every fault, or the file does not fit the schema. Faults of the templates are a
+            condition that is missing; slots that nothing fills or no template uses; questions without {answer}; and
+            conditions in which one person is named first in more contexts than the other. Where there are none, the
+            rows are looked at: they fill other slots than the declared ones, are twice, or give a wrong article.
     """
     path = contrasts_file(name, constructions)
     content = validate(ContrastsFile, read_yaml(path, ConstructionError), path, ConstructionError)
-    if faults := list(faults_of_contrasts(content, people)):
+    if faults := [*_faults_of_templates(content, people)] or [*_faults_of_rows(content, people)]:
         raise ConstructionError("\n".join(with_lines(path, faults)))
     return content
-
-
-def faults_of_contrasts(content: ContrastsFile, people: People) -> Iterator[Fault]:
-    """Yield what keeps contrasts from being made, or from cancelling what they are to cancel.
-
-    Faults of the templates are a condition that is missing; slots that nothing fills or no template uses; questions
-    without {answer}; and conditions in which one person is named first in more contexts than the other. Where there are
-    none, the rows are looked at: they fill other slots than the declared ones, are twice, or give a wrong article.
-    """
-    faults = [*_faults_of_templates(content, people)]
-    yield from faults or _faults_of_rows(content, people)
 
 
 def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fault]:

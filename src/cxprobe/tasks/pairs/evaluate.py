@@ -5,7 +5,7 @@ each scheme and score of a language model; the preference of a rule (scheme "rul
 in words (scheme "reply", score "asked", see `cxprobe.tasks.pairs.replies`).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, NgramFeatures, PairClassifier
-from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
+from cxprobe.models.scores import SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.contrast_verdicts import CONDITION
 from cxprobe.results.rates import ALL, Facet, rates_of
@@ -111,16 +111,6 @@ def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPair
     """
     pairs = first_items(pairs, asked.get(member.entry, AskedPairs()))
     return pairs[pairs["context"] != ""] if isinstance(member.spec, ContinuationAlone) else pairs
-
-
-def check_contexts(own: pd.DataFrame, score: str) -> None:
-    """Raise if the score that decides needs a context, and none of this project's pairs has one.
-
-    Raises:
-        DataError: See above.
-    """
-    if len(own) and score in CONTEXT_SCORES and (own["context"] == "").all():
-        raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
 
 
 def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
@@ -406,8 +396,8 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part.assign(decides=False) for part in parts if len(part)], ignore_index=True)
 
 
-def _rates_of_biases(decisions: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return both biases of the pairs of meaning with real words, and how many decisions change, as rates.
+def _rates_of_biases(decisions: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield both biases of the pairs of meaning with real words, and how many decisions change, as rates.
 
     Bias (i) is of constructions that have a switched form; bias (ii) of those that have two variants of the published
     design, without sentences that this project has added. All constructions together are those whose cells are all
@@ -422,14 +412,12 @@ def _rates_of_biases(decisions: pd.DataFrame) -> list[pd.DataFrame]:
     construction_of_item = dict(zip(single["item"], single["construction"], strict=True))
     both = pd.concat([single, together], ignore_index=True)
     both = both.assign(own_construction=both["item"].map(construction_of_item))
-    parts = []
     for column, part in (("order", both), ("variant", both[both["origin"] == "paper"])):
         two_ways = part[part.groupby("own_construction")[column].transform("nunique") == 2]
-        parts.append(biases(two_ways, column, [*KEYS]).assign(facet="compared", level=column))
-    return parts
+        yield biases(two_ways, column).assign(facet="compared", level=column)
 
 
-def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+def biases(decisions: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return the bias between two ways of asking about the same items, and the share of changed decisions, as rates.
 
     With ``column="order"`` it is bias (i), |mean(original) - mean(switched)|; with ``column="variant"`` bias (ii),
@@ -445,14 +433,14 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
         decisions: Decisions on constructions that have two ways of asking. Items of which only one was decided, as of
             a model that replies in words, are left out.
         column: "order" or "variant".
-        by: The columns that make the groups.
 
     Returns:
-        The columns of ``by``; measure, bias or changed; value, low, high, n, ties and chance.
+        The columns of `cxprobe.results.schema.KEYS`; measure, bias or changed; value, low, high, n, ties and chance.
 
     Source:
         Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
     """
+    by = [*KEYS]
     keys = [*by, "pair_item", *(name for name in ("variant", "sentence", "order") if name != column)]
     position = decisions.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
     second = decisions.loc[position == 1, [*keys, "value"]].rename(columns={"value": "other"})

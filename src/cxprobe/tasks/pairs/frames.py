@@ -137,10 +137,6 @@ class PairsFile(Closed):
         variants = {letter: variant.in_format(name) for letter, variant in self.variants.items()}
         return self.model_copy(update={"variants": variants})
 
-    def asked_in(self, name: str) -> str:
-        """Return the format in which the pairs are asked if this one is wanted: the paper's, if they lack it."""
-        return name if name in self.formats else PAPER_FORMAT
-
     @property
     def content_slots(self) -> list[str]:
         """The slots whose words pseudowords replace."""

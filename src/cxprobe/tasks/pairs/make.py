@@ -14,7 +14,7 @@ from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
 from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair
 from cxprobe.seeding import generator_for
-from cxprobe.stats import CLUSTER
+from cxprobe.stats import CLUSTER, cluster_columns
 from cxprobe.tasks.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, pairs_file, place_of, with_contrasts
 from cxprobe.tasks.pairs.params import MakePairs
 from cxprobe.tasks.pairs.pseudowords import candidates_of, replace_content
@@ -37,20 +37,12 @@ def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
 
 def pairs_of(table: pd.DataFrame) -> list[Pair]:
     """Return the pairs of a table that `pair_table` made."""
-    clusters = [column for column in table.columns if column.startswith(CLUSTER)]
-    groups = [column for column in table.columns if column not in {*PAIR_COLUMNS, *clusters}]
-    names = [column.removeprefix(CLUSTER) for column in clusters]
-    known: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # what many pairs have in common is held once
-
-    def held(keys: Sequence[str], values: Sequence[str]) -> dict[str, str]:
-        named = tuple(zip(keys, values, strict=True))
-        return known.setdefault(named, dict(named))
-
-    n = len(groups)
-    return [
-        Pair(id_, item, context, good, bad, held(groups, others[:n]), held(names, others[n:]))
-        for id_, item, context, good, bad, *others in table[[*PAIR_COLUMNS, *groups, *clusters]].itertuples(False, None)
-    ]
+    clusters = cluster_columns(table)
+    groups = table.columns.drop([*PAIR_COLUMNS, *clusters])
+    texts = table[[*PAIR_COLUMNS]].itertuples(index=False, name=None)
+    of_groups = table[groups].to_dict("records")
+    of_clusters = table[clusters].rename(columns=lambda name: name.removeprefix(CLUSTER)).to_dict("records")
+    return [Pair(*row, *known) for row, *known in zip(texts, of_groups, of_clusters, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -169,7 +161,7 @@ def render_pairs(
         Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
     """
     pairs: list[Pair] = []
-    format = content.asked_in(format)
+    format = format if format in content.formats else PAPER_FORMAT
     content = content.in_format(format)
     nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
     groups = [len(rows) for rows in content.groups.values()]

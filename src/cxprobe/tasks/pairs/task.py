@@ -27,7 +27,6 @@ from cxprobe.results.task import (
     Demand,
     Example,
     PageTable,
-    RatedExample,
     Task,
     published_table,
     read_demand,
@@ -256,7 +255,7 @@ class PairsTask(Task):
         has_orders = (of_it["measure"] == "both_orders").any()
         return not (of_it["facet"] == CONDITION).any() and (row["measure"] == "both_orders" or not has_orders)
 
-    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[RatedExample]:
+    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
         """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
         if not finding.conditions:
             return
@@ -269,7 +268,7 @@ class PairsTask(Task):
         for name, value in zip(of_it["pair_item"], of_it["value"], strict=True):
             pair = first.loc[name]
             example = Example(CONTRAST, pair["context"], pair["good"].strip(), pair["bad"].strip())
-            yield RatedExample(example, float(value), "nats")
+            yield example, float(value)
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each kind of pairs by construction, and along series of models."""
