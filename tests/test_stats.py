@@ -19,7 +19,6 @@ from cxprobe.stats import (
     credit,
     credits_of_margins,
     difference_by,
-    difference_of_samples,
     differs_from_published,
     estimate_rate,
     holm,
@@ -440,18 +439,3 @@ def test_an_interval_says_what_it_rests_on_and_which_wordings_are_too_few_to_cou
         {"group": "two", "clusters": 3, "left_out": ""},
         {"group": "three", "clusters": 4, "left_out": "wording"},
     ]
-
-
-def test_the_difference_of_two_samples_covers_the_true_one_as_often_as_it_says():
-    rng = np.random.default_rng(3)
-    inside = 0
-    for _ in range(1000):
-        ends = []
-        for p, n in ((0.7, 80), (0.9, 60)):
-            value = rng.binomial(n, p) / n
-            centre, half = (value + 1.96**2 / (2 * n)), 1.96 * np.sqrt(value * (1 - value) / n + 1.96**2 / (4 * n * n))
-            scale = 1 + 1.96**2 / n
-            ends.append(Estimate(value, (centre - half) / scale, (centre + half) / scale, n))
-        difference = difference_of_samples(*ends)
-        inside += difference.low <= -0.2 <= difference.high
-    assert 0.93 <= inside / 1000 <= 0.97

@@ -1,10 +1,9 @@
-import numpy as np
 import pandas as pd
 import pytest
-from evaluated_pairs import of_benchmark, rates_of_pairs, responses_of
+from evaluated_pairs import of_benchmark, rates_of_pairs, responses_of, tokens
 
 from cxprobe.errors import DataError
-from cxprobe.models.texts import TokenScores, token_table
+from cxprobe.models.texts import token_table
 from cxprobe.stats import credits_of_margins, rate_by
 from cxprobe.tasks.pairs.evaluate import decide_pairs, paired_focus_shifts
 from cxprobe.tasks.pairs.params import Benchmark
@@ -20,12 +19,7 @@ PAIRS = pd.DataFrame(
 ).assign(item=list("abc"), cluster_item=list("abc"))
 
 
-def tokens(text, log_prob):
-    spans = np.array([(0, len(text))])
-    return TokenScores(text, "causal", np.array([1]), spans, np.array([0]), np.array([log_prob]))
-
-
-ANSWERS = token_table([tokens(*one) for one in TEXTS.items()])
+ANSWERS = token_table([tokens(text, "causal", [total / 2] * 2) for text, total in TEXTS.items()])
 
 
 def judge(name, pairs, settings):
