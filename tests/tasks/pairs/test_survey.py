@@ -21,7 +21,7 @@ def rates(lm):
 
 
 def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
-    pairs = cxprobe.minimal_pairs("conative-form", pairs_per_condition=6, seed=2022)
+    pairs = cxprobe.minimal_pairs("conative-form", pairs_per_condition=2 * survey.ITEMS_OF_FORM, seed=2022)
     of_form = rates[(rates["construction"] == "conative-form") & (rates["facet"] == "") & (rates["model"] == lm.name)]
     found = of_form.set_index("measure").loc["accuracy"]
     assert found["value"] == lm.compare(pairs).accuracy.value
