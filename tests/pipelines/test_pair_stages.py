@@ -227,7 +227,7 @@ def test_all_models_stand_side_by_side_in_one_table(outcomes):
     tables, made = outcomes["evaluate"].tables, outcomes["make"].tables
     rates = tables["rates"]
     assert set(rates["model"]) == {*SERIES, *members(), *LLMS}
-    assert {"variant", "compared", "origin"} <= set(rates["facet"])
+    assert {"variant", "compared", "compared_noun_type", "origin"} <= set(rates["facet"])
     headed = rates[rates["decides"]].set_index(["model", "construction", "source", "measure"])
     for run in outcomes["evaluate"].runs:
         if run.facts.kind != "series":

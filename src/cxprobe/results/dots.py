@@ -16,8 +16,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from cxprobe.results.schema import HALF
-
 # Colours for colour-blind readers (Okabe & Ito 2008).
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more than colours, so that the pairs repeat late
@@ -155,27 +153,31 @@ def curves(
     *,
     x: str,
     panels: str,
-    colours: str,
+    colours: str | None = None,
+    value: str = "accuracy",
+    chance: float | None = 0.5,
     best: pd.DataFrame | None = None,
     linear: bool = False,
 ) -> Figure:
     """Draw rates over a quantity, a panel for each value of a column, with 95 % bands.
 
     Args:
-        table: Columns x, panels and colours (their names), accuracy in [0, 1], low, high and perhaps n, which then
-            stands in the panel's title.
+        table: Columns x, panels and colours (their names), value, low, high and perhaps n, which then stands in the
+            panel's title.
         title: Of the figure.
         x: The column of the quantity, such as training tokens.
         panels: The column whose values have a panel each.
         colours: The column whose values have a curve each, with a colour and a marker; colours of numbers follow their
-            order.
+            order. None for one curve a panel.
+        value: The column of the rates, in [0, 1].
+        chance: Where a line is drawn; None for a bias, whose best value is 0.
         best: The best baseline of each panel (see `best_baseline`), drawn as a black line: the columns panels
-            and accuracy. A panel that it lacks has no such line.
+            and value. A panel that it lacks has no such line.
         linear: Whether the quantity is a whole number on a linear axis, such as a layer; else the axis is logarithmic.
     """
     names = list(dict.fromkeys(table[panels]))
-    kinds = list(dict.fromkeys(table[colours]))
-    is_scale = pd.api.types.is_numeric_dtype(table[colours])
+    kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
+    is_scale = colours is not None and pd.api.types.is_numeric_dtype(table[colours])
     palette: Any = OKABE_ITO
     if is_scale:
         palette = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(kinds)))
@@ -196,14 +198,15 @@ def curves(
         axes = figure.add_axes(((0.75 + column * 2.4) / width, up / height, 2.1 / width, 1.45 / height))
         in_panel = table[table[panels] == name]
         for kind_number, kind in enumerate(kinds):
-            rates = in_panel[in_panel[colours] == kind].sort_values(x)
+            rates = (in_panel if kind is None else in_panel[in_panel[colours] == kind]).sort_values(x)
             colour, marker = palette[kind_number % len(palette)], MARKERS[kind_number % len(MARKERS)]
             axes.fill_between(rates[x], rates["low"], rates["high"], color=colour, alpha=0.2, linewidth=0)
-            label = f"{colours} {kind}" if is_scale else str(kind)  # in the legend
-            axes.plot(rates[x], rates["accuracy"], color=colour, marker=marker, markersize=4, label=label)
-        axes.axhline(HALF, label=CHANCE, **_TICKS[CHANCE])
+            label = None if kind is None else f"{colours} {kind}" if is_scale else str(kind)  # in the legend
+            axes.plot(rates[x], rates[value], color=colour, marker=marker, markersize=4, label=label)
+        if chance is not None:
+            axes.axhline(chance, label=CHANCE, **_TICKS[CHANCE])
         if best is not None:
-            for rate in best.loc[best[panels] == name, "accuracy"]:
+            for rate in best.loc[best[panels] == name, value]:
                 axes.axhline(rate, color="black", linewidth=1.2, label=BEST_BASELINE)
         _draw_scale(axes, "y")
         if linear:
@@ -215,7 +218,7 @@ def curves(
         is_lowest = number + columns >= len(names)
         axes.tick_params(which="both", labelsize=8, labelbottom=is_lowest, labelleft=column == 0)
         axes.set_xlabel(readable(x) if is_lowest else "", fontsize=8)
-        axes.set_ylabel("" if column else "accuracy", fontsize=8)
+        axes.set_ylabel("" if column else readable(value), fontsize=8)
         axes.set_title(headings[number], fontsize=9)
     write_title(figure, title)
     add_legend(figure, columns + 1, fontsize=8)

@@ -37,6 +37,9 @@ def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_bia
     assert order["low"] > 0.3
     assert compared.loc["changed", "order"]["value"] == 1
     assert compared.loc["bias", "variant"]["value"] == 0
+    by_noun_type = rates.loc["toy", "real", "compared_noun_type"].swaplevel().loc["bias"]
+    assert by_noun_type.filter(like="order", axis=0)["value"].tolist() == [1, 1]
+    assert by_noun_type.filter(like="order", axis=0)["n"].tolist() == [80, 80]  # each of 40 items in both variants
 
 
 def test_a_preference_for_names_is_never_right_in_both_orders_and_has_no_margin_while_knowledge_has_both():
@@ -95,7 +98,8 @@ def test_rates_are_those_of_their_groups_and_those_of_several_models_are_those_o
                 assert row["decides"] == (facet == "")
         alone = rates_of_pairs(responses_of({model: table}))
         pd.testing.assert_frame_equal(rates.xs(model, level="model"), alone.xs(model, level="model"))
-    assert set(rates.loc["toy", "real", "compared"].index.get_level_values("level")) == {"order", "variant"}
+    levels = rates.loc["toy", "real", "compared_noun_type"].index.get_level_values("level").unique()
+    assert set(levels) == {f"{way}.{kind}" for way in ("order", "variant") for kind in ("female", "male")}
 
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])

@@ -372,9 +372,9 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
         responses: What `pool_pairs` returns.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of biases the facet is compared (order or
-        variant). The facets tests and tests_way have what is no meaning, all constructions together; the facet origin
-        the pairs of the published design.
+        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of biases the facets are compared (order or
+        variant) and compared_noun_type. The facets tests and tests_way have what is no meaning, all constructions
+        together; the facet origin the pairs of the published design.
     """
     if (responses["tests"] == "").all():  # of benchmarks
         return pd.DataFrame()
@@ -414,10 +414,13 @@ def _rates_of_biases(decisions: pd.DataFrame) -> Iterator[pd.DataFrame]:
     both = both.assign(own_construction=both["item"].map(construction_of_item))
     for column, part in (("order", both), ("variant", both[both["origin"] == "paper"])):
         two_ways = part[part.groupby("own_construction")[column].transform("nunique") == 2]
-        yield biases(two_ways, column).assign(facet="compared", level=column)
+        yield biases(two_ways, column, KEYS).assign(facet="compared", level=column)
+        by_noun_type = biases(two_ways, column, [*KEYS, "noun_type"])
+        level = column + "." + by_noun_type.pop("noun_type")
+        yield by_noun_type.assign(facet="compared_noun_type", level=level)
 
 
-def biases(decisions: pd.DataFrame, column: str) -> pd.DataFrame:
+def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
     """Return the bias between two ways of asking about the same items, and the share of changed decisions, as rates.
 
     With ``column="order"`` it is bias (i), |mean(original) - mean(switched)|; with ``column="variant"`` bias (ii),
@@ -433,14 +436,14 @@ def biases(decisions: pd.DataFrame, column: str) -> pd.DataFrame:
         decisions: Decisions on constructions that have two ways of asking. Items of which only one was decided, as of
             a model that replies in words, are left out.
         column: "order" or "variant".
+        by: The columns that make the groups, such as noun_type.
 
     Returns:
-        The columns of `cxprobe.results.schema.KEYS`; measure, bias or changed; value, low, high, n, ties and chance.
+        The columns of ``by``; measure, bias or changed; value, low, high, n, ties and chance.
 
     Source:
         Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
     """
-    by = [*KEYS]
     keys = [*by, "pair_item", *(name for name in ("variant", "sentence", "order") if name != column)]
     position = decisions.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
     second = decisions.loc[position == 1, [*keys, "value"]].rename(columns={"value": "other"})

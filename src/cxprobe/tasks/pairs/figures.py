@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -13,11 +14,20 @@ from cxprobe.results.dots import BEST_BASELINE, PEOPLE, curves, dots
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
+from cxprobe.results.schema import CHANCE_IN_BOTH, HALF
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.text.templates import fill, slots_of
 
+_CHANCE = {"accuracy": HALF, "both_orders": CHANCE_IN_BOTH, "margin": 0.0}
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
+
+
+_ALONG = {  # name -> the two ways of asking that are compared, and the measure
+    "bias (i)": ("order", "bias"),
+    "bias (ii)": ("variant", "bias"),
+    "changed": ("order", "changed"),
+}
 
 
 def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping[str, PairsFile]) -> dict[str, Figure]:
@@ -62,7 +72,7 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
             marks |= {PEOPLE: people} if len(people) and name == "meaning_by_variant" else {}
             drawn = table.assign(model=table["model"].map(labels))
             figures[name] = dots(drawn, f"{title}, {score}", rows="row", colours="model", panels=panels, marks=marks)
-    return figures | _along(rates, series, members, score)
+    return figures | _along(rates, series, members, section.evaluate.score)
 
 
 def _rows(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> list[str]:
@@ -82,18 +92,41 @@ def _rows(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> list[str]:
 def _along(
     rates: pd.DataFrame, series: Mapping[str, Series], members: Sequence[Member], score: str
 ) -> dict[str, Figure]:
-    """Return a figure for each quantity of series, by_<quantity>, with a curve a series."""
+    """Return a figure for each quantity of series, by_<quantity> and by_<quantity>_biases, with a curve a series."""
     whole = rates[(rates["facet"] == "") & (rates["measure"] == "accuracy") & (rates["source"] != "pseudo")]
     panel = whole["construction"].where(whole["source"] == "real", whole["source"] + ": " + whole["construction"])
     whole = whole.rename(columns={"value": "accuracy"}).assign(panel=panel)
+    of_all = rates[(rates["facet"] == "compared_noun_type") & (rates["construction"] == ALL)]
+    ways = {f"{way}.{measure}": name for name, (way, measure) in _ALONG.items()}
+    parts = of_all["level"].str.partition(".")
+    names = (parts[0] + "." + of_all["measure"]).map(ways)
+    biases = of_all.assign(panel=names + ", " + parts[2]).rename(columns={"value": _BIAS_VALUE})[names.notna()]
+    of_score = score.replace("_", " ")
+    drawn = {
+        "": (whole, "accuracy", f"own ({of_score})"),
+        "_biases": (biases, _BIAS_VALUE, f"biases by noun type, {of_score}"),
+    }
     figures = {}
-    for axis in dict.fromkeys(one.axis for one in series.values()):
+    for (end, (table, value, title)), axis in product(
+        drawn.items(), dict.fromkeys(one.axis for one in series.values())
+    ):
         steps = {name: one.models for name, one in series.items() if one.axis == axis}
-        along = pd.concat([whole[whole["model"].isin(models)].assign(series=name) for name, models in steps.items()])
-        if len(along):
-            at = [float(steps[name][model]) for name, model in along[["series", "model"]].to_numpy()]
-            best = best_baseline(whole, ["panel"], members)
-            figures[f"by_{axis}"] = curves(
-                along.assign(**{axis: at}), f"own ({score})", x=axis, panels="panel", colours="series", best=best
-            )
+        of_series = [table[table["model"].isin(models)].assign(series=name) for name, models in steps.items()]
+        along = pd.concat(of_series)
+        if along.empty:
+            continue
+        at = [float(steps[name][model]) for name, model in along[["series", "model"]].to_numpy()]
+        figures[f"by_{axis}{end}"] = curves(
+            along.assign(**{axis: at}),
+            title,
+            x=axis,
+            panels="panel",
+            colours="series",
+            value=value,
+            chance=_CHANCE.get(value),
+            best=best_baseline(table, ["panel"], members) if value == "accuracy" else None,
+        )
     return figures
+
+
+_BIAS_VALUE = "difference or share"  # of a bias, in figures
