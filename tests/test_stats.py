@@ -115,7 +115,7 @@ def test_the_page_shows_how_often_intervals_cover_the_true_rate():
         rows.append((f"switched, knows {knows} %", [[coverage("switched", m, 0.0, rate)] for m in numbers]))
     texts = [[name, *(", ".join(f"{100 * one:.1f}" for one in cell) for cell in cells)] for name, cells in rows]
     lines = [f"| {' | '.join(row)} |" for row in texts]
-    page = Path(__file__).parents[1] / "docs" / "explanation" / "statistics.md"
+    page = Path(__file__).parents[1] / "docs" / "statistics.md"
     assert "\n".join(lines) in page.read_text(encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
-from posixpath import normpath
+from posixpath import normpath, relpath
 
 from commands_in_markdown import describe_commands
 from mkdocs.config.defaults import MkDocsConfig
@@ -54,9 +54,20 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         page.meta["hide"] = ["navigation", "toc"]  # its tables are wide
     if page.file.src_uri == "howto/papers.md":
         markdown = markdown.replace("<!-- results -->", describe_results(ROOT / "docs" / "reproduced"))
-    for file, shown in SHOWN.items():
-        markdown = markdown.replace(f"](../../{file}", f"](../{shown}")
-    return markdown
+    return _of_the_site(markdown, page.file.src_uri)
+
+
+def _of_the_site(markdown: str, place: str) -> str:
+    """Return a page whose links to files of the project lead to the pages that show them."""
+
+    def link(found: re.Match[str]) -> str:
+        path = found[3].partition("#")[0]
+        target = normpath(Path("docs", place).parent / path)
+        if target not in SHOWN:
+            return found[0]
+        return f"{found[1]}[{found[2]}]({relpath(SHOWN[target], Path(place).parent)})"
+
+    return LINK.sub(link, markdown)
 
 
 def describe_presets(root: Path) -> str:
@@ -64,13 +75,13 @@ def describe_presets(root: Path) -> str:
     lines = [
         "# Presets",
         "`cxprobe init FOLDER --preset NAME` begins a project with a preset, and `cxprobe preset NAME` writes "
-        "`params.yaml` of one that is there. A preset has what differs from [`base.yaml`](../../presets/base.yaml).",
+        "`params.yaml` of one that is there. A preset has what differs from [`base.yaml`](params.md).",
     ]
     for path in sorted((root / "presets").glob("*.yaml")):
         if path.name != "base.yaml":
             said = takewhile(lambda line: line.startswith("# "), path.read_text().split("\n"))
             lines += [f"## {path.stem}", " ".join(line.removeprefix("# ") for line in said)]
-    return "\n\n".join(lines).replace("](../../presets/base.yaml", f"](../{SHOWN['presets/base.yaml']}") + "\n"
+    return "\n\n".join(lines) + "\n"
 
 
 def describe_results(folder: Path) -> str:

@@ -113,7 +113,7 @@ def test_files_of_the_project_that_are_named_exist(page):
             assert mine or "<" in text or "https://" in text or "*" in text or (ROOT / path).exists(), (path, text)
 
 
-@every_page
+@every_present_page
 def test_links_of_a_page_lead_to_files(page):
     targets = re.findall(r"\]\((?!https?://|mailto:)([^)#\s]+)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []

@@ -57,7 +57,7 @@ def compare(
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
     `--all` takes a minute with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
-    contrasts too, see docs/explanation/contrasts.md.
+    contrasts too, see docs/verdicts.md.
     """
     from cxprobe.files.texts import refuse_unwritable, write_table_as
 
