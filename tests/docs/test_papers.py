@@ -1,4 +1,4 @@
-"""docs/papers.md: the presets and models that it names are there, and its commands lead to a project without fault."""
+"""docs/papers.md: its commands lead to a project without fault."""
 
 import re
 
@@ -20,17 +20,6 @@ every_paper = pytest.mark.parametrize("name", PAPERS)
 def test_each_paper_has_a_section_with_its_commands():
     assert set(PAPERS) == {"weissweiler2022", "scivetti2025", "oba2026"}
     assert all(f"--preset {name}" in text for name, text in PAPERS.items())
-
-
-@every_paper
-def test_the_models_of_a_paper_are_in_its_preset(name):
-    presets = [READ.load(ROOT / "presets" / f"{one}.yaml") for one in ("base", name)]
-    known = {slug for preset in presets for kind in ("models", "llms") for slug in preset.get(kind, {})}
-    known |= {
-        slug for preset in presets for one in preset.get("models", {}).values() for slug in one.get("checkpoints", {})
-    }
-    for listed in re.findall(r"Models: ([^.|]+)\.", PAPERS[name]):
-        assert set(listed.split(", ")) <= known
 
 
 def commands_of(name: str) -> list[str]:
