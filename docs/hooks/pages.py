@@ -42,6 +42,13 @@ COLUMNS = (
     "tasks.prompts.items.Reasoning",
     "results.comparisons.compare_models",
 )
+STATISTICS = """\
+::: cxprobe.stats
+    options:
+      show_root_heading: false
+      heading_level: 3
+      members: [rate_by, clusters_of, clusters_by, estimate_rate, difference_by, compare_paired, holm]
+"""
 # A link or picture of Markdown: its text, and a target inside the project.
 LINK = re.compile(r"(!?)\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
@@ -116,9 +123,9 @@ def describe_names() -> str:
 
 
 def describe_columns() -> str:
-    """Return the directives by which mkdocstrings shows what the columns of tables hold."""
+    """Return the directives by which mkdocstrings shows the columns of tables, and the functions of statistics."""
     parts = [f"::: cxprobe.{name}\n    options: {{heading_level: 3, members: []}}" for name in COLUMNS]
-    return "## Columns of tables\n\n" + "\n\n".join(parts)
+    return "\n\n".join(["## Columns of tables", *parts, "## Statistics", STATISTICS])
 
 
 def describe_results(folder: Path) -> str:
