@@ -106,16 +106,15 @@ def test_interval_covers_the_true_rate_as_often_as_it_says(design, agreement, cl
 
 @pytest.mark.slow
 def test_the_page_shows_how_often_intervals_cover_the_true_rate():
-    numbers, rows = (8, 20, 48, 100), []
-    for design in ("equal", "lognormal", "Zipf", "crossed"):
-        for agreement in (0.0, 0.3, 0.7):
-            cells = [[coverage(design, m, agreement, rate) for rate in (0.5, 0.9, 0.98)] for m in numbers]
-            rows.append((f"{design}, {agreement}", cells))
+    numbers, rows = (8, 20, 100), []
+    for design, agreement in (("equal", 0.0), ("equal", 0.7), ("lognormal", 0.7), ("Zipf", 0.7), ("crossed", 0.7)):
+        cells = [[coverage(design, m, agreement, rate) for rate in (0.5, 0.9, 0.98)] for m in numbers]
+        rows.append((f"{design}, {agreement}", cells))
     for knows, rate in ((0, 0.5), (10, 0.55), (60, 0.8)):
         rows.append((f"switched, knows {knows} %", [[coverage("switched", m, 0.0, rate)] for m in numbers]))
     texts = [[name, *(", ".join(f"{100 * one:.1f}" for one in cell) for cell in cells)] for name, cells in rows]
     lines = [f"| {' | '.join(row)} |" for row in texts]
-    page = Path(__file__).parents[1] / "docs" / "explanation" / "statistics.md"
+    page = Path(__file__).parents[1] / "docs" / "statistics.md"
     assert "\n".join(lines) in page.read_text(encoding="utf-8")
 
 

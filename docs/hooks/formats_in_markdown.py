@@ -1,7 +1,4 @@
-"""The files that people write, as Markdown: from the models that read them, and from the files' own comments.
-
-`python docs/hooks/formats_in_markdown.py` writes docs/reference/formats.md, which is in git since tutorials link to it.
-"""
+"""The files that people write, as Markdown: from the models that read them, and from the files' own comments."""
 
 import ast
 from pathlib import Path
@@ -90,8 +87,3 @@ def _leading_comment(path: Path) -> str:
             break
         lines.append(line.removeprefix("#").removeprefix(" "))
     return "```text\n" + "\n".join(lines) + "\n```"
-
-
-if __name__ == "__main__":
-    root = Path(__file__).parents[2]
-    (root / "docs" / "reference" / "formats.md").write_text(describe_formats(root))

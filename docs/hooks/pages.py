@@ -8,21 +8,47 @@ import re
 from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
-from posixpath import normpath
+from posixpath import normpath, relpath
 
 from commands_in_markdown import describe_commands
+from formats_in_markdown import MODELS, describe_formats
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from params_in_markdown import describe_params
+from rates import METHODS
+
+import cxprobe
+from cxprobe.models.affinity import Affinity
 
 ROOT = Path(__file__).parents[2]
 # The columns of docs/reproduced/*.tsv, in which people send what they have measured.
 SENT = ["paper", "table", "model", "items", "ours", "low", "high", "theirs", "same", "date", "who", "version"]
 # A page of the site -> the file of the project that it shows.
 TAKEN = {"index.md": "README.md"}
-# A file that pages of docs/ link to -> the page of the site that shows it.
+# A file that pages of docs/ link to, as the repository has it -> the page of the site that describes it.
 SHOWN = {"presets/base.yaml": "reference/params.md"}
+SHOWN |= {source: place for place, source in TAKEN.items()}
+EXAMPLES = "src/cxprobe/project/templates/construction"
+SHOWN |= {f"{EXAMPLES}/{file}": f"reference/formats.md#{file.replace('.', '')}" for file in MODELS}
+SHOWN[f"{EXAMPLES}/form_pairs.yaml"] = "reference/formats.md#pairsyaml"
+# Whose docstrings say what the columns of tables hold.
+COLUMNS = (
+    "tasks.pairs.make.BuiltPairs",
+    "tasks.pairs.evaluate.EvaluationConfig",
+    "tasks.recognition.make.DrawnSubsets",
+    "tasks.recognition.measure.Predictions",
+    "tasks.prompts.items.Inference",
+    "tasks.prompts.items.Reasoning",
+    "results.comparisons.compare_models",
+)
+STATISTICS = """\
+::: cxprobe.stats
+    options:
+      show_root_heading: false
+      heading_level: 3
+      members: [rate_by, clusters_of, clusters_by, estimate_rate, difference_by, compare_paired, holm]
+"""
 # A link or picture of Markdown: its text, and a target inside the project.
 LINK = re.compile(r"(!?)\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 
@@ -32,31 +58,44 @@ def generated_pages(root: Path = ROOT) -> Mapping[str, str]:
     made = {
         "reference/params.md": describe_params(root),
         "reference/commands.md": describe_commands(),
+        "reference/formats.md": describe_formats(root),
         "reference/presets.md": describe_presets(root),
     }
-    return made | {place: _taken(root, place, source) for place, source in TAKEN.items()}
+    return made | {place: (root / source).read_text() for place, source in TAKEN.items()}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are not in docs/, and the published tables that docs/papers.md links to."""
+    """Add the pages that are not in docs/."""
     for place, text in generated_pages().items():
         files.append(File.generated(config, place, content=text))
-    for path in sorted((ROOT / "published").glob("*.tsv")):
-        files.append(File.generated(config, f"published/{path.name}", abs_src_path=str(path)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Let links to the project's files stay inside the site."""
-    if page.file.src_uri == "papers.md":
-        markdown = markdown.replace("](../published/", "](published/")
+    """Fill in what is made at every build, and let links to the project's files stay inside the site."""
+    place = page.file.src_uri
+    markdown = _of_the_site(markdown, TAKEN.get(place, f"docs/{place}"), place)
+    if place == "papers.md":
+        markdown = markdown.replace("<!-- results -->", describe_results(ROOT / "docs" / "reproduced"))
         markdown = f'<div class="wide" markdown>\n\n{markdown}\n\n</div>'
         page.meta["hide"] = ["navigation", "toc"]  # its tables are wide
-    if page.file.src_uri == "howto/papers.md":
-        markdown = markdown.replace("<!-- results -->", describe_results(ROOT / "docs" / "reproduced"))
-    for file, shown in SHOWN.items():
-        markdown = markdown.replace(f"](../../{file}", f"](../{shown}")
+    if place == "reference/api.md":
+        markdown = markdown.replace("<!-- in full -->", f"## In full\n\n{describe_names()}\n\n{describe_columns()}")
     return markdown
+
+
+def _of_the_site(markdown: str, source: str, place: str) -> str:
+    """Return a page with links that lead inside the site; one to a file without a page becomes plain text."""
+
+    def link(found: re.Match[str]) -> str:
+        path, _, part = found[3].partition("#")
+        target = normpath(Path(source).parent / path)
+        if target not in SHOWN and not target.startswith("docs/"):
+            return found[2]
+        there = SHOWN.get(target, target.removeprefix("docs/") + "#" * bool(part) + part)
+        return f"{found[1]}[{found[2]}]({relpath(there, Path(place).parent)})"
+
+    return LINK.sub(link, markdown)
 
 
 def describe_presets(root: Path) -> str:
@@ -64,13 +103,29 @@ def describe_presets(root: Path) -> str:
     lines = [
         "# Presets",
         "`cxprobe init FOLDER --preset NAME` begins a project with a preset, and `cxprobe preset NAME` writes "
-        "`params.yaml` of one that is there. A preset has what differs from [`base.yaml`](../../presets/base.yaml).",
+        "`params.yaml` of one that is there. A preset has what differs from [`base.yaml`](params.md).",
     ]
     for path in sorted((root / "presets").glob("*.yaml")):
         if path.name != "base.yaml":
             said = takewhile(lambda line: line.startswith("# "), path.read_text().split("\n"))
             lines += [f"## {path.stem}", " ".join(line.removeprefix("# ") for line in said)]
-    return "\n\n".join(lines).replace("](../../presets/base.yaml", f"](../{SHOWN['presets/base.yaml']}") + "\n"
+    return "\n\n".join(lines) + "\n"
+
+
+def describe_names() -> str:
+    """Return the directives by which mkdocstrings shows every public name in full."""
+    parts = []
+    for name in [*cxprobe.__all__, "Affinity"]:
+        parts.append(f"::: {getattr(cxprobe, name, Affinity).__module__}.{name}")
+        if name in METHODS:
+            parts[-1] += f"\n    options: {{members: [{', '.join(METHODS[name])}]}}"
+    return "\n\n".join(parts)
+
+
+def describe_columns() -> str:
+    """Return the directives by which mkdocstrings shows the columns of tables, and the functions of statistics."""
+    parts = [f"::: cxprobe.{name}\n    options: {{heading_level: 3, members: []}}" for name in COLUMNS]
+    return "\n\n".join(["## Columns of tables", *parts, "## Statistics", STATISTICS])
 
 
 def describe_results(folder: Path) -> str:
@@ -92,20 +147,3 @@ def describe_results(folder: Path) -> str:
                 rows.append("| " + " | ".join(cells.values()) + " |")
     head = [name for name in SENT if name not in ("low", "high")]
     return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *rows])
-
-
-def _taken(root: Path, place: str, source: str) -> str:
-    """Return a file of the project as a page of the site: a link without a page becomes plain text."""
-    pages = {shown: page for page, shown in TAKEN.items()}
-    here = Path(source).parent
-    up = "../" * place.count("/")
-
-    def link(found: re.Match[str]) -> str:
-        path, _, part = found[3].partition("#")
-        target = normpath(here / path)
-        if target in pages or target.startswith("docs/"):
-            page = pages.get(target, target.removeprefix("docs/"))
-            return f"{found[1]}[{found[2]}]({up}{page}{'#' * bool(part)}{part})"
-        return found[2]
-
-    return LINK.sub(link, (root / source).read_text())

@@ -1,7 +1,7 @@
-"""The picture of the README and its text alternative, drawn from the results that git keeps.
+"""The picture of the README and what it says in words, drawn from the results that git keeps.
 
-`python docs/hooks/picture.py` writes docs/images/overview.svg and the text in README.md anew; a test compares both with
-the results.
+`python docs/hooks/picture.py` writes docs/images/overview.svg and the texts in README.md anew; a test compares both
+with the results.
 """
 
 import re
@@ -25,12 +25,14 @@ def draw(root: Path) -> Picture:
 
 
 def write(root: Path) -> None:
-    """Write the picture, and its text alternative into the README."""
+    """Write the picture, and into the README its text alternative and what it shows, a line for each question."""
     picture = draw(root)
     (root / PICTURE).write_text(picture.svg)
-    said = f"![{picture.said}]({PICTURE}"
+    headline, *questions = re.split(r"(?<=\.) (?=[A-Z])", picture.said)
     readme = root / "README.md"
-    readme.write_text(re.sub(r"!\[[^\]]*\]\(" + re.escape(str(PICTURE)), lambda _: said, readme.read_text()))
+    text = re.sub(r"!\[[^\]]*\]\(", lambda _: f"![{headline}](", readme.read_text(), count=1)
+    shown = "".join(f"- {question}\n" for question in questions)
+    readme.write_text(re.sub(r"(<!-- picture -->\n)(- .*\n)+", lambda found: found[1] + shown, text))
 
 
 if __name__ == "__main__":

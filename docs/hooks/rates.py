@@ -1,9 +1,14 @@
-"""Numbers of the recorded run in the text of a page, read from the table that git keeps.
+"""Numbers of the recorded run, the verdicts and the names of the package as tables in pages.
 
-Between ``<!-- recorded: model=mini-mlm, construction=let-alone, facet=scenario, level=S1, measure=accuracy -->`` and
-``<!-- -->`` stands "44 % [37, 52], n = 336", as in the report. The comment describes a row of recorded/rates.csv.
+A comment above a table says what fills it, so that no number is typed by hand:
 
-`python docs/hooks/rates.py` writes the numbers, and the verdicts of the report, into the pages anew.
+- ``<!-- rates -->``: the last cell of each line names a row of recorded/rates.csv, as
+  `pairs/mini-clm/all/real/accuracy/tests=form`; the cell before it has the rate.
+- ``<!-- rates: recognition/{column}/{row}/accuracy -->``: the first cell of a line is its {row}, the head has the
+  {column}.
+- ``<!-- contrasts: MODEL -->``, ``<!-- verdicts -->`` and ``<!-- names -->``: the whole table is written.
+
+`python docs/hooks/rates.py` writes all of them anew.
 """
 
 import csv
@@ -11,42 +16,90 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import cxprobe
+from cxprobe.results.schema import MEASURES
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.results.words import in_full
 from cxprobe.stats import Estimate
 
 RATES = Path("recorded/rates.csv")
-PLACE = re.compile(r"(<!-- recorded: (.+?) -->).*?(<!-- -->)")
-CONTRASTS_PLACE = re.compile(r"(<!-- contrasts: (\S+) -->\n).*?(?=\n\n)", re.S)
-VERDICTS_PLACE = re.compile(r"(<!-- verdicts -->\n).*?(?=\n\n)", re.S)
+TABLE = re.compile(r"<!-- (rates|contrasts|verdicts|names)(?:: (\S+))? -->\n(?:\|.*\n)+")
+METHODS = {
+    "LanguageModel": ("surprisal", "score", "compare", "fill", "affinity"),
+    "Encoder": ("features",),
+}
 
 
-def fill_rates(text: str, folder: Path) -> str:
-    """Return a page with every number, and the table of verdicts, in its place.
+def fill_tables(text: str, folder: Path) -> str:
+    """Return a page with every generated table as it is now.
 
     Args:
         text: The page, in Markdown.
         folder: The project's folder.
 
     Raises:
-        ValueError: The table has no row, or several, of the description.
+        ValueError: The rates have no row, or several, of a name.
     """
-    text = VERDICTS_PLACE.sub(lambda found: found[1] + describe_verdicts(), text)
-    if not PLACE.search(text) and not CONTRASTS_PLACE.search(text):
+    if not TABLE.search(text):
         return text
     with (folder / RATES).open(newline="") as file:
         rows = list(csv.DictReader(file))
-    text = CONTRASTS_PLACE.sub(lambda found: found[1] + describe_contrasts(rows, found[2]), text)
-    return PLACE.sub(lambda found: found[1] + in_full(read_rate(rows, found[2])) + found[3], text)
+
+    def filled(found: re.Match[str]) -> str:
+        kind, about = found[1], found[2] or ""
+        comment, head, rule, *lines = found[0].splitlines()
+        match kind:
+            case "verdicts":
+                table = describe_verdicts()
+            case "names":
+                table = describe_names()
+            case "contrasts":
+                table = describe_contrasts(rows, about)
+            case _:
+                columns = _cells(head)[1:] if about else []
+                table = [head, rule, *(_with_rates(_cells(line), columns, about, rows) for line in lines)]
+        return "\n".join([comment, *table]) + "\n"
+
+    return TABLE.sub(filled, text)
 
 
-def describe_verdicts() -> str:
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _with_rates(cells: list[str], columns: Sequence[str], about: str, rows: Sequence[Mapping[str, str]]) -> str:
+    if columns:
+        keys = [about.format(column=column, row=cells[0]) for column in columns]
+        return _line([cells[0], *(read_rate(rows, key) for key in keys)])
+    return _line([*cells[:-2], read_rate(rows, cells[-1].strip("`")), cells[-1]])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def describe_verdicts() -> list[str]:
     """Return the verdicts of the report and their rules as a table."""
-    rows = [f"| {one.sign} {one.words} | {one.rule} |" for one in VERDICTS.values()]
-    return "\n".join(["| verdict | when it is given |", "|---|---|", *rows])
+    verdicts = [*BESIDE_CONTROL.values(), *VERDICTS.values()]
+    rows = [_line([f"{one.sign} {one.words}", one.rule]) for one in verdicts]
+    return ["| verdict | when it is given |", "|---|---|", *rows]
 
 
-def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> str:
+def describe_names() -> list[str]:
+    """Return the public names of the package, and what each is in a line, as a table."""
+    lines = ["| name | what it is or returns |", "|---|---|"]
+    for name in cxprobe.__all__:
+        lines.append(_line([f"`{name}`", _first_line(getattr(cxprobe, name))]))
+        for method in METHODS.get(name, ()):
+            lines.append(_line([f"`{name}.{method}`", _first_line(getattr(getattr(cxprobe, name), method))]))
+    return lines
+
+
+def _first_line(described: object) -> str:
+    return str(described.__doc__).strip().splitlines()[0].replace("``", "`").replace("|", "\\|")
+
+
+def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> list[str]:
     """Return the form, the meaning and the verdict of each construction that has contrasts, as a table."""
     of_model = [row for row in rows if row["model"] == model]
     forms = {
@@ -61,27 +114,31 @@ def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> str:
     for name in dict.fromkeys(row["construction"] for row in of_model if row["facet"] == "condition"):
         shares = [by_place[name, level, "above_zero"] for level in ("construction", "control")]
         nats = [by_place[name, level, "contrast"] for level in ("less_neutral", "less_rival")]
-        cells = [in_full(estimate(row)) for row in (forms[f"{name}-form"], *shares)]
-        cells += [f"{float(row['value']):+.3f} [{float(row['low']):+.3f}, {float(row['high']):+.3f}]" for row in nats]
-        lines.append(f"| {' | '.join([name, *cells, BESIDE_CONTROL[shares[0]['verdict']].words])} |")
-    return "\n".join(lines)
+        cells = [in_words(row) for row in (forms[f"{name}-form"], *shares, *nats)]
+        lines.append(_line([name, *cells, BESIDE_CONTROL[shares[0]["verdict"]].words]))
+    return lines
 
 
-def read_rate(rows: Sequence[Mapping[str, str]], key: str) -> Estimate:
-    """Return the rate of the row that a description names: columns and their values, such as "model=mini-mlm, n=24"."""
-    wanted = dict(part.split("=", 1) for part in key.split(", "))
+def read_rate(rows: Sequence[Mapping[str, str]], key: str) -> str:
+    """Return the rate of the row that a key names: task/model/construction/source/measure, and facet=level if any."""
+    names = ("task", "model", "construction", "source", "measure", "part")
+    wanted = dict(zip(names, key.split("/"), strict=False))
+    wanted["facet"], _, wanted["level"] = wanted.pop("part", "").partition("=")
     found = [row for row in rows if wanted.items() <= row.items()]
     if len(found) != 1:
-        raise ValueError(f"{RATES} has {len(found)} rows with {wanted}; describe one")
-    return estimate(found[0])
+        raise ValueError(f"{RATES} has {len(found)} rows with {wanted}; name one")
+    return in_words(found[0])
 
 
-def estimate(row: Mapping[str, str]) -> Estimate:
-    """Return the value of a row with its interval and number of items."""
-    return Estimate(float(row["value"]), float(row["low"]), float(row["high"]), int(float(row["n"])))
+def in_words(row: Mapping[str, str]) -> str:
+    """Return a rate as "44 % [37, 52], n = 336", and what is in nats as "+0.77 [+0.34, +1.20]"."""
+    rate = Estimate(float(row["value"]), float(row["low"]), float(row["high"]), int(float(row["n"])))
+    if MEASURES[row["measure"]].greatest == 1:
+        return in_full(rate)
+    return f"{rate.value:+.3f} [{rate.low:+.3f}, {rate.high:+.3f}]"
 
 
 if __name__ == "__main__":
     root = Path(__file__).parents[2]
-    for page in (root / "docs").rglob("*.md"):
-        page.write_text(fill_rates(page.read_text(), root))
+    for page in (root / "README.md", *(root / "docs").rglob("*.md")):
+        page.write_text(fill_tables(page.read_text(), root))

@@ -151,7 +151,7 @@ class Comparison:
         """Return the contrasts of a table whose pairs belong to a frame and a condition.
 
         The contrast of a frame in a condition is the mean margin over its pairs: over both people in both places and
-        over all questions, so that likings cancel. Conditions are "construction", "control", "neutral" and any others.
+        over all questions, so that preferences cancel. Conditions are "construction", "control", "neutral" and others.
 
         Returns:
             One row a condition, and one for "less_" and a condition, the construction's contrast less that: condition,
@@ -617,7 +617,7 @@ def compare_constructions(
     """Return the rates of models on the form and the meaning of constructions, with baselines, controls and verdicts.
 
     Form is the share of minimal pairs that are right. Meaning is the contrast of frames that no design was tried on,
-    in nats: what the model expects of the meaning where likings for names, places and answers cancel.
+    in nats: what the model expects of the meaning where preferences for names, places and answers cancel.
 
     Args:
         models: The models, each with a name of its own.

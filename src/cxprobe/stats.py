@@ -194,7 +194,7 @@ def estimate_rate(credits: Floats, clusters: Names) -> Estimate:
     Source:
         Korn & Graubard 1998 for the effective number of items and its degrees of freedom; Wilson 1927; Franco, Little,
         Louis & Slud 2019 find this combination among those that keep their coverage in clustered samples. See
-        `_variances` for the variance. The weight of one more cluster is ours, and docs/explanation/statistics.md has
+        `_variances` for the variance. The weight of one more cluster is ours, and docs/statistics.md has
         its coverage in simulations.
     """
     n = len(credits)

@@ -1,4 +1,4 @@
-"""The worked example of docs/explanation/contrasts.md is what the tool computes."""
+"""The worked example of docs/verdicts.md is what the tool computes."""
 
 import re
 
@@ -14,7 +14,7 @@ from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
 from cxprobe.tasks.pairs.make import pair_table
 from cxprobe.tasks.pairs.params import Contrasts
 
-PAGE = (ROOT / "docs" / "explanation" / "contrasts.md").read_text()
+PAGE = (ROOT / "docs" / "verdicts.md").read_text()
 ROW = re.compile(r"^\| (.+) \.\.\. \| (\w+) (-[\d.]+) \| (\w+) (-[\d.]+) \| ([+-][\d.]+) \|$", re.M)
 
 

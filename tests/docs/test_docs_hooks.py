@@ -1,41 +1,47 @@
 """What makes pages: models, numbers of the recorded run, links, the picture."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from written_pages import PAGES  # which finds the hooks
+from written_pages import PAGES, name_of  # which finds the hooks
 
 from conftest import ROOT
 
 pytest.importorskip("mkdocs", reason="needs the extra docs")
-from formats_in_markdown import describe_formats
 from pages import describe_results
 from picture import PICTURE, write
-from rates import RATES, fill_rates
+from rates import RATES, TABLE, fill_tables
 
 
-def test_the_numbers_and_verdicts_of_pages_are_those_of_the_recorded_run():
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_tables_of_a_page_are_those_of_the_recorded_run_and_of_the_code(page):
     how = "`python docs/hooks/rates.py` writes them anew"
-    for page in PAGES:
-        assert page.read_text() == fill_rates(page.read_text(), ROOT), (page, how)
-        assert "{{" not in page.read_text(), page
+    assert page.read_text() == fill_tables(page.read_text(), ROOT), how
 
 
-def test_a_number_is_that_of_the_row_that_its_comment_describes(tmp_path):
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "findings.md"], ids=name_of)
+def test_every_rate_of_the_pages_about_findings_stands_in_a_generated_table(page):
+    by_hand = re.sub(r"```.*?```", "", TABLE.sub("", page.read_text()), flags=re.S)
+    assert re.findall(r"\d %? ?\[[^\]]*\]", by_hand) == []
+
+
+def test_a_rate_is_that_of_the_row_that_its_line_names(tmp_path):
     (tmp_path / "recorded").mkdir()
-    table = "model,measure,value,low,high,n\na,accuracy,0.5,0.4,0.6,10\nb,accuracy,0.25,0.1,0.4,20\n"
-    (tmp_path / RATES).write_text(table)
-    page = "It gets <!-- recorded: model=b -->?<!-- -->."
-    assert "-->25 % [10, 40], n = 20<!-- -->." in fill_rates(page, tmp_path).replace("\u00a0", " ")
-    with pytest.raises(ValueError, match=r"rates.csv has 2 rows with .*accuracy.*; describe one"):
-        fill_rates(page.replace("model=b", "measure=accuracy"), tmp_path)
-
-
-def test_the_page_of_file_formats_in_git_is_what_the_code_says():
-    kept = (ROOT / "docs" / "reference" / "formats.md").read_text()
-    how = "`python docs/hooks/formats_in_markdown.py` writes it anew"
-    assert kept == describe_formats(ROOT), how
+    head = "task,model,construction,source,facet,level,measure,value,low,high,n"
+    rows = ["pairs,a,all,real,,,accuracy,0.5,0.4,0.6,10", "pairs,a,all,real,tests,form,accuracy,0.25,0.1,0.4,20"]
+    rows += ["pairs,b,all,real,,,contrast,-0.5,-0.75,0.25,10"]
+    (tmp_path / RATES).write_text("\n".join([head, *rows]))
+    lines = ["<!-- rates -->", "| it | rate | row |", "|---|---|---|"]
+    lines += ["| x | ? | `pairs/a/all/real/accuracy/tests=form` |", "| y | | `pairs/b/all/real/contrast` |"]
+    lines += ["", "<!-- rates: pairs/{column}/{row}/real/accuracy -->", "| set | a |", "|---|---|", "| all | |", ""]
+    page = fill_tables("\n".join(lines), tmp_path).replace("\u00a0", " ").splitlines()
+    assert page[3] == "| x | 25 % [10, 40], n = 20 | `pairs/a/all/real/accuracy/tests=form` |"
+    assert page[4] == "| y | -0.500 [-0.750, +0.250] | `pairs/b/all/real/contrast` |"
+    assert page[9] == "| all | 50 % [40, 60], n = 10 |"
+    with pytest.raises(ValueError, match=r"rates.csv has 0 rows with .*'model': 'c'.*; name one"):
+        fill_tables("\n".join(lines).replace("pairs/b", "pairs/c"), tmp_path)
 
 
 def test_the_picture_and_its_text_are_what_the_results_say(tmp_path):
@@ -57,6 +63,6 @@ def texts_of(path: Path) -> list[str]:
 
 
 def test_what_was_sent_can_be_shown_and_claims_to_reproduce_nothing_that_it_does_not():
-    text, table = (ROOT / "docs" / "howto" / "papers.md").read_text(), describe_results(ROOT / "docs" / "reproduced")
+    text, table = (ROOT / "docs" / "papers.md").read_text(), describe_results(ROOT / "docs" / "reproduced")
     same = [line for line in table.splitlines() if "| yes |" in line]
     assert ("**No published number has been reproduced yet" in text) == (not same)

@@ -275,11 +275,10 @@ def test_the_commands_of_the_page_run_one_after_the_other(hub, python, models, c
     hub.commit("team/corpus", corpus, kind="datasets")
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "sentences.txt").write_text(f"{TEXT}\n")
-    assert len(commands) == 8
+    assert len(commands) == 2
     printed = []
     for command in commands:
         done = python("bash", "-e", "-c", command)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         printed.append(done.stdout)
-    assert f"snapshots/{first}" in printed[1]
-    assert printed[2] == f"commit {first}\n"
+    assert f"snapshots/{first}" in printed[0]

@@ -57,7 +57,7 @@ def compare(
     """Say what a model expects: of the form and meaning of constructions, or in how many pairs of a file it is right.
 
     `--all` takes a minute with SmolLM2 on two cores. Pairs of a file with the columns frame and condition are
-    contrasts too, see docs/explanation/contrasts.md.
+    contrasts too, see docs/verdicts.md.
     """
     from cxprobe.files.texts import refuse_unwritable, write_table_as
 
@@ -175,7 +175,7 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
     print(
         f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
         f"  {known}\n"
-        f"meaning: nats toward what the construction means, likings cancelled, {frames} frames\n"
+        f"meaning: nats toward what the construction means, preferences cancelled, {frames} frames\n"
         "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
         "control: the same where the meaning is said in plain words",
         *said,
