@@ -74,7 +74,7 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     toy = folder / "constructions" / "toy"
     change(folder, lambda params: params["compute"].update(jobs=0))
     replace(folder / "lexicon" / "people.yaml", "Ida, Mia", "Ida, Ann")
-    replace(folder / "prompts" / "reasoning.yaml", "{question}", "{qestion}")
+    (folder / "prompts" / "reasoning.yaml").write_bytes(b"a: caf\xe9\n")  # not UTF-8
     replace(toy / "construction.yaml", "  length: {", "  label: {")
     replace(toy / "grammars/train.cfg", "NOUN ->", "NUON ->")
     replace(toy / "grammars/test.cfg", "VERB ->", "VREB ->")
