@@ -5,12 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import call
 from ruamel.yaml import YAML
-from typer.testing import CliRunner
 
 import cxprobe
 from conftest import ROOT, change_params, write_toy_files
-from cxprobe.cli import app
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import PEOPLE_FILE
 from cxprobe.models.checkpoints import digest_of
@@ -27,18 +26,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def call(*words: str):
-    done = CliRunner().invoke(app, ["new", *words])
-    return done.exit_code, done.output
-
-
 def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(folder):
     shutil.copyfile(ROOT / PEOPLE_FILE, PEOPLE_FILE)
-    code, output = call("construction", "my-own")
+    code, output = call("new", "construction", "my-own")
     assert code == 0, output
     assert "constructions/my-own/ has construction.yaml, contrasts.yaml, form_pairs.yaml, grammars/test.cfg" in output
     assert "add 'my-own' in params.yaml" in output
-    assert call("construction", "another")[0] == 0  # its premises are others
+    assert call("new", "construction", "another")[0] == 0  # its premises are others
 
     def use(params):
         params["recognition"]["constructions"]["my-own"] = ["generated"]
@@ -64,7 +58,7 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(f
 
 
 def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(folder):
-    call("construction", "my-own")
+    call("new", "construction", "my-own")
     pairs = cxprobe.minimal_pairs("my-own", folder="constructions", pairs_per_condition=4)
     assert len(pairs) >= 8
     assert (pairs["good"] != pairs["bad"]).all()
@@ -85,35 +79,37 @@ def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_e
 )
 def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, said):
     before = sorted(folder.rglob("*"))
-    code, output = call("construction", *words)
+    code, output = call("new", "construction", *words)
     assert (code, said in output) == (2, True), output
     assert sorted(folder.rglob("*")) == before
 
 
 def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
-    code, output = call(*("model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16"))
+    code, output = call(
+        "new", "model", "roberta", "--name", "some/roberta", "--revision", "1a2b", "--dtype", "bfloat16"
+    )
     assert code == 0, output
     head, entry, last = output.split("\n\n")
     assert last.endswith("`dvc repro make_pairs && cxprobe check` says how many texts that is\n")
     assert head == "Paste this at the end of the section models of params.yaml:"
-    assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b3c\n")
+    assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b\n")
     change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))
     spec = load_params().models["roberta"]
-    assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b3c", None, "bfloat16")
+    assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b", None, "bfloat16")
     assert find_faults().lines == []
 
 
 def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(folder):
-    assert "--name is no option of `cxprobe new construction`" in call("construction", "mine", "--name", "x")[1]
-    assert "--name: say what the model mine is" in call("model", "mine")[1]
+    assert "--name is no option of `cxprobe new construction`" in call("new", "construction", "mine", "--name", "x")[1]
+    assert "--name: say what the model mine is" in call("new", "model", "mine")[1]
     assert not Path("constructions/mine").exists()
 
 
 def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):
-    code, output = call("model", "bundled", "--name", "models/mini-mlm")
+    code, output = call("new", "model", "bundled", "--name", "models/mini-mlm")
     assert code == 0, output
     entry = YAML(typ="safe").load(output.split("\n\n")[1])["bundled"]
     assert entry["sha256"] == digest_of(Path("models/mini-mlm"))
-    code, output = call("model", "one", "--name", "models/mini-clm")
+    code, output = call("new", "model", "one", "--name", "models/mini-clm")
     assert (code, "the name 'one' is taken" in output) == (2, True)
     assert not Path("models/mini-clm").exists()

@@ -2,10 +2,9 @@
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from command_line import call
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
-from cxprobe.cli import app
 from cxprobe.corpora.conllu import read_conllu
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
@@ -54,8 +53,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def export():
-    done = CliRunner().invoke(app, ["export", "conllu", "out.conllu", "--construction", "toy"])
-    return done.exit_code, done.output
+    return call("export", "conllu", "out.conllu", "--construction", "toy")
 
 
 def test_labelled_sentences_are_a_treebank_with_the_construction_where_it_is(folder):

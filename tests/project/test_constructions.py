@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from typer.testing import CliRunner
+from command_line import call
 
 from conftest import ROOT, write_toy_files
-from cxprobe.cli import app
 from cxprobe.errors import DataError
 from cxprobe.project.constructions import make_page
 
@@ -73,12 +72,12 @@ def test_a_construction_needs_no_items(folder):
 
 
 def test_baseline_models_are_asked_about_new_items_before_any_run(folder):
-    done = CliRunner().invoke(app, ["check", "--baselines", "toy"])
-    assert done.exit_code == 0
-    pairs, _, others = done.output.partition("inference:\n")
+    code, output = call("check", "--baselines", "toy")
+    assert code == 0
+    pairs, _, others = output.partition("inference:\n")
     assert pairs.startswith("minimal pairs:\n")
     assert re.search(r"first-mentioned: 50 % \[\d+, \d+\], n = \d+|first-mentioned: \d+ of \d+ right", pairs)
     assert "hypothesis-only" in others
     assert not (folder / "data").exists() or not list((folder / "data").glob("*/*"))
     assert not (folder / "constructions" / "README.md").exists()
-    assert CliRunner().invoke(app, ["check", "--baselines", "toyy"]).exit_code == 2
+    assert call("check", "--baselines", "toyy")[0] == 2

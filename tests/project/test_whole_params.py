@@ -153,23 +153,6 @@ def test_what_contradicts_itself_is_refused(tmp_path, values, message):
     assert any(message in fault for fault in faults), faults
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        ("seed", True),
-        ("scenarios/make/share", True),
-        ("recognition/probe/standardise", "off"),
-        ("recognition/probe/standardise", 1),
-        ("mining/most_words", "200"),
-        ("mining/most_words", 200.0),
-        ("mining/tagger", 7),
-    ],
-)
-def test_a_value_is_what_it_looks_like(tmp_path, place, value):
-    said = f"{place.replace('/', '.')}: {value!r} is not allowed"
-    assert any(fault.startswith(said) for fault in faults_of(tmp_path, put({place: value})))
-
-
 def test_the_schema_that_is_kept_is_up_to_date_and_describes_every_key():
     assert (ROOT / "params.schema.json").read_text() == schema_text()
     schema = json.loads(schema_text())
