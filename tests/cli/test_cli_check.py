@@ -125,6 +125,12 @@ def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert "mining.tagger: there is no folder spacy, which" in check()[1][1]
 
 
+def test_a_label_that_the_parser_never_gives_is_told_with_the_one_that_was_meant(folder):
+    (folder / "models/parser/en_ewt_cxprobe/meta.json").write_text('{"labels": {"parser": ["iobj", "obj"]}}')
+    replace(folder / "constructions/toy/pattern.yaml", "{TAG: JJ}", "{TAG: JJ, DEP: {IN: [obj, dobj]}}")
+    assert "DEP: mining.parser gives no 'dobj'; did you mean 'obj'?" in check()[1][0]
+
+
 def test_all_constructions_are_checked_whatever_the_grid_names(folder):
     shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "other")
     for old, new in (("V: drew", "V: kept"), ("V: fed", "V: kept"), ("V: slept", "V: cooked")):

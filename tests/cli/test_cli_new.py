@@ -90,7 +90,7 @@ def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
     )
     assert code == 0, output
     head, entry, last = output.split("\n\n")
-    assert last.endswith("`dvc repro make_pairs && cxprobe check` says how many texts that is\n")
+    assert "add `roberta: {}` to the models of a task" in last
     assert head == "Paste this at the end of the section models of params.yaml:"
     assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b\n")
     change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))

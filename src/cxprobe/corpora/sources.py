@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pandas as pd
-from datatrove.io import DataFolder, get_datafolder
+from datatrove.io import get_datafolder
 
 from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
@@ -76,9 +76,7 @@ def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
     pattern = corpus.glob or _PATTERNS[corpus.format]
     try:
         folder = get_datafolder(_absolute(corpus.folder))
-        files = {shard: _info(folder, shard) for shard in sorted(folder.list_files(glob_pattern=pattern))}
-    except DataError:
-        raise
+        files = {shard: folder.info(shard) for shard in sorted(folder.list_files(glob_pattern=pattern))}
     except Exception as fault:  # each storage raises errors of its own library
         reason = " ".join(str(fault).split())[:300]
         raise DataError(
@@ -87,6 +85,15 @@ def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
         ) from fault
     if not files:
         raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
+    for shard in files:
+        path = Path(folder.path, shard)
+        if not shard.isprintable():
+            raise DataError(f"corpora: the name of {str(path)!r} cannot be written into a table; rename it")
+        if folder.is_local() and not path.is_file():  # reading a pipe or a device would never end
+            raise DataError(
+                f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name "
+                "another glob"
+            )
     return files
 
 
@@ -98,21 +105,6 @@ def files_left_out(corpus: Corpus) -> list[str]:
     own = _PATTERNS[corpus.format].removeprefix("**/")
     names = map(PurePosixPath, get_datafolder(_absolute(corpus.folder)).list_files())
     return sorted(str(name) for name in names if any(map(name.match, others)) and not name.match(own))
-
-
-def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
-    """Return the storage's description of a file, and refuse a pipe or a device, whose reading would never end."""
-    path = Path(folder.path, shard)
-    if not shard.isprintable():
-        name = f"{folder.path}/{shard}"
-        raise DataError(f"corpora: the name of {name!r} cannot be written into a table; rename it")
-    if folder.is_local() and not path.is_file():
-        raise DataError(
-            f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name another "
-            "glob"
-        )
-    info: Mapping[str, Any] = folder.info(shard)
-    return info
 
 
 def _absolute(folder: str) -> str:
