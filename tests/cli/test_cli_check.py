@@ -9,7 +9,7 @@ from command_line import call
 from ruamel.yaml import YAML
 from whole_project import change
 
-from conftest import ROOT, project_environment, write_toy_files
+from conftest import ROOT, project_environment
 from cxprobe.project.params import schema_text
 from cxprobe.project.presets import preset_text
 
@@ -28,16 +28,10 @@ HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "tran
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(toy_project):
     """A project's folder with all that `cxprobe check` reads."""
-    write_toy_files(tmp_path)
-
-    def add(params):
-        params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
-
-    change(tmp_path, add)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    change(toy_project, lambda params: params["recognition"]["constructions"].update(toy=["generated", "mined"]))
+    return toy_project
 
 
 def replace(file, old, new):

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from command_line import call
 from ruamel.yaml import YAML
+from whole_project import change
 
 import cxprobe
-from conftest import ROOT, change_params, write_toy_files
+from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import PEOPLE_FILE
 from cxprobe.models.checkpoints import digest_of
@@ -18,15 +19,7 @@ from cxprobe.project.params import load_params
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A project's folder without faults, as the working directory."""
-    write_toy_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(folder):
+def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(toy_project):
     shutil.copyfile(ROOT / PEOPLE_FILE, PEOPLE_FILE)
     code, output = call("new", "construction", "my-own")
     assert code == 0, output
@@ -41,7 +34,7 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(f
         params["pairs"]["constructions"].append("my-own-form")
         params["pairs"]["contrasts"].append("my-own")
 
-    change_params(folder, folder / "params.yaml", use)
+    change(toy_project, use)
     found = find_faults()
     assert found.lines == [
         f"constructions/{name}/pattern.yaml: finds the example's comparatives; write your own pattern, or delete the "
@@ -57,7 +50,7 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(f
         assert not re.search("<SLUG>|<TITLE>", file.read_text()), file
 
 
-def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(folder):
+def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(toy_project):
     call("new", "construction", "my-own")
     pairs = cxprobe.minimal_pairs("my-own", folder="constructions", pairs_per_condition=4)
     assert len(pairs) >= 8
@@ -77,14 +70,14 @@ def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_e
         (["all"], "is the name of the runs over all constructions"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, said):
-    before = sorted(folder.rglob("*"))
+def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(toy_project, words, said):
+    before = sorted(toy_project.rglob("*"))
     code, output = call("new", "construction", *words)
     assert (code, said in output) == (2, True), output
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(toy_project.rglob("*")) == before
 
 
-def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
+def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(toy_project):
     code, output = call(
         "new", "model", "roberta", "--name", "some/roberta", "--revision", "1a2b", "--dtype", "bfloat16"
     )
@@ -93,19 +86,19 @@ def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
     assert "add `roberta: {}` to the models of a task" in last
     assert head == "Paste this at the end of the section models of params.yaml:"
     assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b\n")
-    change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))
+    change(toy_project, lambda params: params["models"].update(YAML(typ="safe").load(entry)))
     spec = load_params().models["roberta"]
     assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b", None, "bfloat16")
     assert find_faults().lines == []
 
 
-def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(folder):
+def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(toy_project):
     assert "--name is no option of `cxprobe new construction`" in call("new", "construction", "mine", "--name", "x")[1]
     assert "--name: say what the model mine is" in call("new", "model", "mine")[1]
     assert not Path("constructions/mine").exists()
 
 
-def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):
+def test_a_carried_model_that_the_project_lacks_is_copied_into_it(toy_project):
     code, output = call("new", "model", "bundled", "--name", "models/mini-mlm")
     assert code == 0, output
     entry = YAML(typ="safe").load(output.split("\n\n")[1])["bundled"]
