@@ -2,9 +2,9 @@
 
 import pytest
 import spacy
+from small_corpora import pattern_of
 
 from cxprobe.corpora.conllu import ConlluSentence, TreeWord
-from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.search import Matchers
 from cxprobe.corpora.treebanks import rates_on_treebank, search_treebank
 from cxprobe.errors import DataError
@@ -17,10 +17,8 @@ TWO_OBJECTS = [
 ]
 
 
-def matchers(*, prefilter=".", nlp=None, **form):
-    part = {"prefilter": prefilter, "patterns": [{"name": "a form", **form}]}
-    pattern = Pattern.model_validate({"parts": [part], "must_match": ["a"], "must_not_match": ["b"]})
-    return Matchers(pattern, nlp or spacy.blank("en"))
+def matchers(prefilter=".", **form):
+    return Matchers(pattern_of(prefilter, **form), spacy.blank("en"))
 
 
 def sentence(text, *cxn, dep="iobj", document="letters", number=1):
@@ -45,7 +43,7 @@ TREEBANK = [
 
 def test_sentences_are_found_and_annotated_and_say_why_they_are_missed():
     found = search_treebank(
-        TREEBANK, matchers(prefilter="gave|told|called|sent", dependencies=TWO_OBJECTS), ["Ditransitive"], gold=True
+        TREEBANK, matchers("gave|told|called|sent", dependencies=TWO_OBJECTS), ["Ditransitive"], gold=True
     )
     assert found["annotated"].tolist() == [True, True, False, True, False, True]
     assert found["found"].tolist() == [True, True, True, False, False, False]
@@ -60,12 +58,11 @@ def test_sentences_are_found_and_annotated_and_say_why_they_are_missed():
 
 
 def test_without_gold_the_pipeline_tags_the_text(toy_tagger):
-    nlp = spacy.load(toy_tagger)
     treebank = [
         sentence("Red cats run fast", "Toy"),  # its own tags differ
         sentence("The cats run fast", number=2),
     ]
-    adjective = matchers(tokens=[{"TAG": "JJ"}], nlp=nlp)
+    adjective = Matchers(pattern_of(tokens=[{"TAG": "JJ"}]), spacy.load(toy_tagger))
     assert search_treebank(treebank, adjective, ["Toy"], gold=False)["found"].tolist() == [True, True]
     assert search_treebank(treebank, adjective, ["Toy"], gold=True)["found"].tolist() == [False, False]
 
