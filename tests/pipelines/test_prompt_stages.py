@@ -14,13 +14,11 @@ from cxprobe.errors import DataError, PromptError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.params import BaselineSet, Classifier, ModelSpec, Rule
-from cxprobe.results.members import task_members
 from cxprobe.results.params import Everything
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome
 from cxprobe.tasks.prompts.evaluate import UNDRAWN
 from cxprobe.tasks.prompts.params import AskedOf, PromptsStage
-from cxprobe.tasks.prompts.report import prompt_figures
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
 7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
@@ -155,8 +153,7 @@ def test_models_are_evaluated_on_the_same_items_and_by_the_same_names(folder, ou
     assert not evaluated.faults
 
 
-def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folder, outcomes, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_real_models_are_compared_with_baselines(outcomes):
     tables = outcomes["evaluate"].tables
     assert set(tables["rates"]["model"]) == {"m", "mock", *BASELINES.members}
     assert set(tables["comparisons"]["first"]) == {"m", "mock"}
@@ -164,18 +161,6 @@ def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folde
     assert set(baselines["model"]) == set(BASELINES.members)
     assert set(baselines["dataset"]) <= {f"toy, {name}" for name in sets}  # one row whatever the setting
     assert (baselines.groupby("dataset")["chance"].nunique() == 1).all()
-    params = params_of_prompts()
-    members = task_members(params)
-    rates = read_table(folder / "data/evaluate_prompts/rates.parquet")
-    figures = prompt_figures(rates, members, params.prompts.evaluate.score)
-    assert set(figures) == {"best_by_construction", "tests_by_prompt"}
-    for name, figure in figures.items():
-        labels = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert "m, pmi" in labels
-        assert name == "tests_by_prompt" or "best baseline" in labels
-        assert not any("mock" in label for label in labels)
-    panels = {axes.get_title() for axes in figures["tests_by_prompt"].axes}
-    assert {panel.partition(", ")[2] for panel in panels} == {"official", "reasoning"}
 
 
 def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monkeypatch):
