@@ -26,18 +26,6 @@ def shots(*sources: str) -> dict:
     return {"number": 1, "sources": list(sources), "of_the_construction": True}
 
 
-def test_a_line_of_work_may_be_empty(tmp_path):
-    def change(params):
-        for line in ("recognition", "scenarios", "pairs", "prompts", "interventions"):
-            for key in ("models", "llms", "probe_models", "constructions"):
-                if key in params[line]:
-                    params[line][key] = type(params[line][key])()
-        params["pairs"]["probe"] = None
-        params["mining"]["constructions"] = {}
-
-    assert load_changed(tmp_path, change).pairs.models == {}
-
-
 def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
     def add(params):
         models, checkpoints = params["models"], params["models"]["tiny-clm"]["checkpoints"].values()

@@ -76,20 +76,22 @@ def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
     pattern = corpus.glob or _PATTERNS[corpus.format]
     try:
         folder = get_datafolder(_absolute(corpus.folder))
-        files = {shard: folder.info(shard) for shard in sorted(folder.list_files(glob_pattern=pattern))}
+        shards = sorted(folder.list_files(glob_pattern=pattern))
+        is_local = folder.is_local()
+        files = {shard: folder.info(shard) for shard in shards if not is_local or Path(folder.path, shard).is_file()}
     except Exception as fault:  # each storage raises errors of its own library
         reason = " ".join(str(fault).split())[:300]
         raise DataError(
             f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {reason}; "
             "look at its spelling, at the network and at your credentials, and run the stage again"
         ) from fault
-    if not files:
+    if not shards:
         raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
-    for shard in files:
-        path = Path(folder.path, shard)
+    for shard in shards:
+        path = f"{folder.path}/{shard}"
         if not shard.isprintable():
-            raise DataError(f"corpora: the name of {str(path)!r} cannot be written into a table; rename it")
-        if folder.is_local() and not path.is_file():  # reading a pipe or a device would never end
+            raise DataError(f"corpora: the name of {path!r} cannot be written into a table; rename it")
+        if shard not in files:  # reading a pipe or a device would never end
             raise DataError(
                 f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name "
                 "another glob"
