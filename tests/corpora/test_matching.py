@@ -114,6 +114,14 @@ def test_a_word_that_no_part_may_contain_counts_only_where_the_tree_has_it():
     assert matchers.match(gave(BLANK)) == "other dependencies"
 
 
+@pytest.mark.parametrize("label", ["1", 1, {"IN": ["obj", "dobj"]}, {"NOT_IN": ["dobj"]}])
+def test_a_label_that_the_parser_does_not_give_is_refused(label):
+    parser = load_pipeline(str(ROOT / "models/parser/en_ewt_cxprobe"), DITRANSITIVE)
+    strange = THEME | {"RIGHT_ATTRS": {"DEP": label}}
+    with pytest.raises(ConstructionError, match=r"pattern\.yaml: DEP: the parser gives no (1|dobj.* 'obj'\?) .*iobj"):
+        Matchers(pattern_of(dependencies=[VERB, RECIPIENT, strange]), parser)
+
+
 def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, tmp_path):
     (tmp_path / "toy").mkdir()
     path = tmp_path / "toy" / "pattern.yaml"

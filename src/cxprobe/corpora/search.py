@@ -19,6 +19,7 @@ from cxprobe.corpora.pattern import Alternative, Node, Pattern, lexical_only
 from cxprobe.corpora.readers import CorpusRecord
 from cxprobe.corpora.trees import find_trees
 from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import suggest
 from cxprobe.segmentation import joined, sentence_spans
 from cxprobe.tagging import BATCH, load_tagger
 
@@ -88,6 +89,9 @@ class Matchers:
         self._parts = [forms.index(part) for part in forms]
         self.pattern = pattern
         self.nlp = nlp
+        labels = list(nlp.pipe_labels.get("parser", pattern.labels))
+        if strange := sorted(map(str, pattern.labels - set(labels))):
+            raise ConstructionError(f"pattern.yaml: DEP: the parser gives no {strange[0]}{suggest(strange[0], labels)}")
         self._never = {nlp.vocab.strings.add(word): word for word in pattern.never}
         self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
         self._trees: list[tuple[int, Sequence[Node]]] = []  # of a tree: its part and its nodes
