@@ -45,9 +45,6 @@ def test_the_command_writes_what_mlflow_lacks_and_serves_this_machine_alone(work
         started = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
         commands = [" ".join(one.cmdline()) for one in started]
         assert not [one for one in commands if "job" in one or "huey" in one], commands
-        tracked = project_environment(ROOT) | {"MLFLOW_TRACKING_URI": f"http://127.0.0.1:{port}"}
-        sync = subprocess.run([*command[:3], "sync"], env=tracked, capture_output=True, text=True, check=True)
-        assert "4 runs have a record under results/; 0 of them were new to MLflow" in sync.stdout
         listening = {link.laddr for one in started for link in one.net_connections("tcp") if link.status == "LISTEN"}
         assert listening == {("127.0.0.1", port)}
     finally:
