@@ -5,8 +5,7 @@ from cxprobe.errors import ParamsError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import digest, write_bytes
 from cxprobe.run.params import PARAMS_FILE, StageParams
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.params import construction_of_pairs
 
 # What reads -> the files by which it knows its constructions, and what else it reads in the folders that have them.

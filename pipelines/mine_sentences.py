@@ -4,7 +4,6 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -19,8 +18,7 @@ from cxprobe.files.code import computing_code
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import SCRATCH, read_json, scratch_folder, write_json
 from cxprobe.run.mining import CorporaParams
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 
 FAULTS_SHOWN = 1000  # rows of the table for readers; faults.parquet has all of them
 
@@ -44,7 +42,12 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
         what = f"{len(others)} files of other formats in its folder are not read; the first: {others[0]}"
         print(f"corpora.{stage.item}: {what}; name a corpus of its format for them", file=sys.stderr)
     if new := {name: one for name, one in wanted.items() if name not in kept}:
-        known = _mine(stage, new)
+        source = open_corpus(corpus)
+        job = make_job(source, settings, {name: one.pattern for name, one in new.items()}, SCRATCH / stage.name)
+        for name, matchers in load_matchers(job.patterns, job.pipelines).items():
+            check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
+        run_shards(job, settings.engine)
+        known = {"digest": source.digest, **collect_all(job, new, settings, stage.item, stage.data)}
     found = {name: (kept | known["found"])[name] for name in wanted}
     write_json(known | {"keys": keys, "found": found}, mined)
     steps = [(name, *step) for name, one in found.items() for step in one["steps"].items()]
@@ -70,19 +73,6 @@ def _key(wanted: Wanted, settings: Mining, corpus: Corpus, listed: str, pipeline
     code = computing_code("cxprobe.corpora.collecting", "cxprobe.segmentation")
     pipeline = pipelines[pipeline_of(wanted.pattern, settings)]
     return scratch_folder(SCRATCH, corpus, wanted.model_dump(), how, listed, pipeline, code).name
-
-
-def _mine(stage: Stage[CorporaParams], wanted: Mapping[str, Wanted]) -> dict[str, Any]:
-    """Mine constructions, and return the corpus's digest and counts, and the counts of each of them."""
-    settings = stage.params.mining
-    patterns = {name: one.pattern for name, one in wanted.items()}
-    pipelines = {name: pipeline_of(one, settings) for name, one in patterns.items()}
-    for name, matchers in load_matchers(patterns, pipelines).items():
-        check_examples(matchers, CONSTRUCTIONS_FOLDER / name / "pattern.yaml")
-    source = open_corpus(stage.params.corpora[stage.item])
-    job = make_job(source, settings, patterns, SCRATCH / stage.name)
-    run_shards(job, settings.engine)
-    return {"digest": source.digest, **collect_all(job, wanted, settings, stage.item, stage.data)}
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
 from cxprobe.files.tables import write_table
 from cxprobe.run.mining import CorporaParams
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 
 
 def watch_corpora(stage: Stage[CorporaParams]) -> Outcome:

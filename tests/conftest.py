@@ -246,6 +246,14 @@ def write_toy_files(folder: Path) -> None:
     change_params(folder, RECORDED, shrink)
 
 
+@pytest.fixture
+def toy_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small project's folder without faults, with all that people write, as the working directory."""
+    write_toy_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 def save_toy_tagger(folder: Path, *, parses: bool = False) -> None:
     """Save a spaCy pipeline that tags by rules: it needs no training, and tells comparatives by their ending.
 

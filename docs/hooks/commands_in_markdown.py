@@ -1,7 +1,6 @@
 """The commands as Markdown, from the typer app itself."""
 
 import re
-from typing import Any
 
 from typer.cli import get_docs_for_click
 from typer.main import get_command
@@ -15,18 +14,6 @@ def describe_commands(name: str = "cxprobe") -> str:
     with command.make_context(name, [], resilient_parsing=True) as context:
         text = get_docs_for_click(obj=command, ctx=context, name=name)  # type: ignore[arg-type]  # typer's own context
     _, _, rest = text.partition("\n")
-    sections = re.split(rf"^(?=## `{name} )", rest, flags=re.M)
-    whole = "".join(_in_full(command, section) for section in sections)
-    return f"# Commands\n\nThis page is made from the commands' own help.\n{whole}"
-
-
-def _in_full(group: Any, section: str) -> str:
-    """Return the section of a group of commands with whole sentences, which typer shortens."""
-    heading = re.match(r"#+ `\S+ (\S+)`", section)
-    group = group.commands[heading[1]] if heading else group
-
-    def line(found: re.Match[str]) -> str:
-        return f"* `{found[1]}`: {str(group.commands[found[1]].help).splitlines()[0]}"
-
-    names = "|".join(getattr(group, "commands", {}))
-    return re.sub(rf"^\* `({names})`.*$", line, section, flags=re.M) if names else section
+    for one, about in command.commands.items():  # type: ignore[attr-defined]  # whole sentences, which typer shortens
+        rest = re.sub(rf"^\* `{one}`:.*$", f"* `{one}`: {str(about.help).splitlines()[0]}", rest, flags=re.M)
+    return f"# Commands\n\nThis page is made from the commands' own help.\n{rest}"

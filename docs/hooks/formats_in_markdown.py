@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from models_in_markdown import as_markdown, describe_model
+from models_in_markdown import as_markdown, describe_model, paragraphs
 
 from cxprobe.constructions.construction import Construction
 from cxprobe.constructions.people import People
@@ -64,7 +64,7 @@ def describe_formats(folder: Path) -> str:
     """Return the page about all files that people write in a project's folder."""
     parts = [HEAD]
     for file, model in MODELS.items():
-        parts += [f"## {file}", _paragraphs(model.__doc__ or ""), describe_model(model, 3)]
+        parts += [f"## {file}", paragraphs(model.__doc__ or ""), describe_model(model, 3)]
     for title, module in MODULES.items():
         docstring = ast.get_docstring(ast.parse((folder / module).read_text())) or ""
         parts += [f"## {title}", as_markdown(docstring)]
@@ -73,10 +73,6 @@ def describe_formats(folder: Path) -> str:
     for path in sorted((folder / "prompts").glob("*.yaml")):
         parts += [f"### prompts/{path.name}", _leading_comment(path)]
     return "\n\n".join(parts) + "\n"
-
-
-def _paragraphs(docstring: str) -> str:
-    return as_markdown("\n\n".join(" ".join(part.split()) for part in docstring.split("\n\n")))
 
 
 def _leading_comment(path: Path) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cxprobe.files.schema import Closed
+from cxprobe.files.schema import SLUG_PATTERN, Closed
 
 Schema = Mapping[str, Any]
 NUMBERS = {
@@ -13,8 +13,6 @@ NUMBERS = {
     "maximum": "at most {:g}",
     "exclusiveMaximum": "below {:g}",
 }
-# Names that the user gives: the pattern of a slug says what they are made of.
-SLUG = "^[a-z0-9][a-z0-9-]*$"
 
 
 def as_markdown(docstring: str) -> str:
@@ -53,7 +51,7 @@ def describe_model(model: type[Closed], level: int, values: Mapping[str, Any] | 
                 title = f"{path}{key}" if is_section else name
                 own = values.get(key) if is_section and isinstance(values, Mapping) else None
                 yield f"{'#' * level} {title} {{#{name.lower()}}}"
-                yield _paragraph(inner[name].get("description", ""))
+                yield paragraphs(inner[name].get("description", ""))
                 yield _table(inner[name], inner, own)
                 yield from below(inner[name], f"{title}." if is_section else "", own, level + (level == 2))
 
@@ -90,20 +88,17 @@ def _table(schema: Schema, inner: Schema, values: Any = None) -> str:
     properties: Mapping[str, Schema] = schema.get("properties", {})
     if not properties:
         return ""
-    known = {key: value for key, value in values.items() if _is_plain(value)} if isinstance(values, Mapping) else {}
+    given = values if isinstance(values, Mapping) else {}
+    # What is short enough for a cell.
+    known = {key: _value(one) for key, one in given.items() if not isinstance(one, Mapping) and len(_value(one)) < 60}
     head = ["key", "value", "what it is"] + (["here"] if known else [])
     rows = [" | ".join(head), " | ".join("---" for _ in head)]
     required = set(schema.get("required", ()))
     for key, one in properties.items():
         text = " ".join(_sentences({"description": _described(one, inner), **one}, key in required))
-        cells = [f"`{key}`", _kind(one), text] + ([_value(known[key]) if key in known else ""] if known else [])
-        rows.append(" | ".join(_cell(cell) for cell in cells))
+        cells = [f"`{key}`", _kind(one), text] + ([known.get(key, "")] if known else [])
+        rows.append(" | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells))
     return "\n".join(f"| {row} |" for row in rows)
-
-
-def _is_plain(value: object) -> bool:
-    """Return whether a value is short enough for a cell."""
-    return not isinstance(value, Mapping) and len(_value(value)) < 60
 
 
 def _value(value: object) -> str:
@@ -119,20 +114,16 @@ def _value(value: object) -> str:
 
 
 def _sentences(schema: Schema, required: bool) -> Iterator[str]:
-    yield _paragraph(schema.get("description", ""))
+    yield paragraphs(schema.get("description", ""))
     if not required and "default" in schema:
         yield f"Default: {_value(schema['default'])}."
     elif not required:
         yield "May be left out."
 
 
-def _paragraph(text: str) -> str:
+def paragraphs(text: str) -> str:
     """Return a docstring in one line for each paragraph."""
     return as_markdown("\n\n".join(" ".join(part.split()) for part in text.split("\n\n")))
-
-
-def _cell(text: str) -> str:
-    return text.replace("\n\n", " ").replace("\n", " ").replace("|", "\\|").strip()
 
 
 def _kind(schema: Schema) -> str:
@@ -153,7 +144,7 @@ def _kind(schema: Schema) -> str:
             return f"list of {_kind(schema['items'])}" if "items" in schema else "list"
         case {"type": "object"}:
             return _mapping(schema)
-        case {"type": "string", "pattern": pattern} if pattern == SLUG:
+        case {"type": "string", "pattern": pattern} if pattern == SLUG_PATTERN:
             return "name"
         case {"type": name}:
             words = {"null": "`null`", "boolean": "`true` or `false`", "string": "text"}

@@ -8,8 +8,7 @@ from cxprobe.files.writing import DATA, SCRATCH, project_folder
 from cxprobe.models.asking import demand, replies_to
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.run.record import ModelFacts
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.prompts.make import questions_for
 from cxprobe.tasks.prompts.params import PromptsStage
 

@@ -8,8 +8,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation, evaluate
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.interventions.evaluate import FACETS, beside_published, intervention_responses, with_verdicts_on_use
 from cxprobe.tasks.interventions.names import EFFECTS_FILE, TRANSFER_FILE
 from cxprobe.tasks.interventions.params import InterventionsStage

@@ -15,8 +15,7 @@ from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.evaluate import (
     FACETS,
     KEPT,

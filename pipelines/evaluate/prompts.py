@@ -9,8 +9,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.members import task_members
 from cxprobe.results.rates import ALL
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.prompts.evaluate import (
     beside_controls,
     evaluate_answers,

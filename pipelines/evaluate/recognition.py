@@ -12,8 +12,7 @@ from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.members import task_members
 from cxprobe.results.runs import RunExtras
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.recognition.evaluate import (
     FACETS,
     estimate_over_draws,

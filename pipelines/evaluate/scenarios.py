@@ -9,8 +9,7 @@ from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.rates import ALL
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.scenarios.evaluate import FACETS, scenario_responses, with_preferences
 from cxprobe.tasks.scenarios.params import ScenariosStage
 from cxprobe.tasks.scenarios.report import tables_beside_published

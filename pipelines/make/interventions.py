@@ -4,8 +4,7 @@ import pandas as pd
 
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.tasks.interventions.names import TEST, TRAIN
 from cxprobe.tasks.interventions.params import InterventionsStage

@@ -7,8 +7,7 @@ import pandas as pd
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.balance import unbalanced_cells
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, contrasts_file, load_contrasts

@@ -4,8 +4,7 @@ import pandas as pd
 
 from cxprobe.files.tables import write_table
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.prompts.make import (
     build_choices,
     build_questions,

@@ -5,8 +5,7 @@ from collections import Counter, defaultdict
 import pandas as pd
 
 from cxprobe.files.tables import write_table
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.recognition.params import RecognitionStage
 from cxprobe.tasks.recognition.sources import make_source
 

@@ -3,8 +3,7 @@
 from collections import Counter
 
 from cxprobe.files.tables import write_table
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
 from cxprobe.tasks.scenarios.params import ScenariosStage
 from cxprobe.tasks.scenarios.rules import load_scenarios, scenarios_file

@@ -7,8 +7,7 @@ from cxprobe.files.writing import DATA, SCRATCH, project_folder
 from cxprobe.models.measuring import MeasuredModel, measure_members
 from cxprobe.models.params import Member
 from cxprobe.models.scoring import load_language_model
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.interventions.layers import measure_model
 from cxprobe.tasks.interventions.params import InterventionsStage
 

@@ -8,8 +8,7 @@ from cxprobe.models.ngrams import prepend_contexts
 from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scoring import measure_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts, read_pair_answers
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.baselines import measure_baseline
 from cxprobe.tasks.pairs.make import pairs_of
 from cxprobe.tasks.pairs.measure import (

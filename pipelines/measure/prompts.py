@@ -12,8 +12,7 @@ from cxprobe.models.ngrams import baseline_facts
 from cxprobe.models.params import Member
 from cxprobe.models.scoring import load_language_model, measure_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.prompts.measure import baseline_answers, check_lengths, read_choices, texts_of_choices
 from cxprobe.tasks.prompts.params import PromptsStage
 

@@ -13,8 +13,7 @@ from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.measuring import MeasuredModel, measure_members
 from cxprobe.models.ngrams import baseline_facts
 from cxprobe.models.params import Member
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.recognition.baselines import count_features, kind_of
 from cxprobe.tasks.recognition.make import read_subsets, spans_of
 from cxprobe.tasks.recognition.params import RecognitionStage

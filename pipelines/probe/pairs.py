@@ -8,8 +8,7 @@ from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.models.embedding import embed_texts, load_encoder
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.probing import Fitting, Regularisation
-from cxprobe.run.running import run_stage
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.params import PairsStage, ProbePairs
 from cxprobe.tasks.pairs.probing import probe_pairs as probe
 from cxprobe.tasks.pairs.probing import whole_texts

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
+from cxprobe.constructions.names import construction_names
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import ConstructionError, DataError, ModelError, ProbeError
 from cxprobe.files.reading import shown
@@ -49,7 +50,7 @@ from cxprobe.models.terms import Bos, Dtype, SchemeName
 from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions
-from cxprobe.project.folder import bundled_models
+from cxprobe.project.folder import bundled_models, require_construction
 from cxprobe.results.contrast_verdicts import effects_of, frames_needed, verdicts_on
 from cxprobe.results.findings import findings_of, lead_findings
 from cxprobe.results.rates import ALL
@@ -598,7 +599,7 @@ def list_constructions(
     every = _constructions(folder)
     if having is not None:
         _check_option("having", having, Literal["pairs", "sentences"])
-    names = sorted(path.parent.name for path in every.glob("*/construction.yaml"))
+    names = construction_names(every)
     if having == "pairs":
         both = [name for folder in names for name in (folder, folder + FORM)]
         return [name for name in both if pairs_file(name, every).is_file()]
@@ -789,13 +790,8 @@ def sentences(
 
     _check_option("source", source, Literal["generated", "balanced"])
     constructions = _constructions(folder)
-    _check_file(constructions, construction, "construction.yaml")
-    whole = load_construction(construction, constructions)
-    if whole.grammar is None:
-        raise ConstructionError(
-            f"{constructions / construction / 'construction.yaml'} has no grammar, so no sentences are drawn"
-        )
-    described = whole.for_source(source)
+    require_construction(construction, constructions)
+    described = load_construction(construction, constructions).for_source(source)
     grammars = load_grammars(construction, described, constructions, source=source)
     return generate_sentences(construction, described, grammars, per_label, seed).sentences
 
@@ -1115,12 +1111,6 @@ def _people_beside(constructions: Path) -> People:
     """Return the people of the project that a folder of constructions belongs to, or those that cxprobe carries."""
     beside = constructions.parent / PEOPLE_FILE
     return load_people(beside if beside.is_file() else bundled_files() / PEOPLE_FILE)
-
-
-def _check_file(constructions: Path, construction: str, file: str) -> None:
-    if not (constructions / construction / file).is_file():
-        known = [path.parent.name for path in constructions.glob(f"*/{file}")]
-        raise ConstructionError(f"'{construction}' has no {file} in {constructions}{suggest(construction, known)}")
 
 
 def _load(

@@ -6,33 +6,13 @@ import pytest
 import cxprobe
 from conftest import ROOT
 from cxprobe.api import SEED
-from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.files.schema import read_yaml
-from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import build_pairs
-from cxprobe.tasks.pairs.params import Contrasts, MakePairs, PerCell
-
-NO_CONTRASTS = Contrasts(held_out=1, shuffled=0)
 
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def test_pairs_are_those_of_the_stage():
-    people = load_people(ROOT / PEOPLE_FILE)
-    content = load_pairs("let-alone", people, ROOT / "constructions")
-    cells = PerCell(meaning=3, form=3, control=1)
-    settings = MakePairs(
-        contrasts=NO_CONTRASTS,
-        pairs_per_condition=cells,
-        pseudowords=None,
-        format="paper",
-    )
-    expected = build_pairs("let-alone", content, people, settings, 7).pairs
-    pd.testing.assert_frame_equal(cxprobe.minimal_pairs("let-alone", pairs_per_condition=3, seed=7), expected)
 
 
 def test_items_are_drawn_with_the_seed_of_the_pipeline():

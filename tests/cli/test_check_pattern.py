@@ -1,10 +1,9 @@
 """`cxprobe check --pattern`: a pattern beside what others annotated."""
 
 import pytest
-from typer.testing import CliRunner
+from command_line import call
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
-from cxprobe.cli import app
 
 
 @pytest.fixture(autouse=True)
@@ -35,13 +34,8 @@ def treebank(tmp_path, monkeypatch, toy_tagger):
     monkeypatch.chdir(tmp_path)
 
 
-def check(*words):
-    done = CliRunner().invoke(app, ["check", *words])
-    return done.exit_code, done.output
-
-
 def test_a_pattern_has_its_precision_and_recall_on_a_treebank_with_n_and_interval():
-    code, output = check("--pattern", "toy", "--treebank", "toy.conllu", "--cxn", "Toy")
+    code, output = call("check", "--pattern", "toy", "--treebank", "toy.conllu", "--cxn", "Toy")
     assert code == 0, output
     lines = output.splitlines()
     assert [line.partition(" [")[0] for line in lines[:2]] == ["precision: 50.0%", "recall: 50.0%"]
@@ -64,6 +58,6 @@ def test_a_pattern_has_its_precision_and_recall_on_a_treebank_with_n_and_interva
     ],
 )
 def test_what_a_pattern_cannot_be_compared_with_is_refused(words, message):
-    code, output = check("--pattern", "toy", *words)
+    code, output = call("check", "--pattern", "toy", *words)
     assert code == 2
     assert message in output

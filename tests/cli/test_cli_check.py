@@ -5,12 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from command_line import call
 from ruamel.yaml import YAML
-from typer.testing import CliRunner
 from whole_project import change
 
-from conftest import ROOT, project_environment, write_toy_files
-from cxprobe.cli import app
+from conftest import ROOT, project_environment
 from cxprobe.project.params import schema_text
 from cxprobe.project.presets import preset_text
 
@@ -29,16 +28,10 @@ HEAVY = {"datatrove", "matplotlib", "mlflow", "sklearn", "spacy", "torch", "tran
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(toy_project):
     """A project's folder with all that `cxprobe check` reads."""
-    write_toy_files(tmp_path)
-
-    def add(params):
-        params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
-
-    change(tmp_path, add)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    change(toy_project, lambda params: params["recognition"]["constructions"].update(toy=["generated", "mined"]))
+    return toy_project
 
 
 def replace(file, old, new):
@@ -49,9 +42,9 @@ def replace(file, old, new):
 
 def check():
     """Return what is said of faults, without what is written and what is left to do."""
-    done = CliRunner().invoke(app, ["check"])
-    lines, others = done.output.splitlines(), ("is written anew", "makes its items", "whether a model knows toy")
-    return done.exit_code, [line for line in lines if not line.endswith(others)]
+    code, output = call("check")
+    others = ("is written anew", "makes its items", "whether a model knows toy")
+    return code, [line for line in output.splitlines() if not line.endswith(others)]
 
 
 def test_check_lists_the_names_of_models_that_are_still_to_be_written(folder):
@@ -74,7 +67,7 @@ def test_faults_of_all_kinds_of_files_are_told_at_once_sorted_by_file(folder):
     toy = folder / "constructions" / "toy"
     change(folder, lambda params: params["compute"].update(jobs=0))
     replace(folder / "lexicon" / "people.yaml", "Ida, Mia", "Ida, Ann")
-    replace(folder / "prompts" / "reasoning.yaml", "{question}", "{qestion}")
+    (folder / "prompts" / "reasoning.yaml").write_bytes(b"a: caf\xe9\n")  # not UTF-8
     replace(toy / "construction.yaml", "  length: {", "  label: {")
     replace(toy / "grammars/train.cfg", "NOUN ->", "NUON ->")
     replace(toy / "grammars/test.cfg", "VERB ->", "VREB ->")
@@ -126,6 +119,12 @@ def test_a_tagger_that_is_not_there_is_told_where_something_is_mined(folder):
     assert "mining.tagger: there is no folder spacy, which" in check()[1][1]
 
 
+def test_a_label_that_the_parser_never_gives_is_told_with_the_one_that_was_meant(folder):
+    (folder / "models/parser/en_ewt_cxprobe/meta.json").write_text('{"labels": {"parser": ["iobj", "obj"]}}')
+    replace(folder / "constructions/toy/pattern.yaml", "{TAG: JJ}", "{TAG: JJ, DEP: {IN: [obj, dobj]}}")
+    assert "DEP: mining.parser gives no 'dobj'; did you mean 'obj'?" in check()[1][0]
+
+
 def test_all_constructions_are_checked_whatever_the_grid_names(folder):
     shutil.copytree(folder / "constructions" / "toy", folder / "constructions" / "other")
     for old, new in (("V: drew", "V: kept"), ("V: fed", "V: kept"), ("V: slept", "V: cooked")):
@@ -172,7 +171,7 @@ def test_all_files_to_import_are_told_at_once(folder):
 
 def test_a_construction_whose_meaning_is_asked_for_by_single_pairs_alone_is_told(folder):
     said = "toy is not in pairs.contrasts, so no rate will say whether a model knows toy"
-    assert said in CliRunner().invoke(app, ["check"]).output
+    assert said in call("check")[1]
 
 
 def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
@@ -189,10 +188,10 @@ def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
 
 def test_the_schema_and_the_page_of_constructions_are_written_where_they_changed(folder):
     written = ["params.schema.json is written anew", "constructions/README.md is written anew"]
-    assert CliRunner().invoke(app, ["check"]).output.splitlines()[2:4] == written
+    assert call("check")[1].splitlines()[2:4] == written
     assert (folder / "params.schema.json").read_text() == schema_text()
     assert "## Toy order" in (folder / "constructions/README.md").read_text()
-    assert "written anew" not in CliRunner().invoke(app, ["check"]).output
+    assert "written anew" not in call("check")[1]
 
 
 def test_a_file_of_pairs_is_linted_in_any_folder(tmp_path, monkeypatch):
@@ -200,10 +199,10 @@ def test_a_file_of_pairs_is_linted_in_any_folder(tmp_path, monkeypatch):
     rows = [f"The {noun} sleeps.\tThe {noun} sleeps not now." for noun in ("dog", "cat", "cow", "hen", "fox", "pig")]
     rows += [rows[0], "He runs.\tHe runs."]
     (tmp_path / "mine.tsv").write_text("\n".join(["sentence_good\tsentence_bad", *rows]) + "\n")
-    done = CliRunner().invoke(app, ["check", "--baselines", "mine.tsv"])
-    assert done.exit_code == 0, done.output
-    lines = done.stdout.splitlines()
+    code, output = call("check", "--baselines", "mine.tsv")
+    assert code == 0, output
+    lines = output.splitlines()
     assert lines[0].startswith("mine.tsv, row 8: good and bad are the same")
     assert lines[1].startswith("mine.tsv, row 7: the pair is there twice")
-    assert "shorter: 94 % [" in done.stdout  # a tie is half
+    assert "shorter: 94 % [" in output  # a tie is half
     assert lines[-1].startswith("above chance without any model: ")

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 import cxprobe
 from cxprobe.cli import app
-from cxprobe.files.texts import read_texts, write_table_as
 
 SENTENCES = "The more, the merrier.\nShe smiles.\n"
 
@@ -53,24 +52,3 @@ def test_words_have_a_row_each(tmp_path, lm):
     assert done.exit_code == 0, done.output
     expected = lm.surprisal(SENTENCES.splitlines())
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected, check_dtype=False, atol=1e-4)
-
-
-@pytest.mark.parametrize("kind", ["tsv", "csv", "jsonl", "parquet"])
-def test_a_text_with_quotes_scores_the_same_after_it_was_written_and_read(tmp_path, kind):
-    (tmp_path / "go.txt").write_text('"Go," he said.\nShe smiles.\n')
-    for path, output in (("go.txt", f"once.{kind}"), (f"once.{kind}", f"twice.{kind}")):
-        if path != "go.txt":
-            table = read_texts(path)[["text", "sum"]].rename(columns={"sum": "before"})
-            write_table_as(table, path)
-        done = typed("score", path, "--model", "mini-clm", "-o", output, "--device", "cpu")
-        assert done.exit_code == 0, done.output
-    twice = read_texts(f"twice.{kind}")
-    assert twice["text"].tolist() == ['"Go," he said.', "She smiles."]
-    np.testing.assert_allclose(twice["sum"].astype(float), twice["before"].astype(float), atol=1e-4)
-
-
-def test_a_model_that_is_not_there_is_a_message_and_not_a_traceback():
-    done = typed("score", "mine.txt", "--model", "./nowhere", "--device", "cpu")
-    assert done.exit_code == 2
-    assert done.stderr.startswith("'./nowhere': there is no such folder")
-    assert "Traceback" not in done.stderr

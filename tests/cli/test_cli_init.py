@@ -6,22 +6,16 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from command_line import call
 from dvc.repo import Repo
 from ruamel.yaml import YAML
-from typer.testing import CliRunner
 
 from conftest import ROOT, commit, run
-from cxprobe.cli import app
 from cxprobe.project.folder import installed_version
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_text
 
 pytestmark = pytest.mark.pipeline
-
-
-def call(*words: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    return done.exit_code, done.output
 
 
 def init(folder: Path, preset: str = "pairs") -> str:

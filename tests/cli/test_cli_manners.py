@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 import typer
-from typer.testing import CliRunner
+from command_line import call as called
 
 from conftest import PEOPLE, ROOT, project_environment, write_toy_construction
 from cxprobe.cli import app
@@ -43,8 +43,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def call(*words: str):
-    done = CliRunner().invoke(app, list(words))
-    return done.exit_code, " ".join(done.output.split())
+    code, output = called(*words)
+    return code, " ".join(output.split())
 
 
 def imported_by(*words: str) -> set[str]:

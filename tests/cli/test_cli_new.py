@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import call
 from ruamel.yaml import YAML
-from typer.testing import CliRunner
+from whole_project import change
 
 import cxprobe
-from conftest import ROOT, change_params, write_toy_files
-from cxprobe.cli import app
+from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.constructions.people import PEOPLE_FILE
 from cxprobe.models.checkpoints import digest_of
@@ -19,26 +19,13 @@ from cxprobe.project.params import load_params
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A project's folder without faults, as the working directory."""
-    write_toy_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def call(*words: str):
-    done = CliRunner().invoke(app, ["new", *words])
-    return done.exit_code, done.output
-
-
-def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(folder):
+def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(toy_project):
     shutil.copyfile(ROOT / PEOPLE_FILE, PEOPLE_FILE)
-    code, output = call("construction", "my-own")
+    code, output = call("new", "construction", "my-own")
     assert code == 0, output
     assert "constructions/my-own/ has construction.yaml, contrasts.yaml, form_pairs.yaml, grammars/test.cfg" in output
     assert "add 'my-own' in params.yaml" in output
-    assert call("construction", "another")[0] == 0  # its premises are others
+    assert call("new", "construction", "another")[0] == 0  # its premises are others
 
     def use(params):
         params["recognition"]["constructions"]["my-own"] = ["generated"]
@@ -47,7 +34,7 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(f
         params["pairs"]["constructions"].append("my-own-form")
         params["pairs"]["contrasts"].append("my-own")
 
-    change_params(folder, folder / "params.yaml", use)
+    change(toy_project, use)
     found = find_faults()
     assert found.lines == [
         f"constructions/{name}/pattern.yaml: finds the example's comparatives; write your own pattern, or delete the "
@@ -63,8 +50,8 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(f
         assert not re.search("<SLUG>|<TITLE>", file.read_text()), file
 
 
-def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(folder):
-    call("construction", "my-own")
+def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_every_subset(toy_project):
+    call("new", "construction", "my-own")
     pairs = cxprobe.minimal_pairs("my-own", folder="constructions", pairs_per_condition=4)
     assert len(pairs) >= 8
     assert (pairs["good"] != pairs["bad"]).all()
@@ -83,37 +70,39 @@ def test_the_example_gives_pairs_whose_members_differ_and_a_grammar_that_fills_e
         (["all"], "is the name of the runs over all constructions"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(folder, words, said):
-    before = sorted(folder.rglob("*"))
-    code, output = call("construction", *words)
+def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(toy_project, words, said):
+    before = sorted(toy_project.rglob("*"))
+    code, output = call("new", "construction", *words)
     assert (code, said in output) == (2, True), output
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(toy_project.rglob("*")) == before
 
 
-def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(folder):
-    code, output = call(*("model", "roberta", "--name", "some/roberta", "--revision", "1a2b3c", "--dtype", "bfloat16"))
+def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(toy_project):
+    code, output = call(
+        "new", "model", "roberta", "--name", "some/roberta", "--revision", "1a2b", "--dtype", "bfloat16"
+    )
     assert code == 0, output
     head, entry, last = output.split("\n\n")
-    assert last.endswith("`dvc repro make_pairs && cxprobe check` says how many texts that is\n")
+    assert "add `roberta: {}` to the models of a task" in last
     assert head == "Paste this at the end of the section models of params.yaml:"
-    assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b3c\n")
-    change_params(folder, folder / "params.yaml", lambda params: params["models"].update(YAML(typ="safe").load(entry)))
+    assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b\n")
+    change(toy_project, lambda params: params["models"].update(YAML(typ="safe").load(entry)))
     spec = load_params().models["roberta"]
-    assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b3c", None, "bfloat16")
+    assert (spec.name, spec.revision, spec.sha256, spec.dtype) == ("some/roberta", "1a2b", None, "bfloat16")
     assert find_faults().lines == []
 
 
-def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(folder):
-    assert "--name is no option of `cxprobe new construction`" in call("construction", "mine", "--name", "x")[1]
-    assert "--name: say what the model mine is" in call("model", "mine")[1]
+def test_an_option_of_another_kind_is_refused_and_a_model_needs_its_name(toy_project):
+    assert "--name is no option of `cxprobe new construction`" in call("new", "construction", "mine", "--name", "x")[1]
+    assert "--name: say what the model mine is" in call("new", "model", "mine")[1]
     assert not Path("constructions/mine").exists()
 
 
-def test_a_carried_model_that_the_project_lacks_is_copied_into_it(folder):
-    code, output = call("model", "bundled", "--name", "models/mini-mlm")
+def test_a_carried_model_that_the_project_lacks_is_copied_into_it(toy_project):
+    code, output = call("new", "model", "bundled", "--name", "models/mini-mlm")
     assert code == 0, output
     entry = YAML(typ="safe").load(output.split("\n\n")[1])["bundled"]
     assert entry["sha256"] == digest_of(Path("models/mini-mlm"))
-    code, output = call("model", "one", "--name", "models/mini-clm")
+    code, output = call("new", "model", "one", "--name", "models/mini-clm")
     assert (code, "the name 'one' is taken" in output) == (2, True)
     assert not Path("models/mini-clm").exists()

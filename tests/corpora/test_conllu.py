@@ -1,8 +1,6 @@
 """CoNLL-U with constructions: what was written is read again, and what others published has what they say it has."""
 
 import gzip
-import os
-from pathlib import Path
 
 import pytest
 import spacy
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from small_corpora import TREEBANK
 from spacy.tokens import Doc
 
-from conftest import ROOT
 from cxprobe.corpora.conllu import (
     NO_HEAD,
     ConlluSentence,
@@ -168,23 +165,3 @@ def test_a_parsed_sentence_names_its_construction_on_the_part_that_is_highest():
     assert not any(word.cxn or word.elements for word in none.words)
     same = gold_doc(sentence, spacy.blank("en").vocab)
     assert ([token.text for token in same], [token.head.i for token in same]) == (words, [2, 2, 2, 2, 2, 2])
-
-
-# Not stored here, since most of it has licences of its own; these run where a copy lies.
-SHARED = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data"))
-SIZES = {  # sentences, those with a construction, and constructions, as the treebanks' notes say
-    "sv_talbanken/sv_talbanken-ud-test": (1219, 154, 166),
-    "fr_gsd/fr_gsd-ud-dev": (1476, 61, 64),
-    "he_iahltwiki/he_iahltwiki-ud-dev": (348, 16, 16),
-    "cop_scriptorium/cop_scriptorium-ud-dev": (381, 47, 61),
-    "en_gentle/en_gentle-ud-test": (1334, 93, 103),
-}
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no copy of the treebanks")
-@pytest.mark.parametrize("name", SIZES)
-def test_treebanks_with_constructions_have_what_their_notes_count(name):
-    found = list(read_conllu(SHARED / "benchmarks" / "ucxn" / f"{name}.conllu.gz"))
-    with_any = [sentence for sentence in found if any(word.cxn for word in sentence.words)]
-    assert (len(found), len(with_any), sum(len(word.cxn) for one in found for word in one.words)) == SIZES[name]
-    assert all(word.form for sentence in found for word in sentence.words)

@@ -1,19 +1,16 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
-import psutil
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import spacy
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from pydantic import ValidationError
-from servers import wait_until
 from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, write_corpus
 
 from conftest import ROOT
@@ -91,36 +88,6 @@ def test_a_finished_shard_is_not_mined_again(corpus, toy_tagger, tmp_path):
     assert run_shards(job, settings.engine) == 1
     after = {path.name: path.stat().st_mtime_ns for path in Path(job.output).glob("*.parquet")}
     assert {name[:5] for name in before if before[name] != after[name]} == {"00002"}
-
-
-def start_mining(corpus, tagger: Path, folder: Path) -> subprocess.Popen:
-    """Mine in a process of its own, into the scratch folder of ``folder``."""
-    script = folder / "run.py"
-    script.write_text(
-        "import sys\n"
-        f"sys.path[:0] = {[str(ROOT / 'tests'), str(ROOT / 'tests/support')]!r}\n"
-        "from pathlib import Path\n"
-        "from small_corpora import corpus_of, job_of, run_shards, settings_of\n"
-        f"settings = settings_of({str(tagger)!r})\n"
-        f"_, job = job_of(corpus_of({corpus.folder!r}), settings, Path('scratch'))\n"
-        "run_shards(job, settings.engine)\n"
-    )
-    return subprocess.Popen([sys.executable, str(script)], cwd=folder, stderr=subprocess.DEVNULL)
-
-
-@pytest.mark.pipeline
-def test_a_run_that_was_killed_ends_like_one_that_was_not(one_run, corpus, toy_tagger, tmp_path):
-    process = start_mining(corpus, toy_tagger, tmp_path)
-    wait_until(lambda: list(tmp_path.glob("scratch/*/datatrove/completions/*")), lambda: process.poll() is None)
-    helpers = psutil.Process(process.pid).children()  # datatrove's, which outlive a SIGKILL
-    process.kill()
-    process.wait()
-    for helper in helpers:
-        helper.kill()
-    run, found, _ = mine(corpus, settings_of(toy_tagger), tmp_path / "scratch", tmp_path / "out")
-    assert run < 5
-    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
-    assert (one_run[0] / "out/faults.parquet").read_bytes() == (tmp_path / "out/faults.parquet").read_bytes()
 
 
 # A cluster of a few lines, which runs an array of jobs one after the other.

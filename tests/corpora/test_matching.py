@@ -1,10 +1,11 @@
 import pytest
 import spacy
+from small_corpora import pattern_of
 from spacy.tokens import Doc
 
 from conftest import PATTERN, ROOT
 from cxprobe.constructions.construction import load_construction
-from cxprobe.corpora.pattern import Pattern, load_pattern
+from cxprobe.corpora.pattern import load_pattern
 from cxprobe.corpora.search import Found, Matchers, check_examples, find, load_pipeline
 from cxprobe.errors import ConstructionError
 
@@ -79,16 +80,10 @@ def test_a_sentence_is_dropped_for_a_reason(correlative, toy_tagger, sentence, r
     assert verdict == reason if reason else isinstance(verdict, Found)
 
 
-def tree_pattern(*nodes: dict, never: tuple[str, ...] = ()) -> Pattern:
-    form = {"name": "a tree", "dependencies": list(nodes)}
-    part = {"prefilter": ".", "patterns": [form]}
-    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"], "never": list(never)})
-
-
 VERB = {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"TAG": {"REGEX": "^VB"}}}
 RECIPIENT = {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "recipient", "RIGHT_ATTRS": {"DEP": "iobj"}}
 THEME = {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "theme", "RIGHT_ATTRS": {"DEP": "obj"}}
-DITRANSITIVE = tree_pattern(VERB, RECIPIENT, THEME)
+DITRANSITIVE = pattern_of(dependencies=[VERB, RECIPIENT, THEME])
 
 
 def gave(nlp) -> Doc:
@@ -112,10 +107,10 @@ def test_a_tree_says_which_words_fill_the_slots():
 
 
 def test_a_word_that_no_part_may_contain_counts_only_where_the_tree_has_it():
-    nodes = (VERB, RECIPIENT, THEME)
-    matchers = Matchers(tree_pattern(*nodes, never=("her",)), BLANK)
+    nodes = [VERB, RECIPIENT, THEME]
+    matchers = Matchers(pattern_of(dependencies=nodes, never=("her",)), BLANK)
     assert isinstance(matchers.match(gave(BLANK)), Found)
-    matchers = Matchers(tree_pattern(*nodes, never=("it",)), BLANK)
+    matchers = Matchers(pattern_of(dependencies=nodes, never=("it",)), BLANK)
     assert matchers.match(gave(BLANK)) == "other dependencies"
 
 
@@ -124,7 +119,7 @@ def test_a_label_that_the_parser_does_not_give_is_refused(label):
     parser = load_pipeline(str(ROOT / "models/parser/en_ewt_cxprobe"), DITRANSITIVE)
     strange = THEME | {"RIGHT_ATTRS": {"DEP": label}}
     with pytest.raises(ConstructionError, match=r"pattern\.yaml: DEP: the parser gives no (1|dobj.* 'obj'\?) .*iobj"):
-        Matchers(tree_pattern(VERB, RECIPIENT, strange), parser)
+        Matchers(pattern_of(dependencies=[VERB, RECIPIENT, strange]), parser)
 
 
 def test_examples_that_do_not_hold_are_all_named(toy_constructions, toy_tagger, tmp_path):

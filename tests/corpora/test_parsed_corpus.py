@@ -5,23 +5,12 @@ import time
 
 import pytest
 import spacy
-from small_corpora import TREEBANK, corpus_of
+from small_corpora import TREEBANK, corpus_of, pattern_of
 
 from cxprobe.corpora.conllu import read_sentence
-from cxprobe.corpora.pattern import Pattern
 from cxprobe.corpora.readers import Unreadable, read_shard
 from cxprobe.corpora.search import Matchers, search
 from cxprobe.corpora.sources import open_corpus
-
-
-def pattern(prefilter="(?i:give)", **form):
-    part = {"prefilter": prefilter, "patterns": [{"name": "verb", **form}]}
-    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"]})
-
-
-def matchers(**form):
-    return Matchers(pattern(**form), spacy.blank("en"))  # which tags and parses nothing
-
 
 VERB = {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"LEMMA": "give"}}
 RECIPIENT = {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "recipient", "RIGHT_ATTRS": {"DEP": "iobj"}}
@@ -48,7 +37,11 @@ def test_sentences_have_their_text_their_document_and_their_id(tmp_path):
 
 def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
     records, _ = read(tmp_path, TREEBANK)
-    looking = {"tags": matchers(tokens=[{"TAG": "VB"}]), "tree": matchers(dependencies=[VERB, RECIPIENT])}
+    patterns = {
+        "tags": pattern_of("(?i:give)", tokens=[{"TAG": "VB"}]),
+        "tree": pattern_of("(?i:give)", dependencies=[VERB, RECIPIENT]),
+    }
+    looking = {name: Matchers(one, spacy.blank("en")) for name, one in patterns.items()}  # it tags and parses nothing
     found = search(records, looking, most_words=50)
     for name, why_not in (("tags", "other tags"), ("tree", "not annotated: DEP")):
         (candidate,), (reject,) = found[name].candidates, found[name].rejects
@@ -64,7 +57,7 @@ def test_a_word_of_a_contraction_is_found_in_the_text_as_it_is_written(tmp_path)
     lines = ["\t".join([*word.split(), *"__", "_" if "-" in word else "0", *"___"]) for word in words]
     records, faults = read(tmp_path, "\n".join(["# text = Elle parle du chat", *lines]) + "\n")
     assert not faults
-    of = pattern("du", tokens=[{"POS": "ADP"}, {"POS": "DET"}])
+    of = pattern_of("du", tokens=[{"POS": "ADP"}, {"POS": "DET"}])
     found = search(records, {"of": Matchers(of, spacy.blank("fr"))}, most_words=50)["of"]
     assert [candidate["text"] for candidate in found.candidates] == ["Elle parle du chat"]
 

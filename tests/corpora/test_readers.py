@@ -34,10 +34,13 @@ def read(tmp_path):
     return read
 
 
-def parquet_of(**columns) -> bytes:
+def parquet_of(table: pa.Table | None = None, **columns) -> bytes:
     file = pa.BufferOutputStream()
-    pa.parquet.write_table(pa.table(columns), file)
+    pa.parquet.write_table(pa.table(columns) if table is None else table, file)
     return file.getvalue().to_pybytes()
+
+
+TWO_TEXTS = parquet_of(pa.table([["one"], ["two"]], names=["text", "text"]))
 
 
 @pytest.mark.parametrize(
@@ -52,6 +55,7 @@ def parquet_of(**columns) -> bytes:
         (b'{"text": "' + b"long " * 2000 + b'"}\n', "a line of 10,013 bytes, more than mining.longest_line"),
         (b'{"text": "a", "x": ' + b"[" * 400 + b"[" * 400 + b"\n", "no JSON"),
         (b'{"text": "\\ud800", "url": "x"}\n', "surrogates not allowed"),
+        ('{"text": "a"}'.encode("utf-16-be") + b"\n", "no UTF-8 but, as its zero bytes show, UTF-16"),
         (b'{"text": "a", "url": "x"} {"text": "b", "url": "x"}\n', "no JSON"),
     ],
 )
@@ -170,6 +174,7 @@ def test_text_without_an_empty_line_comes_in_parts_that_have_their_places(read):
         (b"PAR1 not really", "cannot be read further"),
         (parquet_of(text=["one"]).replace(b"text", b"tex\xd3"), "cannot be read further"),
         (parquet_of(content=["one"]), "must have one column 'text', and at most one 'url'; it has content"),
+        (TWO_TEXTS, "must have one column 'text', and at most one 'url'; it has text, text"),
         *(
             (parquet_of(text=pa.array([None, None], kind)), f"the column 'text' holds {str(kind).partition('<')[0]}")
             for kind in (pa.int64(), pa.float32(), pa.bool_(), pa.list_(pa.string()), pa.date32())

@@ -84,17 +84,6 @@ def test_two_steps_find_what_tagging_everything_finds(looking, documents):
         assert found[name] == search(records, {name: matchers}, MOST_WORDS)[name]
 
 
-def test_offsets_lead_back_to_the_document(looking):
-    document = "Nothing here. “The longer\u00a0it is,  the older it gets.” Nothing there."
-    (found,) = search(records_of("none", document), looking, MOST_WORDS)[CC].candidates
-    assert found["url"] == "doc/1"
-    assert (
-        " ".join(document[found["start"] : found["end"]].split())
-        == found["text"]
-        == "“The longer it is, the older it gets.”"
-    )
-
-
 def test_every_document_and_sentence_is_accounted_for(looking):
     records = records_of(
         "The longer it is, the older it gets. The end.",

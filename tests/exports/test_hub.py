@@ -6,11 +6,10 @@ from pathlib import Path
 import datasets
 import pandas as pd
 import pytest
+from command_line import call
 from exported_project import MEANING, PAIRS
 from huggingface_hub import DatasetCard
-from typer.testing import CliRunner
 
-from cxprobe.cli import app
 from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
@@ -32,9 +31,9 @@ def said(project):
 
 
 def export(*words, code=0):
-    done = CliRunner().invoke(app, ["export", *words])
-    assert done.exit_code == code, done.output
-    return done.output
+    found, output = call("export", *words)
+    assert found == code, output
+    return output
 
 
 def load(name, split="test"):

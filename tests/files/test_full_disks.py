@@ -49,18 +49,6 @@ def test_a_file_that_has_no_space_leaves_the_old_one(tmp_path, file_limit, name)
     assert [one.name for one in path.parent.iterdir()] == [name]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_file_that_finds_its_disk_full_is_named(tmp_path, small_disk, name):
-    """Vectors gave a bus error, which no handler sees."""
-    disk = small_disk(tmp_path / "disk", "64k")
-    (disk / "other").write_bytes(b"x" * 45_056)
-    with pytest.raises(DiskFullError) as raised:
-        WRITERS[name](disk / name)
-    assert str(raised.value).startswith(f"{disk / name}: the disk is full (")
-    assert [one.name for one in disk.iterdir()] == ["other"]
-
-
 def test_vectors_are_written_as_numpy_writes_them(tmp_path):
     np.save(tmp_path / "numpy.npy", NUMBERS)
     write_features([NUMBERS[:, :50], NUMBERS[:, 50:]], IDS, tmp_path)

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import math
 import sys
 
@@ -162,12 +161,3 @@ def test_an_output_that_cannot_be_written_is_refused_before_work(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=message):
         refuse_unwritable(output)
-
-
-def test_numbers_are_written_in_full(tmp_path):
-    table = pd.DataFrame({"text": ["a", "b"], "sum": [-16.128374651823, 1 / 3]})
-    for kind in TABLES[:3]:
-        write_table_as(table, str(tmp_path / f"a.{kind}"))
-        read = read_texts(tmp_path / f"a.{kind}")["sum"]
-        assert [float(number) for number in read] == pytest.approx(table["sum"].tolist(), abs=1e-14)
-    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])["sum"] == pytest.approx(table["sum"][0])

@@ -10,7 +10,6 @@ from cxprobe.files import writing
 from cxprobe.files.arrays import read_features, write_features
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.files.writing import read_json, replacing, significant, write_json
-from cxprobe.models.language_models import read_model_facts
 
 
 def vectors(*ids: str, layers: int = 2) -> np.ndarray:
@@ -113,11 +112,6 @@ def test_csv_has_rounded_numbers_and_parquet_exact_ones(tmp_path):
     assert read_table(tmp_path / "table.csv")["mixed"].tolist() == ["0.3333", "12345678", "few"]
     write_table(table[["rate", "n"]], tmp_path / "table.parquet")
     pd.testing.assert_frame_equal(read_table(tmp_path / "table.parquet"), table[["rate", "n"]])
-
-
-def test_answers_without_the_facts_about_their_model_say_what_writes_them(tmp_path):
-    with pytest.raises(DataError, match=r"model\.json is missing; the measuring stage writes it"):
-        read_model_facts(tmp_path)
 
 
 @pytest.mark.parametrize("workspace", ["", ".dvc/tmp/exps/tmpabc", ".dvc/tmp/exps/standalone/tmpabc"])

@@ -121,13 +121,6 @@ def test_what_a_spreadsheet_would_run_is_a_text_and_comes_back_with_odd_characte
     assert sorted(read_label_sheet(path, "Ann", DAY)) == sorted(known.values())
 
 
-def test_every_fault_of_a_filled_in_table_is_told_with_its_line(tmp_path):
-    rows = sheet(tmp_path)
-    rows[0]["label"], rows[1]["label"], rows[2]["label"] = "yes", "positive", "p"
-    with pytest.raises(ConstructionError) as raised:
-        filled_in(tmp_path, rows)
-    first, second = str(raised.value).split("\n")
-    assert "a.tsv, line 2: label 'yes' is unknown" in first
-    assert "a.tsv, line 4: label 'p' is unknown" in second
+def test_a_table_that_is_not_there_is_told(tmp_path):
     with pytest.raises(ConstructionError, match="there is no such file"):
         read_label_sheet(tmp_path / "none.tsv", "Ann", DAY)

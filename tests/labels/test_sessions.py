@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelling_desk import label, mined, session
 
-from cxprobe.labels.labels import DECIDES, JUDGEMENTS, merge_labels, read_labels, write_labels
+from cxprobe.labels.labels import DECIDES, JUDGEMENTS, read_labels
 from cxprobe.labels.mined import SentenceGroup, disputes, group_sentences
 from cxprobe.labels.sessions import lines_of
 from cxprobe.tasks.recognition.sentences import apply_labels
@@ -50,16 +50,6 @@ def test_when_all_is_labelled_it_says_so_and_a_label_can_be_replaced(tmp_path):
     say(start, "s", "u")
     assert [one.label for one in start.given.values()].count("unclear") == 2
     assert len(start.given) == 4
-
-
-def test_every_answer_is_in_the_file_at_once_beside_what_others_have_written_meanwhile(tmp_path):
-    path, start = tmp_path / "labels.tsv", session(tmp_path)
-    start.say("p")
-    assert read_labels(path) == start.labels
-    theirs = label("sequence", start.groups[1].tags, "negative", "Bo")
-    write_labels(merge_labels(read_labels(path), [theirs]), path)
-    start.say("n")
-    assert Counter(one.who for one in read_labels(path)) == {"Ann": 2, "Bo": 1}
 
 
 def test_what_is_shown_has_marked_words_and_own_labels_and_those_of_others_only_to_who_decides(tmp_path):

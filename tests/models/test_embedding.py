@@ -1,6 +1,7 @@
 """Vectors of texts: batches, pooling, and a store that is asked before the model."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ from counted import count_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import measured
+from tiny_lms import tokenizer_of
 
+from cxprobe.errors import DataError
 from cxprobe.files.arrays import read_features
 from cxprobe.models.embedding import (
     embed_texts,
@@ -132,3 +135,39 @@ def test_the_vector_of_a_span_is_the_mean_of_the_hidden_states_of_its_tokens(spe
             ]
             assert 0 < len(own) < len(states[0])
             np.testing.assert_allclose(found[1].vectors[layer, row], sum(own) / len(own), atol=1e-5)
+
+
+# Spans
+
+
+@pytest.fixture(scope="module")
+def encoders(encoder):
+    """A word-piece, a byte-level and a sentence-piece tokenizer."""
+    return [replace(encoder, tokenizer=tokenizer_of(kind)) for kind in ("bert", "roberta", "deberta-v2")]
+
+
+def overlaps(text, tokenizer, span) -> list[bool]:
+    """Return which tokens have a character of a span, character by character."""
+    read = tokenizer(text, return_offsets_mapping=True)
+    return [any(place in range(*span) for place in range(*token)) for token in read["offset_mapping"]]
+
+
+@given(
+    st.lists(st.sampled_from(["The", "old", "older", "zz", "naïve", "☃", ",", "cat's"]), min_size=1, max_size=9),
+    st.data(),
+)
+def test_tokens_that_overlap_the_span_count_and_no_others(encoders, words, data):
+    text = " ".join(words)
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(words) - 1)] * 2)))
+    start = len(" ".join([*words[:first], ""]))
+    span = Span(start, start + len(" ".join(words[first : last + 1])))
+    for own in encoders:
+        (tokens,) = tokenise(own, [text], spans=[span])
+        assert tokens.counted == overlaps(text, own.tokenizer, span)
+        (whole,) = tokenise(own, [text])
+        assert tokens.ids == whole.ids
+
+
+def test_a_span_without_a_token_is_named(encoder):
+    with pytest.raises(DataError, match="'the cat' has no token in its characters 3 to 4"):
+        tokenise(encoder, ["the cat"], spans=[Span(3, 4)])

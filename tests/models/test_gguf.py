@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import torch
 from model_folders import refusal, spec
+from scored import log_probs_of
 from tiny_lms import byte_bpe, save_lm
 from transformers import AutoModelForCausalLM
 
@@ -23,9 +24,8 @@ from cxprobe.models.asking import replies_to
 from cxprobe.models.checkpoints import PACKAGED, pin_faults
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.params import Llm
-from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder
-from cxprobe.models.texts import ScoringConfig
 
 TEXTS = ["the old cat runs.", "we say that the fox eats, too."]
 SPECIAL = {"bos": "<|im_start|>", "eos": "<|im_end|>", "pad": "<|endoftext|>"}
@@ -99,17 +99,11 @@ def write_gguf(folder: Path, kind: str = "Q4_1", architecture: str = "llama") ->
     return path, folder / "same"
 
 
-def scores_of(model):
-    return np.concatenate(
-        [one.log_probs for one in score_texts(model, [dict.fromkeys(TEXTS, 0)], ScoringConfig([], 96))]
-    )
-
-
 @pytest.mark.parametrize("kind", ["F32", "Q4_1"])
 def test_a_gguf_file_gives_the_numbers_of_its_weights_in_a_folder(tmp_path, kind):
     path, same = write_gguf(tmp_path, kind)
     model, expected = (load_language_model("tiny", spec(one, bos="<|endoftext|>")) for one in (path, same))
-    np.testing.assert_allclose(scores_of(model), scores_of(expected), atol=1e-5, rtol=0)
+    np.testing.assert_allclose(log_probs_of(model, TEXTS), log_probs_of(expected, TEXTS), atol=1e-5, rtol=0)
     vectors, others = (load_encoder("tiny", spec(one)).model(torch.tensor([[1, 2, 3]]))[0] for one in (path, same))
     torch.testing.assert_close(vectors, others)
     assert model.tokenizer.chat_template == TEMPLATE
@@ -167,7 +161,7 @@ def test_a_killed_conversion_leaves_nothing_that_is_loaded(tmp_path, cache):
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert [folder.suffix for folder in cache.iterdir() if folder.is_dir()] == [".partial"]
     model, expected = (load_language_model("tiny", spec(one, bos="none")) for one in (path, same))
-    np.testing.assert_allclose(scores_of(model), scores_of(expected), atol=1e-5, rtol=0)
+    np.testing.assert_allclose(log_probs_of(model, TEXTS), log_probs_of(expected, TEXTS), atol=1e-5, rtol=0)
     assert not [*cache.glob("*.partial")]
 
 

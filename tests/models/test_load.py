@@ -3,28 +3,21 @@
 import numpy as np
 import pytest
 from model_folders import change, save_sound, spec
+from scored import log_probs_of, vectors_of
 from tiny_lms import save_lm
 
 from conftest import ROOT
 from cxprobe.errors import ModelError, ParamsError
 from cxprobe.files.schema import validate
-from cxprobe.models.embedding import load_encoder, pool_texts, tokenise
+from cxprobe.models.embedding import load_encoder
 from cxprobe.models.measuring import relative_difference
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder
-from cxprobe.models.texts import ScoringConfig
 
 MODELS = ("mini-clm", "mini-mlm")
 TEXTS = ["The more you look, the more you see.", "She baked him a cake and he ate it.", "They ran."]
 BITS8 = {"quant_method": "bitsandbytes", "load_in_8bit": True, "llm_int8_threshold": 0.0}
-
-
-def numbers_of(model):
-    own = np.concatenate(
-        [one.log_probs for one in score_texts(model, [dict.fromkeys(TEXTS, 0)], ScoringConfig(["pll"], 256))]
-    )
-    return own[~np.isnan(own)]
 
 
 def folder_of(name, model):
@@ -36,7 +29,7 @@ def folder_of(name, model):
 @pytest.mark.parametrize(("dtype", "bound"), [("float16", 0.001), ("bfloat16", 0.012)])
 def test_scores_in_low_precision_are_near_those_in_float32_and_never_mixed_with_them(name, dtype, bound):
     exact, low = (load_language_model(name, spec(ROOT / "models" / name, dtype=one)) for one in ("float32", dtype))
-    assert 0 < relative_difference(numbers_of(low), numbers_of(exact)) < bound
+    assert 0 < relative_difference(log_probs_of(low, TEXTS), log_probs_of(exact, TEXTS)) < bound
     assert folder_of(name, low) != folder_of(name, exact)
     assert (low.facts.precision, exact.facts.precision) == (dtype, "float32")
 
@@ -47,13 +40,13 @@ def test_layers_on_the_disk_give_the_same_numbers_under_a_key_of_their_own(name,
     load = {"device_map": "auto", "max_memory": {"cpu": "30MB"}, "offload_folder": str(tmp_path / "layers")}
     plain, spread = (load_language_model(name, spec(ROOT / "models" / name, load=one)) for one in (None, load))
     assert set(spread.model.hf_device_map.values()) == {"cpu", "disk"}
-    np.testing.assert_allclose(numbers_of(spread), numbers_of(plain), atol=1e-5)
+    np.testing.assert_allclose(log_probs_of(spread, TEXTS), log_probs_of(plain, TEXTS), atol=1e-5)
     assert spread.fingerprint == plain.fingerprint  # the same weights, wherever they lie
     assert spread.facts.precision.startswith('float32, load {"device_map": "auto", "max_memory": ')
     described = load_language_model(name, spread_spec := spec(ROOT / "models" / name, load=load), "meta")
     assert folder_of(name, described) == folder_of(name, spread) != folder_of(name, plain)
     encoders = [load_encoder(name, one) for one in (spread_spec, spec(ROOT / "models" / name))]
-    vectors, expected = (pool_texts(encoder, tokenise(encoder, TEXTS), 64) for encoder in encoders)
+    vectors, expected = (vectors_of(encoder, TEXTS) for encoder in encoders)
     np.testing.assert_allclose(vectors, expected, atol=1e-4)
 
 
@@ -64,7 +57,7 @@ def test_another_attention_is_in_the_facts_and_the_key_and_gives_the_same_number
     assert (model.facts.attention, expected.facts.attention) == ("eager", "sdpa")
     assert load_language_model("tiny", eager, "meta").facts == model.facts
     assert folder_of("tiny", model) != folder_of("tiny", expected)
-    np.testing.assert_allclose(numbers_of(model), numbers_of(expected), atol=1e-5)
+    np.testing.assert_allclose(log_probs_of(model, TEXTS), log_probs_of(expected, TEXTS), atol=1e-5)
 
 
 def test_a_model_that_does_not_come_to_lie_where_the_stage_computes_is_refused(tmp_path):

@@ -48,11 +48,12 @@ def by_hand(model, text, scheme):
 @pytest.mark.parametrize("scheme", ["pll", "pll_word_l2r"])
 @pytest.mark.parametrize("kind", MASKED)
 def test_scores_are_those_of_masking_one_token_after_the_other(lms, kind, scheme):
-    found = pll_token_scores(lms(kind), TEXTS, scheme=scheme, token_budget=64)
-    for text, scores in zip(TEXTS, found, strict=True):
-        assert scores.text == text
-        assert scores.scheme == scheme
-        np.testing.assert_allclose(scores.log_probs, by_hand(lms(kind), text, scheme), atol=1e-5)
+    expected = [by_hand(lms(kind), text, scheme) for text in TEXTS]
+    for budget in (1, 64, 10_000):
+        found = pll_token_scores(lms(kind), TEXTS, scheme=scheme, token_budget=budget)
+        assert [(scores.text, scores.scheme) for scores in found] == [(text, scheme) for text in TEXTS]
+        for scores, numbers in zip(found, expected, strict=True):
+            np.testing.assert_allclose(scores.log_probs, numbers, atol=1e-5)
 
 
 def test_what_stands_before_the_start_has_no_score(bert):

@@ -95,11 +95,6 @@ def test_a_random_control_that_differs_in_more_than_its_weights_is_refused(tmp_p
             "models.new: seed is None and weights is random; random weights need a seed",
         ),
         (random_control(seed=1), "models.new: seed is 1 and weights is trained"),
-        (random_control(nam=1), "models.new.nam: unknown key; did you mean 'name'?"),
-        (
-            {"kind": "baselines", "members": {"a": {"kind": "bigrams"}}},
-            "models.new.members.a: {'kind': 'bigrams'} is not",
-        ),
         (
             {"kind": "baselines", "members": {"mini-mlm": {"kind": "shorter"}}},
             "models.new: mini-mlm: the name is taken by models.mini-mlm",

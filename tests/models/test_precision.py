@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from model_folders import spec
-from scored import LOOSE, causal_token_scores, measured, pll_token_scores
+from scored import LOOSE, causal_token_scores, measured, pll_token_scores, vectors_of
 from tiny_lms import save_lm
 
 from cxprobe.errors import ModelError
 from cxprobe.models.candidates import candidate_log_probabilities
-from cxprobe.models.embedding import load_encoder, pool_texts, tokenise
+from cxprobe.models.embedding import load_encoder
 from cxprobe.models.masked import load_masked_lm
 from cxprobe.models.measuring import relative_difference
 from cxprobe.models.scoring import load_language_model
@@ -16,10 +17,6 @@ from cxprobe.run.params import Precision
 
 NOUNS = ["cat", "dog", "fox", "king", "queen", "bird"]
 TEXTS = [f"the {noun} {verb}." for noun in NOUNS for verb in ("runs", "sings")]
-
-
-def vectors(encoder, texts):
-    return pool_texts(encoder, tokenise(encoder, texts), 64)
 
 
 def causal(model, texts):
@@ -37,7 +34,7 @@ def candidates(model, texts):
 
 
 STAGES = {
-    "features": ("bert", load_encoder, vectors),
+    "features": ("bert", load_encoder, vectors_of),
     "causal": ("llama", load_language_model, causal),
     "masked": ("bert", load_masked_lm, masked),
     "candidates": ("bert", load_masked_lm, candidates),
@@ -78,46 +75,40 @@ def test_a_difference_above_the_limit_is_refused(tmp_path):
         check("causal", tmp_path, Precision(items=8, largest_difference=1e-6))
 
 
-class Fake:
-    """A model of which only the precision is known, and which knows every word."""
-
-    def __init__(self, dtype):
-        self.dtype = dtype
-        self.name = "fake"
-        self.tokenizer = self
-        self.unk_token_id = 0
-
-    def __call__(self, texts, **_):
-        return {"input_ids": [[1]] * len(texts)}
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("precision")
+    save_lm(folder, "bert")
+    return folder
 
 
-def fake_model(dtype, precision=LOOSE, seed=1):
-    load = lambda _, own, *_others: Fake(own.dtype)  # noqa: E731
-    model = measured("tiny", spec("x", dtype=dtype), load, precision=precision, seed=seed)
-    vars(model)["_source"] = None
-    return model
+def compared(folder, items, answer, *, dtype="bfloat16", limit=1.0, seed=1):
+    """Return what the check says of a model, whose answers to a sample of five items are made up."""
+    precision = Precision(items=5, largest_difference=limit)
+    model = measured("tiny", spec(folder, dtype=dtype), load_masked_lm, precision=precision, seed=seed)
+    return model.check(["the cat"], items, answer), "loaded" in vars(model)
 
 
-def test_a_model_in_float32_is_not_compared_nor_loaded():
-    model = fake_model("float32")
-    assert model.check(["a"], ["a"], None) == {"unknown": 0}
-    assert "loaded" not in vars(model)
+def test_a_model_in_float32_is_not_compared_nor_loaded(folder):
+    assert compared(folder, ["a"], None, dtype="float32") == ({"unknown": 0}, False)
 
 
-def test_the_worst_part_decides_and_what_is_not_a_number_is_refused():
-    parts = {"bfloat16": [np.array([1e6, 1.0]), np.array([1.5])], "float32": [np.array([1e6, 1.0]), np.array([1.0])]}
+def test_the_worst_part_decides_and_what_is_not_a_number_is_refused(folder):
+    parts = {torch.bfloat16: [np.array([1e6, 1.0]), np.array([1.5])]}
+    parts[torch.float32] = [np.array([1e6, 1.0]), np.array([1.0])]
 
-    def compare(limit, answer=lambda model, _: parts[model.dtype]):
-        return fake_model("bfloat16", Precision(items=8, largest_difference=limit)).check(["item"], ["item"], answer)
+    def answer(model, _):
+        return parts[model.model.dtype]
 
-    assert compare(0.6)["difference_from_float32"] == 0.5
+    assert compared(folder, ["item"], answer, limit=0.6)[0]["difference_from_float32"] == 0.5
     with pytest.raises(ModelError, match=r"is 0\.5000 of their size, more than"):
-        compare(0.4)
+        compared(folder, ["item"], answer, limit=0.4)
+    parts[torch.bfloat16] = [np.array([np.nan])]
     with pytest.raises(ModelError, match="is nan of their size"):
-        compare(0.6, lambda model, _: [np.array([np.nan if model.dtype == "bfloat16" else 1.0])])
+        compared(folder, ["item"], lambda model, _: parts[model.model.dtype][:1])
 
 
-def test_the_sample_is_drawn_by_the_seed_in_order_and_is_the_same_for_both_precisions():
+def test_the_sample_is_drawn_by_the_seed_in_order_and_is_the_same_for_both_precisions(folder):
     drawn = []
 
     def answer(_, sample):
@@ -125,8 +116,7 @@ def test_the_sample_is_drawn_by_the_seed_in_order_and_is_the_same_for_both_preci
         return [np.ones(1)]
 
     for seed in (1, 1, 2):
-        model = fake_model("bfloat16", Precision(items=5, largest_difference=1.0), seed)
-        model.check(["a"], list(range(100)), answer)
+        compared(folder, list(range(100)), answer, seed=seed)
     assert [len(sample) for sample in drawn] == [5] * 6
     assert drawn[0] == drawn[1] == drawn[2] == sorted(drawn[0])
     assert drawn[4] == drawn[5] != drawn[0]

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scores_by_hand import given_context, per_character, per_token, pmi, total
 
 from cxprobe.errors import DataError
 from cxprobe.models.scores import SCORES, ScoredTexts, score_pairs
@@ -89,6 +88,35 @@ def drawn_scores(text: str, rng: np.random.Generator, *, unscored: bool) -> Toke
     log_probs = rng.uniform(-30, 0, len(spans))
     log_probs[0] = NAN if unscored else log_probs[0]
     return scored(text, spans, log_probs)
+
+
+# The scores of one text, and of the part of it that follows a context, by their definitions.
+
+
+def total(scores: TokenScores) -> float:
+    return float(np.sum(scores.log_probs[~np.isnan(scores.log_probs)]))
+
+
+def per_token(scores: TokenScores) -> float:
+    return total(scores) / int((~np.isnan(scores.log_probs)).sum())
+
+
+def per_character(scores: TokenScores) -> float:
+    """Count each character of a scored token once, however many tokens have it, and no space."""
+    spans = scores.spans[~np.isnan(scores.log_probs)]
+    covered = {place for start, stop in spans for place in range(start, stop) if not scores.text[place].isspace()}
+    return total(scores) / len(covered)
+
+
+def given_context(context: str, end: str, texts: dict[str, TokenScores]) -> float:
+    """Sum over the tokens whose last character is in what follows the context and its space."""
+    whole = texts[context + end]
+    inside = whole.spans[:, 1] > len(whole.text) - len(end.lstrip())
+    return float(np.sum(whole.log_probs[inside]))
+
+
+def pmi(context: str, end: str, texts: dict[str, TokenScores]) -> float:
+    return given_context(context, end, texts) - given_context("", end.lstrip(), texts)
 
 
 CONTEXTS = ["", "", "the old", "é\u2003ab", "a" * 40]

@@ -5,7 +5,7 @@ import torch
 from loaded_lms import assert_alike
 from model_folders import spec
 from scored import causal_token_scores, pll_token_scores
-from tiny_lms import CAUSAL, MASKED, save_lm
+from tiny_lms import save_lm
 
 from cxprobe.errors import DataError
 from cxprobe.models.masked import MaskedLM
@@ -13,27 +13,14 @@ from cxprobe.models.scoring import load_language_model
 
 pytest_plugins = ["loaded_lms"]
 
-TEXTS = [
-    "the old cat runs.",
-    "the old cats run.",
-    "we say that the oxen, too, sing in the garden",
-    "the young cat runs.",
-    "the king",
-    "the old cat runs.",
-]
+TEXTS = ["the old cat runs.", "we say that the oxen, too, sing in the garden", "the king"]
 BOTH = pytest.mark.parametrize("kind", ["bert", "llama"])
 
 
-def score(model, texts=TEXTS, token_budget=64):
+def score(model, texts=TEXTS):
     if isinstance(model, MaskedLM):
-        return pll_token_scores(model, texts, scheme="pll", token_budget=token_budget)
-    return causal_token_scores(model, texts, bos="as_tokenizer", token_budget=token_budget)
-
-
-@pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
-def test_a_text_scores_the_same_alone_and_in_any_company(lms, kind):
-    together = score(lms(kind), TEXTS, 10_000)
-    assert_alike([score(lms(kind), [text], 1)[0] for text in TEXTS], together)
+        return pll_token_scores(model, texts, scheme="pll", token_budget=64)
+    return causal_token_scores(model, texts, bos="as_tokenizer", token_budget=64)
 
 
 @BOTH

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 from model_folders import change, refusal, spec
-from scored import causal_token_scores
+from scored import causal_token_scores, vectors_of
 from tiny_lms import save_lm, sentences_that_begin_alike, tokenizer_of
 from transformers import AutoModelForMaskedLM, T5Config, T5EncoderModel
 from transformers.models.bert.modeling_bert import BertLayer
 
 from cxprobe.errors import ModelError
-from cxprobe.models.embedding import encoder_of, load_encoder, pool_texts, tokenise
+from cxprobe.models.embedding import encoder_of, load_encoder
 from cxprobe.models.intervening import SentenceTokens, block_output
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig
@@ -72,18 +72,14 @@ def test_a_model_that_sees_what_follows_gives_no_scores_from_left_to_right_but_v
     assert load_encoder("tiny", spec(folder, dtype=dtype)).batched
 
 
-def vectors(encoder, texts):
-    return pool_texts(encoder, tokenise(encoder, texts), 512)
-
-
 @pytest.mark.parametrize(("kind", "batched"), [("fnet", False), ("bert", True)])
 def test_vectors_that_depend_on_the_batch_are_computed_one_at_a_time(tmp_path, kind, batched):
     saved(tmp_path, kind)
     texts = [TEXTS[0], "the cat", "we say that the fox runs"]
     for encoder in (load_encoder("tiny", spec(tmp_path)), encoder_of(load_language_model("tiny", spec(tmp_path)))):
         assert encoder.batched == batched
-        alone = np.concatenate([vectors(encoder, [text]) for text in texts], axis=1)
-        np.testing.assert_allclose(vectors(encoder, texts), alone, atol=1e-5)
+        alone = np.concatenate([vectors_of(encoder, [text], 512) for text in texts], axis=1)
+        np.testing.assert_allclose(vectors_of(encoder, texts, 512), alone, atol=1e-5)
 
 
 @pytest.mark.parametrize("load", [load_language_model, load_encoder])
@@ -114,7 +110,7 @@ def test_a_text_of_exactly_the_longest_input_is_read(tmp_path, kind):
     assert encoder.max_tokens == (32 if kind == "bert" else 30)
     text = " ".join(["cat"] * 60)
     whole = next(text[:end] for end in range(240, 0, -1) if len(encoder.tokenizer(text[:end])["input_ids"]) == 30)
-    assert np.isfinite(vectors(encoder, [whole])).all()
+    assert np.isfinite(vectors_of(encoder, [whole], 512)).all()
 
 
 @pytest.mark.parametrize("kind", ["deberta-legacy", "deberta-v2-legacy"])
@@ -149,7 +145,7 @@ def test_an_encoder_of_an_encoder_decoder_gives_vectors_and_no_scores(tmp_path):
     sizes = {"d_model": 16, "d_kv": 4, "d_ff": 16, "num_layers": 1, "num_heads": 2}
     T5EncoderModel(T5Config(vocab_size=len(tokenizer), **sizes)).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    assert vectors(load_encoder("tiny", spec(tmp_path)), TEXTS[:2]).shape == (2, 2, 16)
+    assert vectors_of(load_encoder("tiny", spec(tmp_path)), TEXTS[:2]).shape == (2, 2, 16)
     assert "is a t5 model, which is no language model" in refusal(load_language_model, tmp_path)
 
 

@@ -127,7 +127,7 @@ def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(proj
 
 def test_a_line_without_models_makes_and_measures_nothing(project):
     def only_pairs(params):
-        for line in ("recognition", "scenarios", "prompts"):
+        for line in ("recognition", "scenarios", "prompts", "interventions"):
             for key in ("models", "llms", "constructions"):
                 if key in params[line]:
                     params[line][key] = type(params[line][key])()

@@ -1,16 +1,16 @@
 """Interventions as stages: what is kept and counted, and the tables, runs and figures that follow."""
 
-import runpy
 import shutil
 
 import pytest
+from stage_work import do_work
 
 from conftest import ROOT, TOY_PROJECT, save_tiny_clm, save_tiny_mlm, write_toy_construction
 from cxprobe.files.tables import read_table
 from cxprobe.models.params import ModelSpec
 from cxprobe.project.params import load_params
 from cxprobe.results.params import Everything
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.stage import Outcome
 from cxprobe.tasks.interventions.figures import heat_maps
 
 MODELS = ("clm", "mlm")
@@ -47,8 +47,7 @@ def run(step: str, item: str = "") -> Outcome | None:
     }
     models = {name: ModelSpec(name=f"models/{name}", revision=None, sha256=None, dtype="float32") for name in MODELS}
     params = params.model_copy(update={"models": models, "interventions": section.model_copy(update=changed)})
-    stage = Stage(f"{step}_interventions", item, params.params_of("interventions"))
-    return runpy.run_path(str(ROOT / "pipelines" / step / "interventions.py"))[stage.name](stage)
+    return do_work(step, "interventions", params.params_of("interventions"), item)
 
 
 def test_models_of_both_kinds_are_measured_and_evaluated(folder):

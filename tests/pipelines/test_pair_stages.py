@@ -1,12 +1,12 @@
 """Minimal pairs as stages: made, scored, asked in words, and evaluated."""
 
-import importlib.util
 import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from stage_work import do_work
 
 from conftest import PEOPLE, ROOT, save_tiny_clm, write_toy_construction
 from cxprobe.errors import DataError
@@ -30,7 +30,7 @@ from cxprobe.models.texts import TokenScores, read_pair_answers, write_token_sco
 from cxprobe.project.params import load_params
 from cxprobe.results.params import Everything
 from cxprobe.run.record import ModelFacts
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.stage import Outcome
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.params import AskedPairs, AskPairs, Benchmark, EvaluatePairs, PairsStage, PerCell
 
@@ -78,17 +78,14 @@ def models_in(folder: Path) -> dict[str, Model]:
     return {"training": series, "baseline": BaselineSet(kind="baselines", members=members), **single}
 
 
-def run_script(name: str, item: str = "", **changes: object) -> Outcome:
+def run(step: str, item: str = "", **changes: object) -> Outcome:
     """Run a stage's work in the current folder, with changed pairs parameters."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines" / name.removesuffix("_pairs") / "pairs.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
     cells = {"pairs_per_condition": PerCell(meaning=4, form=28, control=4), "pseudowords": "random"}
     benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
-        "models": dict.fromkeys([item] if name == "measure_pairs" else ("training", "baseline"), AskedPairs()),
+        "models": dict.fromkeys([item] if step == "measure" else ("training", "baseline"), AskedPairs()),
         "llms": dict.fromkeys(LLMS, Everything()),
         "probe_models": {},
         "constructions": ["toy"],
@@ -102,8 +99,7 @@ def run_script(name: str, item: str = "", **changes: object) -> Outcome:
         "llms": {"always-a": llm.model_copy(update={"arguments": {"reply": "A"}}), "knows": llm},
         "pairs": params.pairs.model_copy(update=pairs | changes),
     }
-    stage = Stage(name, item, PairsStage.model_construct(None, **vars(params.model_copy(update=update))))
-    return getattr(script, name)(stage)
+    return do_work(step, "pairs", PairsStage.model_construct(None, **vars(params.model_copy(update=update))), item)
 
 
 def write_scores(pairs: pd.DataFrame, folder: Path, model: str) -> None:
@@ -127,20 +123,20 @@ def outcomes(tmp_path_factory):
     save_tiny_clm(folder / "clm")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        done = {"make": run_script("make_pairs")}
+        done = {"make": run("make")}
         for model in SERIES:
             for inside, name in (("", "toy"), ("benchmarks/others", "benchmarks/others")):
                 pairs = read_table(Path("data/make_pairs") / f"{name}.parquet")
                 write_scores(pairs, Path("data/measure_pairs/training") / model / inside, model)
-        done["score"] = run_script("measure_pairs", "baseline")
-        run_script("measure_pairs", "clm")
-        done["ask"] = run_script("ask_pairs", "always-a")
+        done["score"] = run("measure", "baseline")
+        run("measure", "clm")
+        done["ask"] = run("ask", "always-a")
         for inside in ("", "benchmarks/others"):  # "knows" replies with the right letter
             always, knows = (Path("data/ask_pairs") / llm / inside for llm in LLMS)
             table = read_table(always / "replies.parquet")
             write_table(table.assign(reply=table["gold"]), knows / "replies.parquet")
             (knows / "model.json").write_bytes((always / "model.json").read_bytes())
-        yield done | {"evaluate": run_script("evaluate_pairs")}
+        yield done | {"evaluate": run("evaluate")}
 
 
 def members() -> list[str]:
@@ -171,13 +167,13 @@ def test_a_model_whose_answers_could_not_be_judged_is_refused_before_it_is_asked
     del outcomes
     monkeypatch.setattr("cxprobe.models.scoring.answer", lambda *_: pytest.fail("the model was asked"))
     with pytest.raises(DataError, match=r"pmi needs the score of each continuation alone.*take bos: "):
-        run_script("measure_pairs", "bare")
+        run("measure", "bare")
     path = Path("data/make_pairs/toy.parquet")
     before, table = path.read_bytes(), read_table(path)
     write_table(table.assign(good=table["context"] + table["good"], context=""), path)
     judge = EvaluatePairs(scheme="pll", score="given_context", scores=["sum", "given_context"])
     with pytest.raises(DataError, match=r"pairs.evaluate.score: given_context needs a context, and no pair has one"):
-        run_script("evaluate_pairs", evaluate=judge)
+        run("evaluate", evaluate=judge)
     path.write_bytes(before)
 
 
@@ -188,37 +184,17 @@ def test_every_pair_is_asked_about_in_both_orders(outcomes):
     assert set(replies.groupby("pair")["gold"].agg("".join)) == {"AB"}
 
 
-def test_a_run_for_each_model_construction_and_source_has_comparable_numbers(outcomes):
-    runs = [run for run in outcomes["evaluate"].runs if run.facts.kind != "series"]
-    every, asked_others = [*SERIES, *members(), *LLMS], [*SERIES, *(m for m in members() if m != "alone"), *LLMS]
-    for source, names, models in (
-        ("real", ["toy", "all"], every),
-        ("pseudo", ["toy", "all"], every),
-        ("others", ["all", "agreement", "tense_past"], asked_others),
-    ):
-        of_source = [run for run in runs if run.source == source]
-        assert sorted((run.model, run.construction) for run in of_source) == sorted(
-            (model, name) for model in models for name in names if name == "all" or model not in members()
-        )
-        assert len({tuple(run.settings) for run in of_source}) == 1
-        for run in of_source:
-            assert {"accuracy", "accuracy.low", "accuracy.high", "n"} <= set(run.metrics)
-            assert len(run.metrics) <= 50
-            assert not [name for name in (*run.metrics, *run.settings) if run.model in name or "toy" in name]
-            assert ("consistency" in run.metrics) == (run.model in LLMS)
-
-
 def test_a_series_of_models_is_a_run_with_steps(outcomes):
-    runs = [run for run in outcomes["evaluate"].runs if run.facts.kind == "series"]
-    places = {(run.source, run.construction) for run in runs}
+    runs = [one for one in outcomes["evaluate"].runs if one.facts.kind == "series"]
+    places = {(one.source, one.construction) for one in runs}
     assert places == {
         *((words, name) for words in ("real", "pseudo") for name in ("all", "toy")),
         *(("others", name) for name in ("all", "agreement", "tense_past")),
     }
-    assert {run.model for run in runs} == {"training"}
-    places = {(run.model, run.construction, run.source): run for run in outcomes["evaluate"].runs}
+    assert {one.model for one in runs} == {"training"}
+    places = {(one.model, one.construction, one.source): one for one in outcomes["evaluate"].runs}
     steps = [(int(at), places[model, "all", "real"].metrics["accuracy"]) for model, at in SERIES.items()]
-    [of_all] = [run for run in runs if (run.source, run.construction) == ("real", "all")]
+    [of_all] = [one for one in runs if (one.source, one.construction) == ("real", "all")]
     assert of_all.series["accuracy.by_training_tokens"] == steps
     assert {f"both_orders.by_training_tokens{end}" for end in ("", ".low", ".high")} <= set(of_all.series)
 
@@ -229,10 +205,10 @@ def test_all_models_stand_side_by_side_in_one_table(outcomes):
     assert set(rates["model"]) == {*SERIES, *members(), *LLMS}
     assert {"variant", "compared", "compared_noun_type", "origin"} <= set(rates["facet"])
     headed = rates[rates["decides"]].set_index(["model", "construction", "source", "measure"])
-    for run in outcomes["evaluate"].runs:
-        if run.facts.kind != "series":
-            value = headed.loc[(run.model, run.construction, run.source, "accuracy"), "value"]
-            assert run.metrics["accuracy"] == value
+    for one in outcomes["evaluate"].runs:
+        if one.facts.kind != "series":
+            value = headed.loc[(one.model, one.construction, one.source, "accuracy"), "value"]
+            assert one.metrics["accuracy"] == value
     compared = tables["comparisons"][["construction", "source", "first", "second"]].to_numpy().tolist()
     assert ["toy", "real", "late", "knows"] in compared
     consistency = rates[(rates["measure"] == "consistency") & (rates["facet"] == "")]
@@ -249,7 +225,7 @@ def test_a_fault_of_one_model_leaves_the_others_judged(outcomes):
     before = path.read_bytes()
     table = read_table(path)
     write_table(table.assign(pair="old-" + table["pair"]), path)
-    outcome = run_script("evaluate_pairs")
+    outcome = run("evaluate")
     path.write_bytes(before)
     assert "pairs were asked about that are not there" in outcome.faults["knows"]
-    assert {run.model for run in outcome.runs if run.source == "real"} == {*SERIES, "training", *members(), "always-a"}
+    assert {one.model for one in outcome.runs if one.source == "real"} == {*SERIES, "training", *members(), "always-a"}

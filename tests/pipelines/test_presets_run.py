@@ -1,14 +1,12 @@
 """Every preset is checked as it is, and runs from end to end with tiny models in the places of the real ones."""
 
-import runpy
-
 import pytest
+from command_line import call
 from preset_project import READ, cut_down, leave_out_constructions, save_tiny_models, write_imports
 from ruamel.yaml import YAML
-from typer.testing import CliRunner
+from stage_work import do_work
 
 from conftest import ROOT, change_params
-from cxprobe.cli import app
 from cxprobe.files.tables import read_table
 from cxprobe.models.params import members_of
 from cxprobe.project.params import Params, load_params
@@ -48,13 +46,13 @@ def preset(request, tmp_path, monkeypatch):
 @pytest.mark.parametrize("preset", sorted({*PRESETS} - OF_PAPERS), indirect=True)
 def test_a_preset_has_no_fault_once_its_files_are_imported(preset, monkeypatch):
     leave_out_constructions(monkeypatch)
-    done = CliRunner().invoke(app, ["check"])
-    lines = done.output.splitlines()
-    if preset["pairs"]["make"]["pseudowords"] == "wuggy" and done.exit_code:  # which the environment of tests lacks
-        assert (len(lines), lines[-1]) == (2, "1 fault"), done.output
+    code, output = call("check")
+    lines = output.splitlines()
+    if preset["pairs"]["make"]["pseudowords"] == "wuggy" and code:  # which the environment of tests lacks
+        assert (len(lines), lines[-1]) == (2, "1 fault"), output
         assert "pairs.make.pseudowords is wuggy, and" in lines[0]
     else:
-        assert (done.exit_code, "have no fault" in done.output) == (0, True), done.output
+        assert (code, "have no fault" in output) == (0, True), output
 
 
 @pytest.mark.slow
@@ -82,10 +80,8 @@ def test_a_preset_runs_from_end_to_end_with_tiny_models(preset, tmp_path):
 
 def run(params: Params, line: str, step: str, item: str = "") -> Outcome:
     """Run a stage's work in this process and write its results."""
-    name = f"{step}_{line}"
-    stage = Stage(name, item, params)
-    outcome = runpy.run_path(str(ROOT / "pipelines" / step / f"{line}.py"))[name](stage)
+    outcome = do_work(step, line, params, item)
     assert outcome is not None
-    assert not outcome.faults, (name, item, outcome.faults)
-    write_results(stage, outcome)
+    assert not outcome.faults, (step, line, item, outcome.faults)
+    write_results(Stage(f"{step}_{line}", item, params), outcome)
     return outcome

@@ -1,18 +1,14 @@
 """Whole projects under DVC, as users run them: repeated, killed, shared, and spread over processes."""
 
-import os
 import shutil
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
-from servers import wait_until
 from whole_project import change, runs, stages_that_ran
 
 from conftest import commit, project_environment, run
-from cxprobe.files.tables import read_table
 
 pytestmark = pytest.mark.pipeline
 
@@ -86,21 +82,6 @@ def test_the_stages_run_in_any_shell_where_the_project_has_an_environment(projec
     nowhere = {"env": {"PATH": "/nowhere"}, "executable": "/bin/sh"}
     without = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, **nowhere)
     assert (without.returncode, "activate the environment of cxprobe first" in without.stderr) == (2, True)
-
-
-def test_a_measuring_stage_that_is_killed_fails_and_runs_again(project):
-    # One text a batch, so that the signal comes in the middle.
-    change(project, lambda params: params["pairs"]["score"].update(token_budget=1))
-    shutil.rmtree(project / "data/.scratch")
-    command = ["dvc", "repro", "measure_pairs@mlm"]
-    holder = project / "data/.scratch/locks/measure_pairs/mlm.txt"
-    with subprocess.Popen(command, cwd=project, env=project_environment(project), stdout=subprocess.DEVNULL) as dvc:
-        wait_until(holder.exists, as_long_as=lambda: dvc.poll() is None)
-        os.kill(int(holder.read_text().split()[1]), signal.SIGTERM)
-        assert dvc.wait() != 0
-    assert not (project / "results/measure_pairs/mlm").exists()
-    run(project, *command)
-    assert len(read_table(project / "data/measure_pairs/mlm/tokens.parquet"))
 
 
 def test_parameters_that_come_back_are_judged_again_and_both_runs_are_tracked(project):

@@ -1,12 +1,12 @@
 """What is asked in words and by likelihood, as stages: made, scored and evaluated, imported sets among it."""
 
-import importlib.util
 import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 from ruamel.yaml import YAML
+from stage_work import do_work
 from tiny_lms import save_lm
 
 from conftest import RECORDED, ROOT, save_tiny_clm, write_toy_construction
@@ -14,13 +14,11 @@ from cxprobe.errors import DataError, PromptError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.params import BaselineSet, Classifier, ModelSpec, Rule
-from cxprobe.results.members import task_members
 from cxprobe.results.params import Everything
 from cxprobe.run.record import ModelFacts
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.stage import Outcome
 from cxprobe.tasks.prompts.evaluate import UNDRAWN
 from cxprobe.tasks.prompts.params import AskedOf, PromptsStage
-from cxprobe.tasks.prompts.report import prompt_figures
 
 REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
 7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
@@ -55,12 +53,9 @@ BASELINES = BaselineSet(
 )
 
 
-def run_stage_of_prompts(step: str, item: str = "", dtype: str = "float32", sets: list[str] | None = None) -> Outcome:
+def run(step: str, item: str = "", dtype: str = "float32", sets: list[str] | None = None) -> Outcome:
     """Run a stage's work in the current folder, with the toy construction, a model and baselines."""
-    spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / step / "prompts.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return getattr(script, f"{step}_prompts")(Stage(f"{step}_prompts", item, params_of_prompts(dtype, sets)))
+    return do_work(step, "prompts", params_of_prompts(dtype, sets), item)
 
 
 def params_of_prompts(dtype: str = "float32", sets: list[str] | None = None) -> PromptsStage:
@@ -97,18 +92,16 @@ def outcomes(folder):
     """What all stages return, where the model in words is right with one prompt and never with the others."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        outcomes = {"make": run_stage_of_prompts("make")}
-        outcomes |= {item: run_stage_of_prompts("measure", item) for item in ("m", "baselines")}
-        questions = read_table(folder / "data/make_prompts/toy/questions.parquet").query(
-            "shots == 0"
-        )  # what it is asked
+        outcomes = {"make": run("make")}
+        outcomes |= {item: run("measure", item) for item in ("m", "baselines")}
+        questions = read_table(folder / "data/make_prompts/toy/questions.parquet").query("shots == 0")  # it is asked
         is_right = questions["prompt"].isin(["paper-3"]) | (
             (questions["kind"] == "reasoning") & (questions["prompt"] == "paper-2")
         )
         replies = pd.DataFrame({"id": questions["id"], "reply": questions["gold"].where(is_right, "?")})
         write_table(replies.assign(failed=False, error=""), folder / "data/ask_prompts/mock/replies.parquet")
         write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_prompts/mock")
-        return outcomes | {"evaluate": run_stage_of_prompts("evaluate")}
+        return outcomes | {"evaluate": run("evaluate")}
 
 
 def test_every_set_is_counted(folder, outcomes):
@@ -136,7 +129,7 @@ def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):
     values = both.pivot_table(index="id", columns="answer", values="pmi")
     choices = choices.set_index("id").loc[values.index]
     right = values.idxmax(axis=1) == choices["gold"]  # no two are the same
-    runs = {(run.model, run.construction, run.source): run for run in outcomes["evaluate"].runs}
+    runs = {(one.model, one.construction, one.source): one for one in outcomes["evaluate"].runs}
     table = outcomes["evaluate"].tables["rates"]
     rates = table[table["measure"] == "accuracy"].set_index(["model", "construction", "source", "facet", "level"])
     for name, credits in right.groupby(choices["set"]):
@@ -153,15 +146,14 @@ def test_models_are_evaluated_on_the_same_items_and_by_the_same_names(folder, ou
     assert asked["m"] == asked["mock"]
     assert asked["hypothesis-only"] | asked["first-referent"] < asked["m"]  # sets of one premise teach nothing
     evaluated = outcomes["evaluate"]
-    runs = {(run.model, run.source): run for run in evaluated.runs if run.construction == "all"}
+    runs = {(one.model, one.source): one for one in evaluated.runs if one.construction == "all"}
     assert {source for model, source in runs if model == "m"} == {source for model, source in runs if model == "mock"}
     assert runs["mock", "templatic"].metrics["unparsed.all_settings"] > 0
     assert [shots for shots, _ in runs["m", "templatic"].series["accuracy.by_shots"]] == [0, 1]
     assert not evaluated.faults
 
 
-def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folder, outcomes, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_real_models_are_compared_with_baselines(outcomes):
     tables = outcomes["evaluate"].tables
     assert set(tables["rates"]["model"]) == {"m", "mock", *BASELINES.members}
     assert set(tables["comparisons"]["first"]) == {"m", "mock"}
@@ -169,24 +161,12 @@ def test_real_models_are_compared_with_baselines_and_the_mock_is_not_drawn(folde
     assert set(baselines["model"]) == set(BASELINES.members)
     assert set(baselines["dataset"]) <= {f"toy, {name}" for name in sets}  # one row whatever the setting
     assert (baselines.groupby("dataset")["chance"].nunique() == 1).all()
-    params = params_of_prompts()
-    members = task_members(params)
-    rates = read_table(folder / "data/evaluate_prompts/rates.parquet")
-    figures = prompt_figures(rates, members, params.prompts.evaluate.score)
-    assert set(figures) == {"best_by_construction", "tests_by_prompt"}
-    for name, figure in figures.items():
-        labels = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert "m, pmi" in labels
-        assert name == "tests_by_prompt" or "best baseline" in labels
-        assert not any("mock" in label for label in labels)
-    panels = {axes.get_title() for axes in figures["tests_by_prompt"].axes}
-    assert {panel.partition(", ")[2] for panel in panels} == {"official", "reasoning"}
 
 
 def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monkeypatch):
     monkeypatch.chdir(folder)
     with pytest.raises(PromptError, match=r"prompts\.llms\.mock: no question is left for this model; change its sets"):
-        run_stage_of_prompts("ask", "mock", sets=["absent"])
+        run("ask", "mock", sets=["absent"])
 
 
 def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcomes, tmp_path, monkeypatch):
@@ -196,8 +176,8 @@ def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcom
     save_lm(tmp_path / "model", "gpt2")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=r"of \d+ questions are too long for the model, which takes 64 tokens"):
-        run_stage_of_prompts("measure", "m")
+        run("measure", "m")
     assert not (tmp_path / "data/measure_prompts/m").exists()
     shutil.rmtree(tmp_path / "model")
     save_tiny_clm(tmp_path / "model")
-    assert 0 < run_stage_of_prompts("measure", "m", "bfloat16").counts["difference_from_float32"] < 0.045
+    assert 0 < run("measure", "m", "bfloat16").counts["difference_from_float32"] < 0.045

@@ -1,18 +1,17 @@
 """The golden run: a part of the recorded rates of each task is what the stages compute with bundled models."""
 
-import runpy
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 import pytest
 from ruamel.yaml import YAML
+from stage_work import do_work
 
 from conftest import ROOT
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_text
-from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline
 KEYS = ["model", "construction", "source", "facet", "level", "measure"]
@@ -54,8 +53,7 @@ def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     params = load_params(Path("params.yaml"), Path("constructions")).params_of(task)
     for step, item in (("make", ""), ("measure", part.entry), ("evaluate", "")):
-        name = f"{step}_{task}"
-        outcome = runpy.run_path(str(ROOT / "pipelines" / step / f"{task}.py"))[name](Stage(name, item, params))
+        outcome = do_work(step, task, params, item)
         assert not outcome.faults
     computed = outcome.tables["rates"].set_index("model").loc[[part.model]].reset_index()
     recorded = read_table(ROOT / "recorded/rates.csv").query("task == @task")

@@ -1,12 +1,11 @@
 """Scenarios as stages: the probabilities of a plain loop, what is left out, what is refused, and the report."""
 
-import importlib.util
-
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from ruamel.yaml import YAML
+from stage_work import do_work
 from tiny_lms import save_lm
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
@@ -17,7 +16,7 @@ from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import BaselineSet, ModelSpec, Rule
 from cxprobe.project.params import load_params
 from cxprobe.results.params import Everything
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.stage import Outcome
 
 BASELINES = ("fixed-word", "last-rule", "copier")
 SET = BaselineSet(kind="baselines", members={name: Rule(kind=name.replace("-", "_")) for name in BASELINES})
@@ -34,9 +33,6 @@ def folder(tmp_path, monkeypatch):
 
 def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float32") -> Outcome:
     """Run a stage's work in the current folder, with the toy construction, a model of this name and baselines."""
-    spec = importlib.util.spec_from_file_location(step, ROOT / "pipelines" / step / "scenarios.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     section = params.scenarios
     make = section.make.model_copy(update={"share": 1.0})
@@ -44,9 +40,8 @@ def run(step: str, item: str = "", name: str = "models/mlm", dtype: str = "float
         update={"models": dict.fromkeys(("mlm", "baselines"), Everything()), "constructions": ["toy"], "make": make}
     )
     models = {"mlm": ModelSpec(name=name, revision=None, sha256=None, dtype=dtype), "baselines": SET}
-    stage = f"{step}_scenarios"
     changed = params.model_copy(update={"models": models, "scenarios": section})
-    return getattr(script, stage)(Stage(stage, item, changed.params_of("scenarios")))
+    return do_work(step, "scenarios", changed.params_of("scenarios"), item)
 
 
 def score(name: str = "models/mlm", dtype: str = "float32") -> Outcome:

@@ -1,29 +1,24 @@
-"""Every stage of the pipeline, killed or on a full disk: no half output stands, and the next run makes it whole.
+"""Every stage of the pipeline, killed: no half output stands, and the next run makes it whole.
 
 The moments follow from a seed; CXPROBE_KILL_SEED gives some that nobody has tried, CXPROBE_KILLS more of them.
 """
 
 import os
-import random
-import shutil
-from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
-from killing import SEED, SIGNALS, Attacked, attack
+from killing import SIGNALS, Attacked, attack
 from networkx import topological_sort
 from whole_project import BENCHMARK, change, write_benchmark
 
 from conftest import ROOT, make_project
 
-pytest_plugins = ["small_disks"]
 pytestmark = pytest.mark.slow
 
 MANY = int(os.environ.get("CXPROBE_KILLS", "6")) // 3  # with each signal
 SCRIPTS = sorted((ROOT / "pipelines").rglob("*.py"))
-PAGE = 4096  # bytes; a disk in memory gives whole pages to files
 
 
 @pytest.fixture(scope="module")
@@ -65,34 +60,3 @@ def test_kills_of_every_stage_leave_nothing_half_done(stages, name):
     wrong, hits = attack(stage, whole, whole.outputs, MANY)
     print(f"{name}: {hits} of {MANY * len(SIGNALS)} kills came before its end")  # noqa: T201
     assert wrong == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_stage_says_that_a_disk_is_full_and_is_made_whole_once_there_is_space(stages, name, small_disk):
-    stage = stages[name]
-    whole = stage.run_whole().outputs
-    for top in sorted({path.parts[0] for path in whole}):
-        pages = sum(-(-len(content) // PAGE) for path, content in whole.items() if path.parts[0] == top)
-        left = random.Random(f"{SEED}-{name}-{top}").randrange(pages)
-        disk = copy_to_disk(stage.folder / top, small_disk)
-        stage.remove_outputs()
-        (disk / "other").write_bytes(bytes(shutil.disk_usage(disk).free - left * PAGE))
-        ended = stage.run()
-        place = f"{left} of {pages} pages on the disk of {top}"
-        assert (ended.code, "Traceback" in ended.said) == (2, False), f"{place}: {ended.said}"
-        assert "the disk is full" in ended.said, f"{place}: {ended.said}"
-        assert {path for path, content in stage.found().items() if content != whole[path]} == set(), place
-        (disk / "other").unlink()
-        again = stage.run()
-        assert again.code == 0, f"{place}: {again.said}"
-        assert (stage.found(), stage.partial_files()) == (whole, []), place
-
-
-def copy_to_disk(folder: Path, small_disk: Callable[[Path, str], Path]) -> Path:
-    """Mount a disk on a folder of a project, with what is in the folder, and return it."""
-    before = folder.with_name(f"before-{folder.name}")
-    shutil.copytree(folder, before)
-    disk = small_disk(folder, "64m")
-    shutil.copytree(before, disk, dirs_exist_ok=True)
-    shutil.rmtree(before)
-    return disk

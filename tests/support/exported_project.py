@@ -1,20 +1,19 @@
 """A small project whose data have been made, with three of the real constructions, for the tests of the exports."""
 
 import os
-import runpy
 import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from ruamel.yaml import YAML
+from stage_work import do_work
 
 from conftest import ROOT
 from cxprobe.files.tables import write_table
 from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_text
 from cxprobe.results.schema import write_responses
-from cxprobe.run.stage import Stage
 from cxprobe.tasks.pairs.evaluate import FACETS, KEPT, EvaluationConfig, pair_responses
 from cxprobe.tasks.pairs.sources import with_units, without_gaps
 
@@ -74,8 +73,7 @@ def make_small_data() -> Params:
     """Make the data of the project in the working directory, and what its baseline answers to pairs."""
     params = load_params()
     for line in ("pairs", "prompts", "scenarios"):
-        name = f"make_{line}"
-        runpy.run_path(str(ROOT / "pipelines" / "make" / f"{line}.py"))[name](Stage(name, "", params))
+        do_work("make", line, params)
     make_sentences()
     paths = {name: Path("data/make_pairs") / f"{name}.parquet" for name in PAIRS}
     pairs = pd.concat([pd.read_parquet(path).assign(balanced=name != UNBALANCED) for name, path in paths.items()])

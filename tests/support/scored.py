@@ -2,9 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from cxprobe.models.answering import answer
+from cxprobe.models.embedding import pool_texts, tokenise
 from cxprobe.models.masked import PllQuestions
 from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.scoring import score_texts
 from cxprobe.models.texts import ScoringConfig, encode_inputs
 from cxprobe.run import processes as of_stage
 from cxprobe.run.params import Compute, Precision
@@ -26,3 +30,14 @@ def causal_token_scores(model, texts, *, bos, token_budget):
 def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=of_stage.ALONE):
     """Return a model as a stage measures it, alone or with other processes."""
     return MeasuredModel(slug, spec, load, processes, precision, seed, "t")
+
+
+def log_probs_of(model, texts):
+    """Return the log-probabilities of all tokens that a model gives any."""
+    found = score_texts(model, [dict.fromkeys(texts, 0)], ScoringConfig(["pll"], 256))
+    own = np.concatenate([one.log_probs for one in found])
+    return own[~np.isnan(own)]
+
+
+def vectors_of(encoder, texts, budget=64):
+    return pool_texts(encoder, tokenise(encoder, texts), budget)

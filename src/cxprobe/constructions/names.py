@@ -3,6 +3,6 @@
 from pathlib import Path
 
 
-def construction_names(folder: Path) -> list[str]:
+def construction_names(constructions: Path = Path("constructions")) -> list[str]:
     """Return the sorted names of a project's constructions: of its folders with a construction.yaml."""
-    return sorted(file.parent.name for file in (folder / "constructions").glob("*/construction.yaml"))
+    return sorted(file.parent.name for file in constructions.glob("*/construction.yaml"))

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pandas as pd
-from datatrove.io import DataFolder, get_datafolder
+from datatrove.io import get_datafolder
 
 from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
@@ -76,17 +76,26 @@ def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
     pattern = corpus.glob or _PATTERNS[corpus.format]
     try:
         folder = get_datafolder(_absolute(corpus.folder))
-        files = {shard: _info(folder, shard) for shard in sorted(folder.list_files(glob_pattern=pattern))}
-    except DataError:
-        raise
+        shards = sorted(folder.list_files(glob_pattern=pattern))
+        is_local = folder.is_local()
+        files = {shard: folder.info(shard) for shard in shards if not is_local or Path(folder.path, shard).is_file()}
     except Exception as fault:  # each storage raises errors of its own library
         reason = " ".join(str(fault).split())[:300]
         raise DataError(
             f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {reason}; "
             "look at its spelling, at the network and at your credentials, and run the stage again"
         ) from fault
-    if not files:
+    if not shards:
         raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
+    for shard in shards:
+        path = f"{folder.path}/{shard}"
+        if not shard.isprintable():
+            raise DataError(f"corpora: the name of {path!r} cannot be written into a table; rename it")
+        if shard not in files:  # reading a pipe or a device would never end
+            raise DataError(
+                f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name "
+                "another glob"
+            )
     return files
 
 
@@ -98,21 +107,6 @@ def files_left_out(corpus: Corpus) -> list[str]:
     own = _PATTERNS[corpus.format].removeprefix("**/")
     names = map(PurePosixPath, get_datafolder(_absolute(corpus.folder)).list_files())
     return sorted(str(name) for name in names if any(map(name.match, others)) and not name.match(own))
-
-
-def _info(folder: DataFolder, shard: str) -> Mapping[str, Any]:
-    """Return the storage's description of a file, and refuse a pipe or a device, whose reading would never end."""
-    path = Path(folder.path, shard)
-    if not shard.isprintable():
-        name = f"{folder.path}/{shard}"
-        raise DataError(f"corpora: the name of {name!r} cannot be written into a table; rename it")
-    if folder.is_local() and not path.is_file():
-        raise DataError(
-            f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name another "
-            "glob"
-        )
-    info: Mapping[str, Any] = folder.info(shard)
-    return info
 
 
 def _absolute(folder: str) -> str:

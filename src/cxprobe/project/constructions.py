@@ -24,7 +24,7 @@ def make_page() -> str:
     Raises:
         CxprobeError: A file has faults; `cxprobe check` tells those of all files.
     """
-    return page_of(read_constructions(construction_names(Path())))
+    return page_of(read_constructions(construction_names()))
 
 
 def read_constructions(names: Iterable[str]) -> dict[str, ConstructionFiles]:

@@ -36,15 +36,15 @@ def bundled_models() -> list[str]:
     return sorted(config.parent.name for config in (bundled_files() / "models").glob("*/config.json"))
 
 
-def require_construction(name: str) -> None:
-    """Refuse a construction that the project in the working directory does not have.
+def require_construction(name: str, constructions: Path = Path("constructions")) -> None:
+    """Refuse a construction that a folder, by default that of the project in the working directory, does not have.
 
     Raises:
         ConstructionError: There is none; the message has a near match and all that there are.
     """
-    names = construction_names(Path())
+    names = construction_names(constructions)
     if name not in names:
-        file = f"constructions/{name}/construction.yaml"
+        file = constructions / name / "construction.yaml"
         raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
 
 

@@ -61,7 +61,7 @@ def load_params(path: Path = PARAMS_FILE, constructions: Path = CONSTRUCTIONS_FO
         ParamsError: One line for every fault of the file, each with its key, value and what is allowed.
     """
     content = read_yaml(path, ParamsError)
-    known = construction_names(constructions.parent)
+    known = construction_names(constructions)
     if faults := dict.fromkeys([*faults_of(whole_params(), content), *_faults_between_sections(content, known)]):
         raise ParamsError("\n".join(f"{path}: {fault}" for fault in faults))
     return whole_params().model_validate(content)

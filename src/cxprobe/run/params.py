@@ -98,7 +98,7 @@ def read_params(sections: type[SomeParams], path: Path = PARAMS_FILE) -> SomePar
     """
     content = read_yaml(path, ParamsError)
     params = validate(sections, content, path, ParamsError)
-    faults = list(dict.fromkeys(params.faults_between(construction_names(Path()))))
+    faults = list(dict.fromkeys(params.faults_between(construction_names())))
     if faults:
         raise ParamsError("\n".join(f"{path}: {fault}" for fault in faults))
     return params

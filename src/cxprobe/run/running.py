@@ -31,6 +31,8 @@ from cxprobe.run.signals import end_on_signals, ending_as_killed
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import redact_output
 
+__all__ = ["Outcome", "Stage", "run_stage"]  # what a script needs
+
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do not support locks
 
 
