@@ -4,69 +4,20 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import NamedTuple
 
 import pytest
-from servers import free_ports
+from team_servers import BUCKET, CREDENTIALS, running_store
 from whole_project import stages_that_ran
 
 from conftest import ROOT, commit, init_dvc, run
 
 PAGE = ROOT / "docs" / "howto" / "team.md"
-BUCKET = "bucket"  # as in the documentation
 HOST = "server.example.org"  # as in the documentation, like the places
 PLACES = {"folder": "/shared/disk/cxprobe", "SSH": f"ssh://{HOST}/srv/cxprobe", "S3": f"s3://{BUCKET}/cxprobe"}
 GIT = {f"GIT_{who}_{what}": "t@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-
-
-class Store:
-    """A store that speaks S3, in threads of this process."""
-
-    def __init__(self) -> None:
-        from moto.server import ThreadedMotoServer
-
-        (port,) = free_ports(1)
-        self.address = f"http://127.0.0.1:{port}"
-        self.server = ThreadedMotoServer("127.0.0.1", port, verbose=False)
-        self.server.start()
-        self.client.create_bucket(Bucket=BUCKET)
-
-    @property
-    def client(self):
-        """A client with the rights of the store's owner."""
-        import boto3
-
-        return boto3.client("s3", endpoint_url=self.address, region_name="us-east-1", **OWNER)
-
-    def contents(self) -> dict[str, bytes]:
-        """Return key -> content of all objects."""
-        found = self.client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
-        keys = [one["Key"] for page in found for one in page.get("Contents", [])]
-        return {key: self.client.get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in keys}
-
-
-OWNER = {"aws_access_key_id": "TheKeyOfTheStore", "aws_secret_access_key": "TheSecretOfTheStore"}
-CREDENTIALS = "[default]\n" + "".join(f"{name} = {value}\n" for name, value in OWNER.items()) + "region = us-east-1\n"
-
-
-@contextmanager
-def running_store() -> Iterator[Store]:
-    """Run a store with the documentation's bucket."""
-    for package in ("moto", "boto3", "flask_cors", "dvc_s3"):
-        pytest.importorskip(package, reason="needs cxprobe's extras team and develop, for a local S3 server")
-    store = Store()
-    try:
-        yield store
-    finally:
-        from moto.core.models import DEFAULT_ACCOUNT_ID
-        from moto.s3.models import s3_backends
-
-        store.server.stop()
-        for backend in s3_backends[DEFAULT_ACCOUNT_ID].values():
-            backend.reset()
 
 
 class Remote(NamedTuple):
@@ -118,6 +69,7 @@ def remote(request, tmp_path) -> Iterator[Remote]:
         made = recipe("folder", **{PLACES["folder"]: str(folder)})
         yield Remote(made, {"HOME": str(home)}, contents, put)
     else:
+        pytest.importorskip("dvc_s3", reason="needs cxprobe's extra team")
         (home / ".aws").mkdir()
         (home / ".aws" / "credentials").write_text(CREDENTIALS)
         with running_store() as store:

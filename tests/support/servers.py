@@ -2,12 +2,16 @@
 
 import http.client
 import json
+import os
+import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -37,6 +41,12 @@ def free_ports(number: int) -> list[int]:
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [one.getsockname()[1] for one in sockets]
+
+
+def listens(port: int) -> bool:
+    """Return whether anybody listens at a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def is_healthy(port: int) -> bool:
@@ -85,3 +95,55 @@ def answering(answer: Callable[[Any, str | None], tuple[int, Any]]) -> AbstractC
             """Print nothing."""
 
     return serving(Handler)
+
+
+class Program:
+    """A program that serves at a port.
+
+    Args:
+        command: What starts it.
+        port: Where it listens.
+        log: What it prints is added to this file.
+        ready: Whether it answers.
+        dies_by: The signal of `kill`, which all its processes get.
+        more: For `subprocess.Popen`.
+    """
+
+    def __init__(
+        self,
+        command: list[str],
+        port: int,
+        log: Path,
+        ready: Callable[[], bool],
+        dies_by: signal.Signals = signal.SIGKILL,
+        **more,
+    ) -> None:
+        self.command, self.port, self.log, self.ready, self.dies_by = command, port, log, ready, dies_by
+        self.more, self.process = more, None
+
+    def start(self) -> None:
+        """Start the program, and wait until it answers."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True, **self.more)
+        wait_until(self._answers)
+
+    def kill(self) -> None:
+        """Kill all processes of the program, and wait until nobody listens at its port."""
+        os.killpg(self.process.pid, self.dies_by)
+        self.process.wait(timeout=60)
+        wait_until(lambda: not listens(self.port))
+
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        return self.ready()
+
+
+@contextmanager
+def running(program: Program) -> Iterator[Program]:
+    """Run a program while the block runs."""
+    try:
+        program.start()
+        yield program
+    finally:
+        if program.process is not None and program.process.poll() is None:
+            program.kill()
