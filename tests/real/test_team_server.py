@@ -60,7 +60,7 @@ def named(text: str, postgres: Postgres, store: Store, port: int) -> str:
 def team(tmp_path) -> Iterator[Team]:
     """A server that the page's commands have started, on an empty database and an empty bucket."""
     pytest.importorskip("psycopg", reason="needs cxprobe's extra team")
-    database, server, client = fences(PAGE, "bash")
+    _, client, database, server = fences(PAGE, "bash")
     folder, (port,) = tmp_path / "server", free_ports(1)
     (folder / ".aws").mkdir(parents=True)
     (folder / ".aws" / "credentials").write_text(CREDENTIALS)
@@ -108,7 +108,7 @@ def quiet_downloads(monkeypatch):
 
 
 def test_the_commands_of_the_page_run_and_give_no_key_to_a_client(project, team):
-    *_, client = fences(PAGE, "bash")
+    _, client, *_ = fences(PAGE, "bash")
     patient = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "60"}  # on a busy machine
     own = project_environment(project) | {"HOME": str(project.parent)} | patient
     assert not {"AWS_ACCESS_KEY_ID", "PGPASSWORD"} & set(own)
