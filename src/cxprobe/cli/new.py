@@ -1,12 +1,15 @@
 """The commands that add to a project: ``cxprobe new construction`` or ``model``, and ``cxprobe import prompts``."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cxprobe.errors import ProjectError
+from cxprobe.errors import DataError, ProjectError
 from cxprobe.models.terms import Dtype
+
+if TYPE_CHECKING:
+    from cxprobe.models.params import ModelSpec
 
 
 def new(
@@ -61,9 +64,31 @@ def new(
         shutil.copytree(bundled, name, ignore=shutil.ignore_patterns("__pycache__"))
     print(f"Paste this at the end of the section models of {PARAMS_FILE}:\n\n{indent(entry, '  ')}")
     print(
-        f"Then add `{slug}: {{}}` to the models of a task, as to pairs.models, and run `cxprobe check`, which says how "
-        "much it would read; `dvc repro` runs only what is new"
+        f"Then add `{slug}: {{}}` to the models of a task, as to pairs.models, and run `cxprobe check`; "
+        "`dvc repro` then runs only what is new"
     )
+    print(_cost(slug, spec, is_masked=not why))
+
+
+def _cost(slug: str, spec: "ModelSpec", *, is_masked: bool) -> str:
+    """Return how much a model would read of all minimal pairs, and of a smaller choice."""
+    from cxprobe.project.params import load_params
+    from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
+    from cxprobe.tasks.registry import TASKS
+
+    choice = {"meaning": 1, "form": 4, "control": 2, "contrast": 20}
+    params, tokens = load_params(), []
+    models = {**params.models, slug: spec}
+    for asked in (AskedPairs(), AskedPairs(**choice)):
+        pairs = params.section(PairsParams).model_copy(update={"models": {slug: asked}, "llms": {}})
+        try:
+            rows = list(TASKS["pairs"].demand(params.model_copy(update={"models": models, "pairs": pairs})))
+        except (DataError, FileNotFoundError):
+            return "`dvc repro make_pairs && cxprobe check` says how many texts that is"
+        # A masked model reads a text once for each of its tokens.
+        tokens.append(sum(row.tokens * (row.tokens / row.texts if is_masked else 1) for row in rows))
+    smaller = str(choice).replace("'", "")
+    return f"Of all minimal pairs it reads some {tokens[0]:,.0f} tokens; with `{slug}: {smaller}` {tokens[1]:,.0f}"
 
 
 def import_(
