@@ -68,7 +68,8 @@ def test_the_counts_of_the_heading_are_those_of_the_paragraph():
         headline(leads, "m") == "m knows the meaning of 1 of 2 constructions (1 cannot be told) and the form of 1 of 1."
     )
     assert in_sum(leads, NAMES) == (
-        "Meaning, 2 asked: knows 1 (Toy); cannot be told of 1 (Other). Form, 1 asked: knows 1 (Toy)."
+        "It knows the meaning of 1 of 2 constructions: Toy. Nothing can be told of 1: Other. "
+        "It knows the form of 1 of 1 construction: Toy."
     )
 
 

@@ -15,12 +15,16 @@ _CLAUSES: Mapping[Question, str] = {
     "words": "say{s} what follows from {name}",
     "used": "use{s} what can be read of {name} in its vectors",
 }
-_IN_SUM: Mapping[Question, str] = {"meaning": "Meaning", "form": "Form", "words": "Asked in words", "used": "Use"}
-_STYLES: Mapping[Style, str] = {
-    "found": "knows",
-    "explained": "right, but not shown to need the construction, in",
-    "absent": "does not know",
-    "untold": "cannot be told of",
+_FOUND: Mapping[Question, str] = {
+    "meaning": "It knows the meaning of",
+    "form": "It knows the form of",
+    "words": "Asked in words, it says what follows from",
+    "used": "It uses what can be read in its vectors of",
+}
+_NOT_FOUND: Mapping[Style, str] = {
+    "explained": "It is right, but not shown to need the construction, in",
+    "absent": "It does not know",
+    "untold": "Nothing can be told of",
 }
 _OTHERS: Mapping[Style, str] = {
     "explained": "not shown to need it",
@@ -94,23 +98,29 @@ def by_model(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 
 def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
-    """Return what the first page says of one model in a paragraph: of each question what is known of which.
+    """Return what the first page says of one model in a paragraph: for each question of which construction what holds.
 
     Args:
         findings: What `cxprobe.results.findings.lead_findings` returns of one model.
         names: Construction -> its name for people.
     """
-    parts = []
-    for question, asks in _IN_SUM.items():
-        of_it = [one for one in findings if one.question == question]
-        said = []
-        for style, words in _STYLES.items():
-            with_it = [names[one.construction] for one in of_it if one.verdict.style == style]
-            if with_it:
-                said.append(f"{words} {len(with_it)} ({', '.join(with_it)})")
-        if of_it:
-            parts.append(f"{asks}, {len(of_it)} asked: {'; '.join(said)}.")
-    return " ".join(parts)
+    said = []
+    for question, knows in _FOUND.items():
+        with_style: dict[Style, list[str]] = {"found": []}
+        for one in findings:
+            if one.question == question:
+                with_style.setdefault(one.verdict.style, []).append(names[one.construction])
+        number = sum(map(len, with_style.values()))
+        asked = f"{number} construction{'s' * (number > 1)}"
+        found = with_style["found"]
+        if found:
+            said.append(f"{knows} {len(found)} of {asked}: {'; '.join(found)}.")
+        elif number:
+            said.append(f"{knows} none of {asked}.")
+        for style, words in _NOT_FOUND.items():
+            if with_it := with_style.get(style):
+                said.append(f"{words} {len(with_it)}: {'; '.join(with_it)}.")
+    return " ".join(said)
 
 
 def headline(findings: Sequence[Finding], model: str) -> str:

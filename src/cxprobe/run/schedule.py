@@ -110,18 +110,17 @@ def _read_schedule(folder: Path) -> Schedule:
 
 def _stages_to_run(stage: str) -> list[str]:
     """Return the stages that are not up to date and those that depend on them; the given one is one of them."""
-    import networkx
     from dvc.exceptions import DvcException
     from dvc.repo import Repo
+    from dvc.repo.graph import get_subgraph_of_nodes
 
     try:
         with Repo() as repo, repo.lock:
-            graph = networkx.reverse_view(repo.index.graph)
-            stages = {node for node in graph if node.addressing == stage or _has_changed(node)}
+            graph = repo.index.graph
+            changed = [node for node in graph if node.addressing == stage or _has_changed(node)]
     except DvcException:  # another command of DVC holds the lock
         return [stage]
-    following = set().union(*(networkx.descendants(graph, node) for node in stages))
-    return sorted(node.addressing for node in stages | following)
+    return sorted(node.addressing for node in get_subgraph_of_nodes(graph, changed, downstream=True))
 
 
 def _has_changed(node: Any) -> bool:
