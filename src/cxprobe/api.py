@@ -837,9 +837,10 @@ def overview(
     if not leads:
         raise DataError(f"no rate with a verdict is about {', '.join(shown) or 'any model'}; give such rates")
     names = {name: files.construction.name for name, files in constructions.items()}
+    rows = pictures.row_names({name: files.construction for name, files in constructions.items()})
     said = [f"{headline(of_model, model)} {in_sum(of_model, names)}" for model, of_model in by_model(leads).items()]
     return pictures.Picture(
-        pictures.as_svg(pictures.overview(leads, names, title=pictures.in_short)), " ".join(said).strip()
+        pictures.as_svg(pictures.overview(leads, rows, title=pictures.in_short)), " ".join(said).strip()
     )
 
 

@@ -8,9 +8,10 @@ import pytest
 
 import cxprobe
 from conftest import ROOT
+from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
-from cxprobe.results.overview import as_svg, in_short, overview
+from cxprobe.results.overview import as_svg, in_short, overview, row_names
 from cxprobe.results.sentences import headline, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS
 from cxprobe.stats import Estimate
@@ -34,8 +35,8 @@ def said(finding: Finding) -> str:
 
 def test_a_contrast_is_told_with_what_it_is_above_and_the_number_of_frames():
     assert said(found()) == (
-        "SmolLM2 expects the first person to be the giver, more than after a neutral sentence (68 %) and after "
-        "nearly the same words without the construction (22 %): in 98 % [87, 100] of 40 frames."
+        "In 98 % [87, 100] of 40 frames SmolLM2 expects the first person to be the giver, more than after a neutral "
+        "sentence (68 %) and after nearly the same words without the construction (22 %)."
     )
 
 
@@ -112,3 +113,12 @@ def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told()
     assert picture._repr_svg_() == picture.svg
     with pytest.raises(DataError, match="no rate with a verdict is about gpt9"):
         cxprobe.overview(few, models=["gpt9"], folder=ROOT / "constructions")
+
+
+def test_a_row_has_an_example_from_the_gloss_below_its_name_but_not_on_a_phone():
+    about = {"slots": {"V": "a verb"}, "positive": "all", "sources": ["own"]}
+    quoting = Construction(name="Toy", gloss='Two objects ("Ann baked Eve a cake").', **about)
+    rows = row_names({"toy": quoting, "other": Construction(name="Other", gloss='The word "to".', **about)})
+    assert rows == {"toy": "Toy\nAnn baked Eve a cake", "other": "Other"}
+    assert "Ann baked Eve a cake" in as_svg(overview([found()], rows))
+    assert "Ann baked Eve a cake" not in as_svg(overview([found()], rows, narrow=True))

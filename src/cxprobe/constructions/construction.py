@@ -152,7 +152,7 @@ class Construction(Closed):
     name: Prose
     """What people call it."""
     gloss: Prose
-    """Form and meaning in a sentence."""
+    """Form and meaning in a sentence. What stands first between double quotes is the example that pictures show."""
     expects: Prose = ""
     """The expectation of a model that knows its meaning: what follows "the model expects" in a verdict."""
     slots: dict[Prose, Prose]
@@ -186,6 +186,12 @@ class Construction(Closed):
         if faults:
             raise FaultsError(faults)
         return self
+
+    @property
+    def example(self) -> str:
+        """What its gloss quotes first, "" where that is no sentence or phrase."""
+        quoted = re.search(r'"([^"]* [^"]*)"', self.gloss)
+        return quoted[1] if quoted else ""
 
     def for_source(self, source: SentenceSource) -> "Construction":
         """Return the construction with the grammar, features and definition of positive sentences that a source has.

@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
+from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
 from cxprobe.results.verdict import Style
 from cxprobe.results.words import interval, percent
@@ -25,9 +26,9 @@ TEXT, SOFT, LINE, BAND = "#1b1f24", "#59616b", "#d5dae0", "#c9ced5"
 # Style of a verdict -> its colour, its mark, whether this is filled, and what it says; marks differ without colour.
 _MARKS: Mapping[Style, tuple[str, str, bool, str]] = {
     "found": ("#00694b", "^", True, "knows"),
-    "explained": ("#8a4300", "D", True, "right, but not shown to need the construction"),
+    "explained": ("#8a4300", "D", True, "right, perhaps without the construction"),
     "absent": ("#9b1c31", "o", False, "does not"),
-    "untold": (SOFT, "$?$", True, "cannot be told"),
+    "untold": (SOFT, "$?$", True, "cannot be told: too few items, or fails the control"),
 }
 _WITHOUT_VERDICT = (TEXT, ".", True, "")
 _TITLED = "titled: "  # begins the id of what has a title
@@ -42,7 +43,8 @@ _STYLE: Any = {
     "text.color": TEXT,
     "xtick.color": SOFT,
 }
-ROW, PANEL, GAP, HEAD, LETTER, ENTRY = 0.31, 2.1, 0.25, 0.5, 0.07, 0.19  # inches
+ROW, PANEL, GAP, HEAD, LETTER, ENTRY = 0.31, 2.1, 0.55, 0.5, 0.07, 0.19  # inches
+TWO_LINES, SMALL_LETTER = 0.42, 0.056  # of a row with an example, and of a letter of it, in inches
 _PIXELS = 104  # an inch, at most, on a page
 _SVG = "http://www.w3.org/2000/svg"
 
@@ -51,7 +53,7 @@ class Mark(NamedTuple):
     """A rate in a picture.
 
     Attributes:
-        row: The name of its row.
+        row: The name of its row; an example may be its second line.
         panel: The name of its panel.
         rate: The rate.
         chance: That of a guess.
@@ -88,6 +90,11 @@ class Picture(NamedTuple):
         return self.svg
 
 
+def row_names(constructions: Mapping[str, Construction]) -> dict[str, str]:
+    """Return construction -> its name for people and, in a second line, an example."""
+    return {slug: "\n".join(filter(None, [one.name, one.example])) for slug, one in constructions.items()}
+
+
 def overview(
     findings: Sequence[Finding],
     names: Mapping[str, str],
@@ -101,7 +108,7 @@ def overview(
 
     Args:
         findings: What `cxprobe.results.findings.lead_findings` returns, at least one.
-        names: Construction -> its name for people.
+        names: Construction -> its name for people, see `row_names`.
         labels: Returns the name of a model for people.
         title: Returns what hovering over a finding shows.
         link: Returns where a click on a finding leads.
@@ -120,6 +127,9 @@ def overview(
     rows = [names[name] for name in _in_order(findings, models[0])]
     if not narrow:
         return draw(marks, [rows])
+    # A phone has no room for examples.
+    marks = [mark._replace(row=mark.row.split("\n")[0]) for mark in marks]
+    rows = [row.split("\n")[0] for row in rows]
     blocks = []
     for called in PANELS.values():
         shown = {mark.row for mark in marks if mark.panel.split("\n")[0] == called}
@@ -150,23 +160,26 @@ def draw(marks: Sequence[Mark], blocks: Sequence[Sequence[str]], *, stacked: boo
     questions = list(dict.fromkeys(panel.split("\n")[0] for panel in panels))
     of_block = [[p for p in panels if not stacked or p.split("\n")[0] == questions[i]] for i in range(len(blocks))]
     most, key = max(map(len, of_block)), _key_of(marks)
-    labels = 0.25 + LETTER * max(len(mark.row) for mark in marks)
+    lines = [mark.row.split("\n") for mark in marks]
+    labels = 0.25 + max(LETTER * len(name) for name, *_ in lines)
+    labels = max([labels, *(0.25 + SMALL_LETTER * len(example) for _, *examples in lines for example in examples)])
+    row = TWO_LINES if any(len(of_row) > 1 for of_row in lines) else ROW
     panel_width = PANEL if most < 5 and not stacked else PANEL * 0.7
     width, columns = labels + (panel_width + GAP) * most, 1 if stacked else min(most, 3)
-    foot = 0.25 + ENTRY * ceil(len(key) / columns)
-    height = sum(HEAD + len(rows) * ROW + 0.3 for rows in blocks) + foot
+    head = 0.1 + ENTRY * ceil(len(key) / columns)
+    height = sum(HEAD + len(rows) * row + 0.3 for rows in blocks) + head
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height))
-        top = height
+        top = height - head
         for rows, of_it in zip(blocks, of_block, strict=True):
-            top -= HEAD + len(rows) * ROW
+            top -= HEAD + len(rows) * row
             for column, panel in enumerate(of_it):
                 left = labels + column * (panel_width + GAP)
-                place = (left / width, top / height, panel_width / width, len(rows) * ROW / height)
+                place = (left / width, top / height, panel_width / width, len(rows) * row / height)
                 axes = figure.add_axes(place)
                 _draw_panel(axes, panel, rows, [mark for mark in marks if mark.panel == panel], has_names=column == 0)
             top -= 0.3
-        figure.legend(handles=key, loc="lower left", ncols=columns, frameon=False, fontsize=9, labelcolor=TEXT)
+        figure.legend(handles=key, loc="upper left", ncols=columns, frameon=False, fontsize=9, labelcolor=TEXT)
     return figure
 
 
@@ -178,12 +191,16 @@ def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mar
     axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
     axes.patch.set_visible(False)
     axes.hlines([number + 0.5 for number in range(-1, len(rows))], -0.06, 1.06, color=LINE, linewidth=0.6)
-    axes.set_yticks(range(len(rows)), rows if has_names else [""] * len(rows))
+    axes.text(1.08, -0.75, "n", color=SOFT, fontsize=8)
+    axes.set_yticks(range(len(rows)), [row.split("\n")[0] if has_names else "" for row in rows])
     links = {mark.row: mark.link for mark in marks}
-    for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+    for number, (label, row) in enumerate(zip(axes.get_yticklabels(), rows, strict=True)):
         label.set_color(TEXT)
         if links.get(row):
             label.set_url(links[row])
+        if has_names and "\n" in row:
+            label.set_verticalalignment("bottom")
+            axes.text(-0.09, number + 0.08, row.split("\n")[1], color=SOFT, fontsize=8, ha="right", va="top")
     for number in {*range(len(rows))} - {rows.index(mark.row) for mark in marks}:
         axes.text(0.5, number, "not asked", color=SOFT, fontsize=8, ha="center", va="center")
     for mark in marks:
@@ -196,6 +213,7 @@ def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mar
         if mark.control:
             axes.vlines(mark.control.value, y - 0.45, y + 0.45, color=TEXT, linewidth=1.6)
         axes.hlines(y, rate.low, rate.high, color=colour, linewidth=2)
+        axes.text(1.08, y, f"{rate.n:,}", color=SOFT, fontsize=8, va="center")
         if mark.style == "untold":
             axes.plot(
                 rate.value, y, marker="o", color=colour, markerfacecolor="white", markersize=11, zorder=5, clip_on=False
@@ -219,11 +237,12 @@ def _key_of(marks: Sequence[Mark]) -> list[Artist]:
         for style, (_, _, _, words) in _MARKS.items()
         if style in styles
     ]
+    key.append(Line2D([], [], color=TEXT, linewidth=2, label="95 % interval of the rate"))
     if any(mark.control for mark in marks):
         said = "control: plain words that say the same"
         key.append(Line2D([], [], color=TEXT, marker="|", markersize=11, linestyle="", label=said))
     if any(mark.baseline for mark in marks):
-        key.append(Patch(color=BAND, alpha=0.7, label="best baseline (95 % interval)"))
+        key.append(Patch(color=BAND, alpha=0.7, label="best baseline, 95 % interval"))
     return [*key, Line2D([], [], color=SOFT, linestyle=":", label="chance")]
 
 

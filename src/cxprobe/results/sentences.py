@@ -22,14 +22,14 @@ _FOUND: Mapping[Question, str] = {
     "used": "It uses what can be read in its vectors of",
 }
 _NOT_FOUND: Mapping[Style, str] = {
-    "explained": "It is right, but not shown to need the construction, in",
+    "explained": "It is right, perhaps without the construction, in",
     "absent": "It does not know",
     "untold": "Nothing can be told of",
 }
 _OTHERS: Mapping[Style, str] = {
-    "explained": "not shown to need it",
-    "absent": "not known",
-    "untold": "cannot be told",
+    "explained": "{} more right, perhaps without it",
+    "absent": "{} not known",
+    "untold": "{} cannot be told",
 }
 CONDITIONS: Mapping[str, str] = {
     "construction": "after the construction",
@@ -45,9 +45,8 @@ CONDITIONS: Mapping[str, str] = {
 def sentence(finding: Finding, model: str, construction: Construction) -> str:
     """Return the verdict on a finding as a sentence.
 
-    Such as "smollm2-135m expects the person before the verb of a ditransitive to be the giver, more than after a
-    neutral sentence (68 %) and after nearly the same words without the construction (22 %): in 98 % [87, 100] of 40
-    frames."
+    Such as "In 98 % [87, 100] of 40 frames smollm2-135m expects the person before the verb of a ditransitive to be the
+    giver, more than after a neutral sentence (68 %) and after nearly the same words without the construction (22 %)."
 
     Args:
         finding: The finding.
@@ -63,12 +62,13 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
         baseline = _beside(finding.baseline.name, finding.baseline.rate, finding)
     others = [name for name in ("neutral", "rival") if name in finding.conditions]
     beyond = " and ".join(_beside(name, finding.conditions[name], finding) for name in others)
-    needed = finding.needed or 0
+    needed, rate = finding.needed or 0, share(finding.rate, finding.unit)
     return finding.verdict.sentence.format(
         model=model,
         does=does,
         do=do,
-        rate=share(finding.rate, finding.unit),
+        rate=rate,
+        Rate=rate[0].upper() + rate[1:],
         chance=percent(finding.chance),
         baseline=baseline,
         beyond=beyond or baseline,
@@ -126,15 +126,15 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
 def headline(findings: Sequence[Finding], model: str) -> str:
     """Return the findings of the first page about one model in one sentence; "" if it was not asked about either.
 
-    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 not shown to need it, 2 cannot be told) and the
-    form of 11 of 12 (1 not shown to need it)."
+    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 more right, perhaps without it; 2 cannot be told)
+    and the form of 11 of 12 (1 cannot be told)."
     """
     counts: list[str] = []
     for question in ("meaning", "form"):
         styles = [one.verdict.style for one in findings if one.question == question]
-        others = [f"{styles.count(style)} {words}" for style, words in _OTHERS.items() if style in styles]
+        others = [words.format(styles.count(style)) for style, words in _OTHERS.items() if style in styles]
         if styles:
-            what = "" if counts else " constructions"
-            beside = f" ({', '.join(others)})" if others else ""
+            what = "" if counts else f" construction{'s' * (len(styles) > 1)}"
+            beside = f" ({'; '.join(others)})" if others else ""
             counts.append(f"the {question} of {styles.count('found') or 'none'} of {len(styles)}{what}{beside}")
     return f"{model} knows {' and '.join(counts)}." if counts else ""

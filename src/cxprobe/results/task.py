@@ -307,5 +307,6 @@ def published_table(table: pd.DataFrame, title: str, path: str, models: ReportMo
     kept = table if table.empty else table[~table["model"].isin([*models.mocks, *models.earlier])]
     if len(kept) and (kept["source"] == "this run").all():
         kept = kept.head(0)
-    rows = with_blanks(kept).astype(str).to_numpy().tolist()
+    # A number of items is whole, also in a column with gaps.
+    rows = with_blanks(kept.convert_dtypes()).astype(str).to_numpy().tolist()
     return PageTable(title, path, [str(name).replace("_", " ") for name in kept.columns], rows)

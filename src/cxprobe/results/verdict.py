@@ -45,13 +45,13 @@ VERDICTS: Mapping[str, Verdict] = {
         "the interval lies above chance, and the difference from the best baseline that ran, on the same items, "
         "above 0, after Holm's correction where it is tested; where the two were not compared, their intervals do not "
         "overlap; a baseline that did not run may be right as often",
-        "{model} {does}, more often than {baseline}: {rate}.",
+        "{Rate} {model} {does}, more often than {baseline}.",
     ),
     "above_chance": Verdict(
         "explained",
         "above chance, not shown to be above the best baseline",
         "the interval lies above chance, and the difference from the best baseline that ran is not shown to be above 0",
-        "It is not shown that {model} {does}: it is right {rate}, not shown to be more often than {baseline}.",
+        "It is not shown that {model} {does}: it is right {rate}, and not shown to be above {baseline}.",
     ),
     "no_baseline": Verdict(
         "explained",
@@ -109,7 +109,7 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "so are those about the construction, and better than by the best baseline that ran. Of contrasts: "
         "the control is above 0, and the construction is above 0, above the neutral condition and above the "
         "rival, after Holm's correction over the constructions of the model",
-        "{model} {does}, more than {beyond}: {rate}.",
+        "{Rate} {model} {does}, more than {beyond}.",
     ),
     "does_not": Verdict(
         "absent",
@@ -138,7 +138,7 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "the rate is above chance, and not shown to be above the best baseline, which cannot know the construction. "
         "Of contrasts: the construction is above 0, and more than half of that is there in the neutral condition or "
         "the rival (95 % interval)",
-        "{model} {does}, but the construction is not needed for that: {rate}, and {baseline}.",
+        "{Rate} {model} {does}, perhaps without the construction: compare {baseline}.",
     ),
 }
 """Key -> what it says, of rates that have a control."""

@@ -21,7 +21,7 @@ from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
 from cxprobe.results.inputs import ConstructionFiles, ReportInputs
-from cxprobe.results.overview import Mark, as_svg, draw, in_short, overview
+from cxprobe.results.overview import Mark, as_svg, draw, in_short, overview, row_names
 from cxprobe.results.pages.reservations import reservations_of
 from cxprobe.results.params import Report
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
@@ -86,11 +86,12 @@ def render_pages(
     known = {slug: _facts(member) for slug, member in models.members.items()}
     first = shown_first(findings, models)
     names = names_of(inputs.constructions)
+    rows = row_names({slug: files.construction for slug, files in inputs.constructions.items()})
     pages = dict[str, str]()
     pictured = []
     if first:
         picture_of = partial(
-            overview, first, names, labels=models.label, title=lambda one: _on_hover(one, inputs), link=_page_of
+            overview, first, rows, labels=models.label, title=lambda one: _on_hover(one, inputs), link=_page_of
         )
         pages["overview.svg"] = as_svg(picture_of())
         pictured = [as_svg(picture_of(narrow=narrow), of_page=True) for narrow in (False, True)]
@@ -151,8 +152,15 @@ def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object
     """Return the most certain finding of the first page that has an example, with this; nothing if none has."""
     for one in sorted(first, key=lambda one: (one.verdict.style != "found", not one.conditions, -one.rate.value)):
         examples = list(_examples(one, inputs))
+        if examples and one.conditions:
+            rates = {"control": one.control, **one.conditions, "construction": one.rate}
+            shares = {
+                words: f"{percent(rate.value)} " for name, words in CONDITIONS.items() if (rate := rates.get(name))
+            }
+            asked = [(example, example.kind.partition(", ")[2]) for example in examples[:4]]
+            examples = [example._replace(kind=f"{shares.get(after, '')}{after}") for example, after in asked]
         if examples:
-            return {"finding": one, "examples": examples[:4] if one.conditions else examples[:1]}
+            return {"finding": one, "examples": examples if one.conditions else examples[:1]}
     return {}
 
 
