@@ -50,6 +50,8 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
         known = {"digest": source.digest, **collect_all(job, new, settings, stage.item, stage.data)}
     found = {name: (kept | known["found"])[name] for name in wanted}
     write_json(known | {"keys": keys, "found": found}, mined)
+    for name, one in found.items():
+        print(f"{name}: {one['steps']['sentences']:,} sentences, see {stage.data / name / 'sentences.tsv'}", flush=True)
     steps = [(name, *step) for name, one in found.items() for step in one["steps"].items()]
     rejects = [(name, *reject) for name, one in found.items() for reject in one["rejects"].items()]
     faults = read_table(stage.data / "faults.parquet").head(FAULTS_SHOWN)

@@ -7,6 +7,7 @@ from scipy.stats import ttest_1samp
 
 from cxprobe.results.contrast_verdicts import (
     EQUIVALENCE,
+    SMALLEST_CONTROL,
     Effects,
     effects_of,
     frames_needed,
@@ -96,3 +97,10 @@ def test_without_a_control_or_a_neutral_condition_there_are_no_effects():
     assert effects_of({"construction": rate, "control": rate}) is None
     found = effects_of({"construction": rate, "control": rate, "less_neutral": rate})
     assert found == Effects(rate, rate, rate, None)
+
+
+def test_a_control_that_is_nothing_but_rounding_is_not_passed():
+    """As with random weights, whose margins are some millionths of a nat."""
+    noise = Estimate(2.3e-6, 2e-7, 4.4e-6, 32)
+    assert noise.high < SMALLEST_CONTROL / 10
+    assert verdicts_on([Effects(noise, noise, noise, None)]) == ["cannot_be_told"]

@@ -171,18 +171,19 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
         print(f"{model}:", file=stream)
         print_table(lines, texts=len(_HEAD), stream=stream)
         said.append(f"{model}: the intervals of meaning, less and control are above 0 in: {', '.join(above) or 'none'}")
+    asked = ", ".join(f"{n:g}" for n in sorted(rates.loc[rates["measure"] == "contrast", "n"].unique())) or "no"
     known = ", ".join(f"{VERDICTS[key].sign} {VERDICTS[key].words}" for key in VERDICTS if key in signs)
     print(
         f"\nform: % of the pairs of {ITEMS_OF_FORM * frames} items that are right, chance 50 [95 % interval]\n"
-        f"  {known}\n"
-        f"meaning: nats toward what the construction means, preferences cancelled, {frames} frames\n"
+        f"  {known}; not corrected for the number of constructions\n"
+        f"meaning: nats toward what the construction means, preferences cancelled, {asked} frames\n"
         "less: meaning less that of a neutral sentence, or of the same words without the construction: the nearer\n"
         "control: the same where the meaning is said in plain words",
         *said,
         sep="\n",
         file=stream,
     )
-    if frames < FEWEST_FRAMES:
+    if (rates.loc[rates["measure"] == "contrast", "n"] < FEWEST_FRAMES).any():
         print(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
 
 

@@ -17,6 +17,8 @@ CONDITION = "condition"
 EQUIVALENCE = 0.2
 """The share of the control's effect within which a difference counts as none."""
 
+SMALLEST_CONTROL = 1e-4
+"""In nats: the effect of a control below which it is nothing but rounding, which reaches 1e-5."""
 FEWEST_FRAMES = 16
 """With fewer frames there is no verdict: they would show almost nothing."""
 
@@ -45,7 +47,7 @@ def verdicts_on(effects: Sequence[Effects]) -> list[str]:
     answers *without the construction* if its contrast is above 0, and the neutral condition or the rival is above it by
     less than half of that: most of the effect is there without the construction. It *does not* if the construction
     differs from the neutral condition by less than `EQUIVALENCE` of the control's effect: the 90 % interval lies within
-    (two one-sided tests at 5 %). None is said unless the control is above 0.
+    (two one-sided tests at 5 %). None is said unless the control is above `SMALLEST_CONTROL`.
 
     Args:
         effects: Those of all constructions of one model.
@@ -58,7 +60,7 @@ def verdicts_on(effects: Sequence[Effects]) -> list[str]:
 
 
 def _verdict(effects: Effects, p: float) -> str:
-    if not effects.control.low > 0:
+    if not effects.control.low > SMALLEST_CONTROL:
         return "cannot_be_told"
     if p < 1 - LEVEL:
         return "knows"

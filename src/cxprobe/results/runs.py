@@ -239,10 +239,10 @@ def headline_of(rates: pd.DataFrame, question_of: Callable[[Mapping[Any, Any]], 
 
     Returns:
         For each question the mean of the rates that answer it, each construction and source counting once; control,
-        the mean of their controls, if they have some; and n, the number of items. Rates are in percent. Baselines have
-        no verdicts, and so no metrics.
+        the mean of their controls, if they have some; and n, the number of items. Rates are in percent. Those of too
+        few items do not count. Baselines have no verdicts, and so no metrics.
     """
-    judged = rates[rates["decides"] & (rates["verdict"] != "") & (rates["construction"] != ALL)]
+    judged = rates[rates["decides"] & ~rates["verdict"].isin(["", "smoke_test"]) & (rates["construction"] != ALL)]
     judged = judged.assign(question=[question_of(row) for row in judged.to_dict("records")])
     headline: dict[str, dict[str, float]] = {}
     for model, rows in judged[judged["question"] != ""].groupby("model", sort=False):

@@ -96,7 +96,7 @@ VERDICTS: Mapping[str, Verdict] = {
         "untold",
         "too few items",
         "the interval is wider than 50 points: a smoke test, of which a count is shown",
-        "It cannot be told whether {model} {does}: too few items (right {rate}).",
+        "It cannot be told whether {model} {does}: it is right {rate}, and the interval is wider than 50 points.",
     ),
 }
 """Key -> what it says, of rates without a control."""

@@ -34,12 +34,12 @@ class Schedule:
 
     @property
     def place(self) -> str:
-        """The place of a stage that begins now, such as "stage 3 of 24 that were not up to date, 4 min left"."""
-        place = f"stage {len(self.ended) + 1} of {len(self.stages)} that were not up to date"
+        """The place of a stage that begins now, and the minutes that all of them need."""
+        place = f"stage {len(self.ended) + 1} of {len(self.stages)} of the pipeline that were not up to date"
         left = self.seconds_left()
         if left is None:
             return place
-        return f"{place}, {f'some {left / 60:.0f} min' if left >= 90 else 'about a minute'} left in all"
+        return f"{place}, {f'some {left / 60:.0f} min' if left >= 90 else 'about a minute'} left for all"
 
     def seconds_left(self) -> float | None:
         """Return the seconds until all stages have ended, None if nothing is known of one of them.

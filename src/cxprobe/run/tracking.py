@@ -41,7 +41,7 @@ _NOTE = "mlflow.note.content"
 _VIEWS = (  # what a link shows, as what, and the search
     ("charts of trained models", "CHART", "params.model_weights = 'trained'"),
     ("their table", "TABLE", "params.model_weights = 'trained'"),
-    ("what is above the best baseline", "TABLE", "metrics.`accuracy.difference.low` > 0"),
+    ("what a model knows", "TABLE", "tags.verdict IN ('above_baseline', 'knows')"),
 )
 _PAGE = 1000  # runs in an answer of the store
 _AT_A_TIME = 8  # runs that are written to a server
