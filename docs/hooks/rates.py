@@ -80,9 +80,9 @@ def _line(cells: Sequence[str]) -> str:
 
 def describe_verdicts() -> list[str]:
     """Return the verdicts of the report and their rules as a table."""
-    verdicts = [*BESIDE_CONTROL.values(), *VERDICTS.values()]
-    rows = [_line([f"{one.sign} {one.words}", one.rule]) for one in verdicts]
-    return ["| verdict | when it is given |", "|---|---|", *rows]
+    verdicts = {**BESIDE_CONTROL, **VERDICTS}
+    rows = [_line([f"{one.sign} {one.words}", f"`{key}`", one.rule]) for key, one in verdicts.items()]
+    return ["| verdict | in tables | when it is given |", "|---|---|---|", *rows]
 
 
 def describe_names() -> list[str]:
