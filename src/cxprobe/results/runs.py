@@ -240,12 +240,14 @@ def headline_of(rates: pd.DataFrame, question_of: Callable[[Mapping[Any, Any]], 
     Returns:
         For each question the mean of the rates that answer it, each construction and source counting once; control,
         the mean of their controls, if they have some; and n, the number of items. Rates are in percent. Those of too
-        few items do not count. Baselines have no verdicts, and so no metrics.
+        few items count in none of these, and a model that has no others has n = 0. Baselines have no verdicts,
+        and so no metrics.
     """
-    judged = rates[rates["decides"] & ~rates["verdict"].isin(["", "smoke_test"]) & (rates["construction"] != ALL)]
+    judged = rates[rates["decides"] & (rates["verdict"] != "") & (rates["construction"] != ALL)]
     judged = judged.assign(question=[question_of(row) for row in judged.to_dict("records")])
     headline: dict[str, dict[str, float]] = {}
-    for model, rows in judged[judged["question"] != ""].groupby("model", sort=False):
+    for model, of_model in judged[judged["question"] != ""].groupby("model", sort=False):
+        rows = of_model[of_model["verdict"] != "smoke_test"]
         means = {**rows.groupby("question")["value"].mean(), "control": rows["control"].mean()}
         known = {name: round(100 * float(value), 1) for name, value in means.items() if not pd.isna(value)}
         headline[str(model)] = known | {"n": int(rows["n"].sum())}
