@@ -32,8 +32,9 @@ def ui(
 ) -> None:
     """Open MLflow on this machine: write every run that it lacks, and serve until Ctrl-C."""
     import os
-    import socket
     import sys
+    from contextlib import suppress
+    from http.client import HTTPConnection
     from urllib.parse import urlsplit
 
     from cxprobe.errors import DataError
@@ -49,9 +50,9 @@ def ui(
     server = f"http://127.0.0.1:{port}"
     if server != linked:
         print(f"the report's links lead to {linked}; with report.mlflow: {server}, `dvc repro` lets them lead here")
-    with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", port)) == 0:
-            raise DataError(f"--port {port}: another program listens there; end it, or name another port")
+    with suppress(ConnectionRefusedError):
+        HTTPConnection("127.0.0.1", port, timeout=5).connect()
+        raise DataError(f"--port {port}: another program listens there; end it, or name another port")
     print(f"MLflow is at {server} in some seconds; Ctrl-C ends it", flush=True)
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs
     options = [f"--backend-store-uri={tracking.tracking_uri()}", "--host=127.0.0.1", f"--port={port}", "--workers=1"]
