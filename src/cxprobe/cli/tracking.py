@@ -33,7 +33,7 @@ def ui(
     """Open MLflow on this machine: write every run that it lacks, and serve until Ctrl-C."""
     import os
     import sys
-    from contextlib import suppress
+    from contextlib import closing, suppress
     from http.client import HTTPConnection
     from urllib.parse import urlsplit
 
@@ -50,8 +50,8 @@ def ui(
     server = f"http://127.0.0.1:{port}"
     if server != linked:
         print(f"the report's links lead to {linked}; with report.mlflow: {server}, `dvc repro` lets them lead here")
-    with suppress(ConnectionRefusedError):
-        HTTPConnection("127.0.0.1", port, timeout=5).connect()
+    with suppress(ConnectionRefusedError), closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        connection.connect()
         raise DataError(f"--port {port}: another program listens there; end it, or name another port")
     print(f"MLflow is at {server} in some seconds; Ctrl-C ends it", flush=True)
     os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] = "false"  # nothing here uses MLflow's jobs

@@ -70,9 +70,8 @@ def compare_models(
 
     Args:
         items: One row a model and item of a group: model (a slug), id, accuracy (the item's credit in [0, 1]), the
-            columns of ``by``, and columns that begin with ``cluster_``. A model that ``members``
-            does not name, such as one that is prompted, counts as one that is neither a baseline nor a
-            random-weights control.
+            columns of ``by``, and columns that begin with ``cluster_``. A model that ``members`` does not name, such as
+            one that is prompted, counts as one that is neither a baseline nor a random-weights control.
         by: The columns that make the groups.
         members: What the models are.
         series: Name -> models that differ in one quantity.

@@ -19,6 +19,7 @@ EQUIVALENCE = 0.2
 
 SMALLEST_CONTROL = 1e-4
 """In nats: the effect of a control below which it is nothing but rounding, which reaches 1e-5."""
+
 FEWEST_FRAMES = 16
 """With fewer frames there is no verdict: they would show almost nothing."""
 

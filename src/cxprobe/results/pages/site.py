@@ -153,15 +153,21 @@ def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object
     for one in sorted(first, key=lambda one: (one.verdict.style != "found", not one.conditions, -one.rate.value)):
         examples = list(_examples(one, inputs))
         if examples and one.conditions:
-            rates = {"control": one.control, **one.conditions, "construction": one.rate}
-            shares = {
-                words: f"{percent(rate.value)} " for name, words in CONDITIONS.items() if (rate := rates.get(name))
-            }
-            asked = [(example, example.kind.partition(", ")[2]) for example in examples[:4]]
-            examples = [example._replace(kind=f"{shares.get(after, '')}{after}") for example, after in asked]
+            examples = list(_with_shares(examples[:4], one))
         if examples:
             return {"finding": one, "examples": examples if one.conditions else examples[:1]}
     return {}
+
+
+def _with_shares(examples: Sequence[Example], finding: Finding) -> Iterator[Example]:
+    """Yield the examples of a contrast, each called by the rate in its condition and the condition."""
+    rates = {**finding.conditions, "construction": finding.rate}
+    if finding.control:
+        rates["control"] = finding.control
+    shares = {CONDITIONS[name]: percent(rate.value) for name, rate in rates.items() if name in CONDITIONS}
+    for example in examples:
+        condition = example.kind.partition(", ")[2]
+        yield example._replace(kind=f"{shares.get(condition, '')} {condition}".strip())
 
 
 def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> pd.DataFrame:

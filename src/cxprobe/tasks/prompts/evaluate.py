@@ -360,10 +360,8 @@ def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:
         one that the model is the least above chance in; None where there is none.
     """
     is_setting = (rates["facet"] == "setting") & (rates["measure"] == "accuracy")
-    place, names = (
-        ["model", *_PLACE],
-        {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"},
-    )
+    place = ["model", *_PLACE]
+    names = {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"}
     compared = rates[(rates["facet"] == "all_settings") & (rates["measure"] == "accuracy")].set_index(place)[_COMPARED]
     own = rates[is_setting].drop(columns=_COMPARED).join(compared, on=place).fillna({"baseline": ""})
     is_control = own["source"].isin(CONTROLS.values()) & (own["construction"] != ALL)

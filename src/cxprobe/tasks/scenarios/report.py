@@ -61,10 +61,8 @@ def tables_beside_published(
             content, source = pd.DataFrame(columns=["model", "scenario"]), ""
             if of_it.published:
                 table = getattr(of_it.published, measure)
-                content, source = (
-                    pd.read_csv(use(Path(table.file)), sep="\t"),
-                    f"{of_it.published.source}, {table.title}",
-                )
+                content = pd.read_csv(use(Path(table.file)), sep="\t")
+                source = f"{of_it.published.source}, {table.title}"
             ran = rates_by_calibration(rates, name, measure)
             beside = scenarios_beside_published(ran, published_rates(content), source)
             tables[f"tables/{name}/{measure}_beside_published"] = beside
