@@ -1,6 +1,9 @@
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
+from dvc.repo import Repo
 from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import load_yaml
 from ruamel.yaml import YAML
@@ -106,3 +109,19 @@ def faults_of_part(path: Path) -> list[str]:
     except ParamsError as fault:
         return str(fault).split("\n")
     return []
+
+
+@pytest.mark.parametrize("name", preset_names(PRESETS))
+def test_what_a_stage_of_a_preset_depends_on_is_in_git_or_is_made_by_another_stage(name, tmp_path):
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    in_git = {Path(line) for line in tracked.splitlines()}
+    known = in_git | {folder for path in in_git for folder in path.parents}
+    shutil.copy(ROOT / "dvc.yaml", tmp_path)
+    (tmp_path / "params.yaml").write_text(preset_text(name, PRESETS))
+    with Repo.init(tmp_path, no_scm=True) as repo:
+        stages = repo.index.stages
+        made = {Path(out.fs_path).relative_to(tmp_path) for stage in stages for out in stage.outs}
+        known |= made | {folder for path in made for folder in path.parents}
+        needed = {Path(dep.fs_path).relative_to(tmp_path) for stage in stages for dep in stage.deps if dep.def_path}
+    below_made = {path for path in needed for folder in path.parents if folder in made}
+    assert not sorted(needed - known - below_made)
