@@ -7,6 +7,7 @@ import pandas as pd
 from cxprobe.models.params import Member
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.runs import part_names
+from cxprobe.results.schema import HAS_VERDICT, facet_columns
 from cxprobe.results.words import cell
 
 BASELINE_COLUMNS = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
@@ -19,7 +20,7 @@ def baseline_table(
     """Return the rate of every baseline on the items of each construction, with a sentence on each that it solves.
 
     Args:
-        rates: The columns of `cxprobe.results.schema.RATES`, of all models.
+        rates: The columns of `cxprobe.results.schema.RATES`, those of facets, and has_verdict, of all models.
         facets: Those of the task; the table has the rates of those that are of baselines, or else of those with
             verdicts.
         limit: The accuracy above which a data set is solved where chance is 0.5 (`report.limit` of params.yaml); where
@@ -31,10 +32,11 @@ def baseline_table(
         accuracy is above the limit and its interval above chance, since a few items say nothing; and says, such as "is
         answered above chance without the construction by character-ngrams: 97.7 % (95.0 to 99.0)", or an empty text.
     """
-    shown = [facet.name for facet in facets if facet.of_baselines]
-    shown = shown or [facet.name for facet in facets if facet.has_verdicts]
-    each = rates[(rates["construction"] != ALL) & rates["facet"].isin(shown) & rates["chance"].notna()]
-    each = each.assign(dataset=part_names(each, ["construction", "source", "level", "measure"]), accuracy=each["value"])
+    of_baselines = [facet.among(rates) for facet in facets if facet.of_baselines]
+    is_shown = pd.concat(of_baselines or [rates[HAS_VERDICT]], axis=1).any(axis=1)
+    each = rates[(rates["construction"] != ALL) & is_shown & rates["chance"].notna()]
+    columns = ["construction", "source", *facet_columns(rates), "measure"]
+    each = each.assign(dataset=part_names(each, columns), accuracy=each["value"])
     each["chance"] = each.groupby("dataset")["chance"].transform("max")
     baselines = [member.slug for member in members if member.is_baseline]
     table = each[each["model"].isin(baselines)].reset_index(drop=True)

@@ -13,12 +13,13 @@ import pandas as pd
 from cxprobe.errors import DataError
 from cxprobe.models.params import Member, Series, checkpoints_of, control_fault, earlier_checkpoints
 from cxprobe.results.params import Families
-from cxprobe.results.rates import ALL, Facet
+from cxprobe.results.rates import ALL, Facet, columns_of
+from cxprobe.results.schema import OF_DIFFERENCE, facet_columns
 from cxprobe.stats import UNIT, PairedDifference, cluster_columns, compare_shared, holm
 
 MODELS, BEST_BASELINE, RANDOM_WEIGHTS, NEIGHBOUR = "models", "best baseline", "random weights", "neighbour"
 COMPARISON = ["compares", "first", "second", "difference", "low", "high", "n", "p", "p_holm", "detectable"]
-GROUP = ["task", "construction", "source", "facet", "level"]
+GROUP = ["task", "construction", "source"]  # the columns of facets follow
 _OF_BASELINE = {"first": "model", "second": "baseline", "low": "diff_low", "high": "diff_high", "p_holm": "p_adjusted"}
 _RATE = ["model", "accuracy", "low", "high", "n"]
 
@@ -167,16 +168,18 @@ def compare(
         tested: Which comparisons are tested; those of all constructions together are not.
 
     Returns:
-        `GROUP`, and the columns of `cxprobe.results.comparisons.compare_models`.
+        `GROUP`, the columns of facets, and those of `cxprobe.results.comparisons.compare_models`.
     """
     untested = Families(random_weights=False, best_baseline=False, neighbours=False, models=[])
     accuracies, tables = responses[responses["measure"] == "accuracy"], []
+    every = columns_of(facets)
+    place = [*GROUP, *every]
     for facet in facets:
         if not (facet.has_verdicts and facet.is_compared):
             continue
         compared = accuracies.query(facet.compared) if facet.compared else accuracies
-        by = [*dict.fromkeys([*GROUP, *facet.family])]
-        divided = _by_item(facet.of(compared), by)
+        by = [*dict.fromkeys([*place, *facet.family])]
+        divided = _by_item(facet.divide(compared, every), by)
         is_all = divided["construction"] == ALL
         parts = [(divided[~is_all], tested), (divided[is_all], untested)]
         if facet.is_all_tested:
@@ -184,7 +187,7 @@ def compare(
         for items, families in parts:
             if len(items):
                 table = compare_models(items.reset_index(drop=True), by, members, series, families, facet.family)
-                tables.append(table.drop(columns=by[len(GROUP) :]))
+                tables.append(table.drop(columns=by[len(place) :]))
     if not tables:
         return pd.DataFrame(columns=[*GROUP, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
     return pd.concat(tables, ignore_index=True)
@@ -209,9 +212,10 @@ def with_baselines(rates: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFra
         ``rates`` with baseline ("" for none), difference, diff_low, diff_high, p_adjusted and detectable.
     """
     of_baselines = comparisons[comparisons["compares"] == BEST_BASELINE].rename(columns=_OF_BASELINE)
-    columns = [*GROUP, "model", "baseline", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
-    joined = rates.merge(of_baselines[columns], on=[*GROUP, "model"], how="left", validate="many_to_one")
+    place = [*GROUP, *facet_columns(rates), "model"]
+    of_rates = of_baselines[[*place, "baseline", *OF_DIFFERENCE]]
+    joined = rates.merge(of_rates, on=place, how="left", validate="many_to_one")
     # Models are compared by their accuracy.
     other = joined["measure"] != "accuracy"
-    joined.loc[other, columns[len(GROUP) + 2 :]] = float("nan")
+    joined.loc[other, OF_DIFFERENCE] = float("nan")
     return joined.assign(baseline=joined["baseline"].mask(other).fillna(""))

@@ -13,9 +13,9 @@ from cxprobe.results.baseline_report import baseline_table
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.members import evaluate_members
-from cxprobe.results.rates import ALL, Estimator, Facet, rates_of, with_all
+from cxprobe.results.rates import ALL, Estimator, Facet, columns_of, rates_of, with_all
 from cxprobe.results.runs import RunExtras, headline_of, part_names, runs_of, series_runs
-from cxprobe.results.schema import MEASURES, write_rates, write_responses
+from cxprobe.results.schema import HAS_VERDICT, MEASURES, write_rates, write_responses
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import in_full, with_blanks
 from cxprobe.run.stage import Outcome, Stage
@@ -79,29 +79,35 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         return Outcome(faults=evaluated.faults)
     members, report = [*evaluated.members.values()], stage.params.report
     responses = pd.concat(evaluated.responses.values(), ignore_index=True)
-    columns = dict.fromkeys([*(column for facet in task.facets for column in facet.columns), *task.kept])
-    write_responses(responses, [*columns], stage.data / "responses.parquet")
+    columns = list(dict.fromkeys([*columns_of(task.facets), *task.kept]))
+    write_responses(responses, columns, stage.data / "responses.parquet")
     divided = task.pool(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
     comparisons = compare(divided, task.facets, members, series, report.tested)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
     rates = rates_of(divided, task.facets, task.estimate)
     if task.further:
-        rates = pd.concat([rates, task.further(divided)], ignore_index=True)
+        further = task.further(divided).assign(**{HAS_VERDICT: False})
+        empty = dict.fromkeys(columns_of(task.facets), "")
+        rates = pd.concat([rates, further], ignore_index=True).fillna(empty)
     rates = with_baselines(rates, comparisons)
     if task.override:
         rates = task.override(rates)
-    rates = _in_order(with_verdicts(rates, task.facets, members), members)
+    ordered = _in_order(rates, members)
+    rates = with_verdicts(ordered, members)
     write_rates(rates, stage.data / "rates.parquet")
     _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])
-    left_out = [facet.name for facet in task.facets if not facet.in_git]
+    in_git = rates
+    for facet in task.facets:
+        if not facet.in_git:
+            in_git = in_git[~facet.among(in_git)]
     return Outcome(
         headline=headline_of(rates, task.question_of),
         runs=[*runs_of(rates, stage, task, evaluated), *series_runs(rates, stage, task, series)],
         tables={
-            "rates": with_blanks(rates[~rates["facet"].isin(left_out)]),
+            "rates": with_blanks(in_git),
             "comparisons": with_blanks(comparisons),
-            "tables/baselines": baseline_table(rates, task.facets, limit=report.limit, members=members),
+            "tables/baselines": baseline_table(ordered, task.facets, limit=report.limit, members=members),
             **(task.tables(rates, divided) if task.tables else {}),
         },
         faults=evaluated.faults,

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from cxprobe.results.schema import KEYS, MEASURES
+from cxprobe.results.schema import HAS_VERDICT, KEYS, MEASURES, facet_columns
 from cxprobe.stats import UNIT, mean_by, rate_by
 
 ALL = "all"  # in the place of a construction: all of them together
@@ -22,8 +22,8 @@ class Facet:
     """A way to divide responses.
 
     Attributes:
-        name: In the column facet of the rates; "" for no division.
-        columns: The columns of the responses whose values divide them, with texts.
+        columns: The columns of the responses whose values divide them; none for no division. No two facets of a task
+            divide the same responses by the same columns.
         measures: What is divided so.
         where: A condition on the columns of responses, as pandas queries it; "" for all of them.
         each: Whether each construction is divided, beside all of them together.
@@ -38,7 +38,6 @@ class Facet:
         in_git: Whether rates.csv, which git keeps, has its rates; rates.parquet has all.
     """
 
-    name: str
     columns: Sequence[str] = ()
     measures: Sequence[str] = ("accuracy",)
     where: str = ""
@@ -52,16 +51,45 @@ class Facet:
     of_baselines: bool = False
     in_git: bool = True
 
-    def of(self, responses: pd.DataFrame) -> pd.DataFrame:
-        """Return the responses that are divided, with the columns facet and level."""
+    def divide(self, responses: pd.DataFrame, every: Sequence[str]) -> pd.DataFrame:
+        """Return the responses that are divided, with texts in the columns of facets.
+
+        Args:
+            responses: Those of a task.
+            every: The columns of all facets of the task. Those that divide nothing here are empty texts.
+        """
         kept = responses[responses["measure"].isin(self.measures)]
         if self.where:
             kept = kept.query(self.where)
         if not self.each:
             kept = kept[kept["construction"] == ALL]
         divided = kept.reset_index(drop=True)
-        values = divided[[*self.columns]].astype(str).to_numpy().tolist()
-        return divided.assign(facet=self.name, level=[".".join(of_row) for of_row in values])
+        texts = {name: divided[name].astype(str) if name in self.columns else "" for name in every}
+        return divided.assign(**texts)
+
+    def among(self, rates: pd.DataFrame) -> "pd.Series[bool]":
+        """Return which rates of a task are those of this facet."""
+        return _is_divided_by(rates, self.columns) & rates["measure"].isin(self.measures)
+
+
+def columns_of(facets: Sequence[Facet]) -> list[str]:
+    """Return the columns of all facets of a task, each once, in their order."""
+    return list(dict.fromkeys(column for facet in facets for column in facet.columns))
+
+
+def divided_by(rates: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the rates that some columns of facets divide, and no others.
+
+    Args:
+        rates: The columns of `cxprobe.results.schema.RATES`, and those of the facets of a task.
+        *columns: Names of columns of facets; none for the rates of undivided responses.
+    """
+    return rates[_is_divided_by(rates, columns)]
+
+
+def _is_divided_by(rates: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[bool]":
+    every = facet_columns(rates)
+    return ((rates[every] != "") == [name in columns for name in every]).all(axis=1)
 
 
 def with_all(responses: pd.DataFrame) -> pd.DataFrame:
@@ -79,22 +107,24 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
         estimate: How the shares of a task are estimated, see `Estimator`; None for `cxprobe.stats.rate_by`.
 
     Returns:
-        The columns of `cxprobe.results.schema.RATES` up to chance, and decides: whether the rate is of all responses
+        The columns of `cxprobe.results.schema.RATES` up to chance, those of facets, has_verdict, and decides: whether the rate is of all responses
         that decide, and of no others; of two such rates the first one. n is the number of responses of a share, and the
         number of units of another measure.
     """
     tables = []
+    every = columns_of(facets)
+    by = [*KEYS, "measure", *every]
     for facet in facets:
-        divided = facet.of(responses)
-        by = [*KEYS, "facet", "level", "measure"]
+        divided = facet.divide(responses, every)
         is_share = divided["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
         if is_share.any():
             shares = divided[is_share].reset_index(drop=True)
-            tables.append(_with_chance(estimate(shares, by) if estimate else rate_by(shares, "value", by), shares, by))
+            of_facet = estimate(shares, by) if estimate else rate_by(shares, "value", by)
+            tables.append(_with_chance(of_facet, shares, by, facet))
         if not is_share.all():
             others = divided[~is_share].reset_index(drop=True)
-            means = mean_by(others, "value", UNIT, by)
-            tables.append(_with_chance(means.assign(ties=0), others, by))
+            means = mean_by(others, "value", UNIT, by).assign(ties=0)
+            tables.append(_with_chance(means, others, by, facet))
     rates = pd.concat(tables, ignore_index=True)
     of_model = [*KEYS, "measure"]
     deciding = responses[responses["decides"]].groupby(of_model).size().rename("deciding").reset_index()
@@ -104,10 +134,10 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
     return rates.assign(decides=all_decide & first).drop(columns="rows")
 
 
-def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return rates with chance, whether all of their responses decide, and the number of these."""
+def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str], facet: Facet) -> pd.DataFrame:
+    """Return the rates of a facet with chance, whether all of their responses decide, and the number of these."""
     groups = divided.groupby(by, sort=False)
     known = groups.agg(chance=("chance", "first"), decides=("decides", "all"), rows=("value", "size")).reset_index()
     if "chance" in rates:
         known = known.drop(columns="chance")
-    return rates.merge(known, on=by, validate="one_to_one")
+    return rates.merge(known, on=by, validate="one_to_one").assign(**{HAS_VERDICT: facet.has_verdicts})

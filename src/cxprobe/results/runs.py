@@ -11,8 +11,8 @@ from cxprobe.models.params import Series
 from cxprobe.results.findings import PLACE, QUESTIONS, Baseline, Finding, Question, estimate_of, lead_findings
 from cxprobe.results.members import EvaluatedModels
 from cxprobe.results.overview import Mark, draw, overview
-from cxprobe.results.rates import ALL
-from cxprobe.results.schema import MEASURES
+from cxprobe.results.rates import ALL, Facet
+from cxprobe.results.schema import MEASURES, facet_columns
 from cxprobe.results.words import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
@@ -46,30 +46,38 @@ def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
     Returns:
         Of the rows that decide <measure>, <measure>.low, <measure>.high, n, and as far as there are such numbers
         <measure>.baseline (the best one), <measure>.control, <measure>.difference (from the baseline) and their limits;
-        of the others <measure>.<facet>.<level>. rates.csv has all of them.
+        of the others <measure>.<facet>.<level> and further facets. rates.csv has all of them.
     """
     metrics = dict[str, Any]()
     for row in rates[rates["decides"]].assign(of_baseline=rates["value"] - rates["difference"]).to_dict("records"):
         metrics |= {f"{row['measure']}{name}": row[column] for column, name in _OF_DECIDING.items()}
         metrics.setdefault("n", row["n"])
+    facets = facet_columns(rates)
     for row in rates[~rates["decides"]].to_dict("records"):
-        name = ".".join(part for part in (row["measure"], row["facet"], row["level"]) if part)
-        metrics[name] = row["value"]
+        metrics[".".join([row["measure"], *_levels(row, facets)])] = row["value"]
     return {_REFUSED.sub("_", name): float(value) for name, value in metrics.items() if not pd.isna(value)}
 
 
-def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
-    """Return the curves of a run: <measure>.by_<facet> and the other levels -> (step, value) pairs.
+def curves_of(rates: pd.DataFrame, facet: Facet) -> dict[str, list[tuple[int, float]]]:
+    """Return the curves of a run: <measure>.by_<facet>, and the levels of other facets -> (step, value) pairs.
 
     Args:
-        rates: The rates of one model on one construction and source whose facets have steps: the last level is one.
+        rates: The rates of one model on one construction and source.
+        facet: Has steps: the last of its columns is a quantity.
     """
+    *others, steps = facet.columns
     curves: dict[str, list[tuple[int, float]]] = {}
-    for row in rates.to_dict("records"):
-        *others, step = row["level"].split(".")
-        name = _REFUSED.sub("_", ".".join([row["measure"], f"by_{row['facet']}", *others]))
-        curves.setdefault(name, []).append((int(step), float(row["value"])))
+    for row in rates[facet.among(rates)].to_dict("records"):
+        name = _REFUSED.sub("_", ".".join([row["measure"], f"by_{steps}", *_levels(row, others)]))
+        curves.setdefault(name, []).append((int(row[steps]), float(row["value"])))
     return {name: sorted(points) for name, points in curves.items()}
+
+
+def _levels(row: Mapping[Any, Any], facets: Sequence[str]) -> Iterator[str]:
+    """Yield the names of facets and their values, in turn, where they divide."""
+    for name in facets:
+        if row[name]:
+            yield from (name, row[name])
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ def runs_of(
     """
     has_all = (rates["construction"] == ALL).any()
     written = with_blanks(rates)
-    curved = {facet.name: number for number, facet in enumerate(task.facets) if facet.steps}
+    curved = [facet for facet in task.facets if facet.steps]
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         of_run = rows.reset_index(drop=True)
         deciding, member = of_run[of_run["decides"]], evaluated.members[str(model)]
@@ -106,9 +114,12 @@ def runs_of(
         if deciding.empty or (member.is_baseline and not is_own):
             continue
         first, extras = deciding.iloc[0], task.extras(of_run)
-        is_curve = of_run["facet"].isin(curved)
-        points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
-        series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
+        is_curve = pd.Series(False, of_run.index)
+        curves = dict(extras.series)
+        for facet in curved:
+            is_curve |= facet.among(of_run)
+            curves |= curves_of(of_run, facet)
+        series = dict([*curves.items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         figures = dict(extras.figures)
         if construction == ALL:
@@ -179,11 +190,13 @@ def series_runs(
 
 def _figures(rates: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     is_share = rates["measure"].map(lambda name: MEASURES[name].is_share)  # the axis is one of shares
-    drawn = is_share & (rates["facet"] != "") & rates["low"].notna()  # dots without intervals say little
+    facets = facet_columns(rates)
+    is_divided = (rates[facets] != "").any(axis=1)
+    drawn = is_share & is_divided & rates["low"].notna()  # dots without intervals say little
     for measure, rows in rates[drawn].groupby("measure", sort=False):
         marks = []
         for row in rows.to_dict("records"):
-            name = f"{row['facet']}: {row['level']} ({row['n']:,})".replace("_", " ")
+            name = f"{' '.join(_levels(row, facets))} ({row['n']:,})".replace("_", " ")
             marks.append(Mark(name, str(measure), estimate_of(row), row["chance"]))
         yield str(measure), draw(marks, [[mark.row for mark in marks]])
 

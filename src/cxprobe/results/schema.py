@@ -89,8 +89,6 @@ RATES: Mapping[str, str] = {
     "model": RESPONSES["model"],
     "construction": "the construction's folder; all for all constructions together",
     "source": RESPONSES["source"],
-    "facet": "what divides the responses, such as scenario; empty for all that decide",
-    "level": "the value of the facet; values of several columns are joined by a point",
     "measure": RESPONSES["measure"],
     "value": "the mean, in the unit of the measure",
     "low": "of the 95 % interval",
@@ -111,9 +109,14 @@ RATES: Mapping[str, str] = {
     "verdict": "a key of VERDICTS; empty for a measure without chance",
     "decides": "whether the row sums up the model on the construction and source",
 }
-"""Column of the rates -> what it holds."""
+"""Column of the rates -> what it holds.
 
-_TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "facet", "level", "baseline")
+Beside them stand the columns of the task's facets, such as scenario or layer, after the measure: texts, empty for all
+values together.
+"""
+
+HAS_VERDICT = "has_verdict"  # a column of rates on their way to verdicts: whether a task allows one
+_TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "baseline")
 OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
 OF_CONTROL = ["control", "control_low", "control_high", "control_n"]
 _MAY_LACK = ("chance", "low", "high", *OF_DIFFERENCE, *OF_CONTROL)
@@ -144,23 +147,37 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     write_table(table[[*RESPONSES, *facets, *others]], path, optional=["chance", *numbers, *others])
 
 
+def facet_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns of a table of rates that divide responses."""
+    return [str(name) for name in table if name not in RATES and name != HAS_VERDICT]
+
+
+def in_columns(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates with the columns of `RATES` and those of facets, which stand after the measure, and no others."""
+    names = list(RATES)
+    after = names.index("measure") + 1
+    return rates.reindex(columns=[*names[:after], *facet_columns(rates), *names[after:]])
+
+
 def write_rates(table: pd.DataFrame, path: Path) -> None:
     """Check rates and write them.
 
     Args:
-        table: The columns of `RATES`.
+        table: The columns of `RATES`, and those of facets, which are texts.
         path: A .parquet file.
 
     Raises:
         DataError: A column is missing or is too much, a value or a limit is not in the range of its measure, or two
             rows are about the same number.
     """
-    _check(table, RATES, [name for name in table if name not in RATES], path)
-    number = [*KEYS, "facet", "level", "measure"]
+    facets = facet_columns(table)
+    not_texts = [name for name in facets if not table[name].map(lambda value: isinstance(value, str)).all()]
+    _check(table, RATES, not_texts, path)
+    number = [*KEYS, "measure", *facets]
     twice = table.duplicated(number)
     if twice.any():
         raise DataError(f"{path}: two rows are about {', '.join(table.loc[twice, number].iloc[0])}; write one")
-    write_table(table[[*RATES]], path, optional=_MAY_LACK)
+    write_table(table, path, optional=_MAY_LACK)
 
 
 def _check(table: pd.DataFrame, columns: Mapping[str, str], unknown: Sequence[object], path: Path) -> None:

@@ -6,8 +6,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import pandas as pd
 
 from cxprobe.models.params import Member
-from cxprobe.results.rates import Facet
-from cxprobe.results.schema import RATES
+from cxprobe.results.schema import HAS_VERDICT, in_columns
 from cxprobe.stats import LEVEL, WIDEST
 
 Style: TypeAlias = Literal["found", "explained", "absent", "untold"]
@@ -146,28 +145,28 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
 EVERY_VERDICT: Mapping[str, Verdict] = {**VERDICTS, **BESIDE_CONTROL}
 
 
-def with_verdicts(rates: pd.DataFrame, facets: Sequence[Facet], members: Sequence[Member]) -> pd.DataFrame:
+def with_verdicts(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
     """Return rates with the key of the verdict on each, "" for none.
 
     Args:
-        rates: The columns of `cxprobe.results.schema.RATES` but verdict. Where the task knows more: has_verdict,
-            whether there may be one; verdict, which it has decided itself ("" elsewhere); prefers, whether the model
-            has a fixed preference; passes_control, whether the control is passed, None where there is none.
-        facets: Those of the task; some have verdicts.
+        rates: The columns of `cxprobe.results.schema.RATES` but verdict, those of facets, and has_verdict, whether
+            there may be one. Where the task knows more: verdict, which it has decided itself ("" elsewhere); prefers,
+            whether the model has a fixed preference; passes_control, whether the control is passed, None where there
+            is none.
         members: The models; baselines have no verdict.
 
     Returns:
-        All columns of `cxprobe.results.schema.RATES`, and no others.
+        All columns of `cxprobe.results.schema.RATES`, and those of facets.
     """
     baselines = [member.slug for member in members if member.is_baseline]
-    has_verdict = rates["facet"].isin([facet.name for facet in facets if facet.has_verdicts])
-    has_verdict &= rates["chance"].notna() & ~rates["model"].isin(baselines) & rates.get("has_verdict", True)
-    rows = rates.assign(has_verdict=has_verdict).to_dict("records")
-    return rates.assign(verdict=[_verdict(row) for row in rows]).reindex(columns=list(RATES))
+    may_have = rates[HAS_VERDICT].astype(bool) & rates["chance"].notna() & ~rates["model"].isin(baselines)
+    rows = rates.assign(**{HAS_VERDICT: may_have}).to_dict("records")
+    hints = rates.columns.intersection(["prefers", "passes_control"])
+    return in_columns(rates.drop(columns=hints).assign(verdict=[_verdict(row) for row in rows]))
 
 
 def _verdict(row: Mapping[Any, Any]) -> str:
-    if not row["has_verdict"]:
+    if not row[HAS_VERDICT]:
         return ""
     decided, passes_control = row.get("verdict", ""), row.get("passes_control")
     has_rule = bool(decided) or passes_control is not None

@@ -13,20 +13,22 @@ from cxprobe.tasks.interventions import names
 
 PLACE = ("intervention", "region", "layer")
 _SUMMED = "layer == '' and learnt == ''"
+USED = Facet(PLACE, ("changed", "readable", "selectivity"), "region != ''", has_verdicts=True)
+"""The place where the best direction changes most."""
+BY_PLACE = Facet(PLACE, ("effect",), "region != ''", steps=True)
+ELSEWHERE = Facet(["learnt", "intervention"], ("effect",), "learnt != ''")
+SUMMED = Facet(
+    ["intervention"], ("effect", "changed", "selectivity", "broken"), f"{_SUMMED} and labels != '{names.CONTROL}'"
+)
 FACETS = (
-    Facet(names.USED, PLACE, ("changed", "readable", "selectivity"), "region != ''", has_verdicts=True),
-    Facet(""),
-    Facet(
-        "intervention",
-        ["intervention"],
-        ("effect", "changed", "selectivity", "broken"),
-        f"{_SUMMED} and labels != '{names.CONTROL}'",
-    ),
-    Facet("control_words", ["intervention"], ("effect", "changed"), f"{_SUMMED} and labels == '{names.CONTROL}'"),
-    Facet("order", ["intervention", "labels"], ("lead",)),
-    Facet("learnt", ["learnt", "intervention"], ("effect",), "learnt != ''"),
-    Facet("layer", ["intervention", "layer"], ("effect",), "layer != '' and region == ''", steps=True),
-    Facet("place", PLACE, ("effect",), "region != ''", steps=True),
+    USED,
+    Facet(),
+    SUMMED,
+    Facet(["intervention", "labels"], ("effect", "changed"), f"{_SUMMED} and labels == '{names.CONTROL}'"),
+    Facet(["intervention", "labels"], ("lead",)),
+    ELSEWHERE,
+    Facet(["intervention", "layer"], ("effect",), "layer != '' and region == ''", steps=True),
+    BY_PLACE,
 )
 _OF_CONTROL = {"control": "value", "control_low": "low", "control_high": "high", "control_n": "n"}
 _ITEM = ("construction", "id")
@@ -165,17 +167,8 @@ def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFram
     ]
 
 
-def of_facet(rates: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the rates of a facet, with the columns that it divides by."""
-    columns = {facet.name: facet.columns for facet in FACETS}[name]
-    rows = rates[rates["facet"] == name].reset_index(drop=True)
-    levels = pd.DataFrame(rows["level"].str.split(".").tolist(), columns=[*columns]) if columns else rows[[]]
-    return rows.join(levels)
-
-
-def role_of(level: str) -> str:
-    """Return whose number a level of the facet `USED` has: `RANDOM`, `WHOLE`, or `DIRECTION` for the best one."""
-    intervention = level.partition(".")[0]
+def role_of(intervention: str) -> str:
+    """Return whose number a rate of `USED` is: `RANDOM`, `WHOLE`, or `DIRECTION` for the best one."""
     return intervention if intervention in (names.RANDOM, names.WHOLE) else names.DIRECTION
 
 
@@ -191,12 +184,12 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
         rates: Columns of `cxprobe.results.schema.RATES`.
         controls: See `intervention_responses`.
     """
-    rows = rates.to_dict("records")
+    rows = rates.assign(is_used=USED.among(rates)).to_dict("records")
     expected = {(row["model"], row["construction"]): row for row in rows if row["measure"] == "accuracy"}
     used = {
-        (row["model"], row["construction"], row["measure"], role_of(row["level"])): row
+        (row["model"], row["construction"], row["measure"], role_of(row["intervention"])): row
         for row in rows
-        if row["facet"] == names.USED
+        if row["is_used"]
     }
 
     def is_above_random(model: str, construction: str, measure: str) -> bool | None:
@@ -207,7 +200,7 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
     for row in rows:
         model, construction, plain = row["model"], row["construction"], controls.get(row["construction"], "")
         known: dict[str, object] = {"verdict": ""}
-        if (row["facet"], row["measure"], role_of(row["level"])) == (names.USED, "changed", names.DIRECTION):
+        if row.pop("is_used") and (row["measure"], role_of(row["intervention"])) == ("changed", names.DIRECTION):
             control = expected.get((model, plain))
             changes, there = (is_above_random(model, name, "changed") for name in (construction, plain))
             if changes:
@@ -235,8 +228,8 @@ def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFra
     Returns:
         The columns of ``published``, and low, high and n, which were not published.
     """
-    summed = rates[(rates["facet"] == "intervention") & (rates["measure"] == "effect")]
-    named = summed.rename(columns={"level": "intervention", "value": "effect"})
+    summed = rates[SUMMED.among(rates) & (rates["measure"] == "effect")]
+    named = summed.rename(columns={"value": "effect"})
     columns = ["model", "construction", "intervention", "effect", "low", "high", "n"]
     shown = named[columns].assign(source="this run").round(2)
     every = pd.concat([shown.astype(object), published.astype(object)], ignore_index=True)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from cxprobe.results.findings import grouped_rows
-from cxprobe.tasks.interventions.evaluate import of_facet
+from cxprobe.tasks.interventions.evaluate import BY_PLACE, ELSEWHERE
 from cxprobe.tasks.interventions.names import INTERVENTIONS, RANDOM
 
 _CELL = 0.42  # inches
@@ -21,7 +21,7 @@ def heat_maps(rates: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Figur
         rates: Columns of `cxprobe.results.schema.RATES`, of interventions.
         labels: Model -> its name for people.
     """
-    places, moved = of_facet(rates, "place"), of_facet(rates, "learnt")
+    places, moved = rates[BY_PLACE.among(rates)], rates[ELSEWHERE.among(rates)]
     # One scale for all, so that a colour is the same effect in each.
     most = max(float(pd.concat([places["value"], moved["value"]]).abs().max()), 1e-9) if len(places) else 1.0
     figures = {

@@ -17,7 +17,6 @@ TRANSFERRED = (DAS, MEANS, ERASE, RANDOM)
 NEUTRAL = "neutral sentences"
 """Stands in the place of a construction; the space keeps it apart from all folders."""
 TRUE, CONTROL, SELECTIVE = "true", "control", "true less control"
-USED = "used"  # the facet of the place where the best direction changes most
 EFFECTS_FILE, TRANSFER_FILE = "effects.parquet", "transfer.parquet"
 
 

@@ -18,7 +18,7 @@ from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
 from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
 from cxprobe.tasks.interventions import names
-from cxprobe.tasks.interventions.evaluate import role_of
+from cxprobe.tasks.interventions.evaluate import USED
 from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage
 from cxprobe.tasks.interventions.sentences import (
     LabelledSentences,
@@ -101,14 +101,15 @@ class InterventionsTask(Task):
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the label of rates of the facet `USED`; other rates are in tables only."""
-        return "answers that an exchange along one direction changes" if row["facet"] == names.USED else ""
+        """Return the label of rates of changed answers; other rates are in tables only."""
+        return "answers that an exchange along one direction changes" if row["measure"] == "changed" else ""
 
     def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any]:
         """Return the rate of random directions at the place of a row, which serve as the baseline."""
-        place = [row["model"], row["construction"], names.USED, row["measure"]]
-        same = rates[(rates[["model", "construction", "facet", "measure"]] == place).all(axis=1)]
-        return next(one for one in same.to_dict("records") if role_of(one["level"]) == names.RANDOM)
+        used = rates[USED.among(rates)]
+        place = [row["model"], row["construction"], row["measure"], names.RANDOM]
+        same = used[(used[["model", "construction", "measure", "intervention"]] == place).all(axis=1)]
+        return same.to_dict("records")[0]
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return heat maps of the effects: by layer and region, and of directions learnt on other constructions."""

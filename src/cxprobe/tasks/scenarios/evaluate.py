@@ -18,10 +18,11 @@ UNCALIBRATED = "none"
 # Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding, such
 # as what is left where a calibration removes the whole difference between two candidates.
 TIE = 1e-10
+_ASKED = ("scenario", "calibration")
 FACETS = (
-    Facet("", where="decides", each=False, has_verdicts=True),
-    Facet("scenario", ["scenario"], ("accuracy", "flips"), f"calibration == '{UNCALIBRATED}'", has_verdicts=True),
-    Facet("calibration", ["calibration", "scenario"], ("accuracy", "flips"), f"calibration != '{UNCALIBRATED}'"),
+    Facet(where="decides", each=False, has_verdicts=True),
+    Facet(_ASKED, ("accuracy", "flips"), f"calibration == '{UNCALIBRATED}'", has_verdicts=True),
+    Facet(_ASKED, ("accuracy", "flips"), f"calibration != '{UNCALIBRATED}'"),
 )
 
 
@@ -169,7 +170,8 @@ def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) ->
         for name, test in of_it.tests.items()
         if test.answer != of_it.tests[of_it.base].answer
     ]
-    is_turned = rates[["construction", "level"]].apply(tuple, axis="columns").isin(turned)
-    keeps = is_turned & (rates["facet"] == "scenario") & (rates["measure"] == "flips") & (rates["low"] > HALF)
+    is_turned = rates[["construction", "scenario"]].apply(tuple, axis="columns").isin(turned)
+    is_plain = rates["calibration"] == UNCALIBRATED
+    keeps = is_turned & is_plain & (rates["measure"] == "flips") & (rates["low"] > HALF)
     models = rates[["model", "construction"]].apply(tuple, axis="columns")
     return rates.assign(prefers=models.isin(models[keeps]))

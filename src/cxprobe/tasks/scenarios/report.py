@@ -8,7 +8,6 @@ import pandas as pd
 
 from cxprobe.results.words import cell
 from cxprobe.stats import Estimate, differs_from_published
-from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
 from cxprobe.tasks.scenarios.rules import Scenarios
 
 
@@ -39,10 +38,7 @@ def rates_by_calibration(rates: pd.DataFrame, construction: str, measure: str) -
         model, scenario, calibration, value, low, high and n.
     """
     of_it = rates[(rates["construction"] == construction) & (rates["measure"] == measure)]
-    levels = of_it["level"].where(of_it["facet"] == "calibration", UNCALIBRATED + "." + of_it["level"])
-    parts = levels.str.partition(".")
-    named = of_it.assign(calibration=parts[0], scenario=parts[2])
-    return named[["model", "scenario", "calibration", "value", "low", "high", "n"]].reset_index(drop=True)
+    return of_it[["model", "scenario", "calibration", "value", "low", "high", "n"]].reset_index(drop=True)
 
 
 def tables_beside_published(

@@ -13,6 +13,7 @@ from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
 from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
+from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
 from cxprobe.tasks.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.tasks.scenarios.rules import (
     CHANGES,
@@ -66,7 +67,8 @@ class ScenariosTask(Task):
 
     def row_label(self, row: Mapping[Any, Any], items: Scenarios) -> str:
         """Return the test of a row without calibration."""
-        return f"scenario {name_of_scenario(row['level'], items)}" if row["facet"] == "scenario" else ""
+        is_shown = row["calibration"] == UNCALIBRATED
+        return f"scenario {name_of_scenario(row['scenario'], items)}" if is_shown else ""
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield accuracies and flips beside published ones."""
