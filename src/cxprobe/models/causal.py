@@ -69,7 +69,7 @@ class CausalLM(LoadedModel):
     def questions(self, portions: Sequence[Texts], how: ScoringConfig) -> Iterator["CausalQuestions"]:
         """Yield the questions about the tokens of texts, a portion at a time."""
         for texts in portions:
-            yield CausalQuestions(self, list(texts), how.token_budget)
+            yield CausalQuestions(self, texts, how.token_budget)
 
     @cached_property
     def ids_before(self) -> list[int]:
@@ -154,7 +154,8 @@ def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> Causal
     ]
 
     def read(tried: CausalLM) -> list[NDArray[np.float64]]:
-        return log_probabilities_of_rows(tried, [[long, short], [short]])
+        first, second = (Scored(ids, len(ids) - 1) for ids in (long, short))
+        return log_probabilities_of_rows(tried, [[first, second], [second]])
 
     padded: dict[str, Any] = {"reads_trees": False}
     alone = padded | {"batched": False}
@@ -177,26 +178,26 @@ class CausalQuestions:
         text_of: The key of each distinct text with what stands before it -> the text.
     """
 
-    def __init__(self, model: CausalLM, texts: Sequence[str], token_budget: int) -> None:
+    def __init__(self, model: CausalLM, texts: Texts, token_budget: int) -> None:
         """Prepare the questions about all texts.
 
         Args:
             model: The model; its weights are not needed here.
-            texts: Whole texts, contexts included: those that begin alike are computed together. The first token of a
-                text has no score if the model reads nothing before it.
+            texts: Whole texts, contexts included: those that begin alike are computed together. The tokens that end
+                at or before the first position that matters have no score, nor has the first token of a text if the
+                model reads nothing before it.
             token_budget: The most tokens in a batch.
 
         Raises:
             DataError: A text has no token to score, is too long, or contains what stands before it.
         """
-        self.texts = texts
+        self.texts = list(texts)
         self._token_budget = token_budget
         self._longest_row = min(token_budget, model.longest_row) if model.reads_trees else 0
         before = model.ids_before
-        self._first = 0 if before else 1  # the first token of a text that has a score
-        self._encoded = encode(model.tokenizer, texts, special_tokens=False)
+        self._encoded = encode(model.tokenizer, self.texts, special_tokens=False)
         self._ids: dict[bytes, Ids] = {}
-        self._scored: dict[bytes, int] = {}  # tokens
+        self._scored: dict[bytes, int] = {}  # how many tokens at the end of a text have a score
         self.text_of: dict[bytes, str] = {}
         self._keys = []
         for text in self._encoded:
@@ -206,9 +207,12 @@ class CausalQuestions:
             if len(ids) < 2:
                 raise DataError(f"{text.text!r} is one token with nothing before it and has no score; take bos: add")
             check_length(text.text, len(ids), model.max_tokens)
-            key = key_of(ids)
+            every = len(text.ids) if before else len(text.ids) - 1
+            scored = min(every, int(np.sum(text.spans[:, 1] > texts[text.text])))
+            # A text of which all tokens are scored has the key of its ids alone.
+            key = key_of(ids) if scored == every else key_of(ids, np.array([scored], dtype=np.int32))
             self._ids[key], self.text_of[key] = ids, text.text
-            self._scored[key] = len(text.ids) - self._first
+            self._scored[key] = scored
             self._keys.append(key)
 
     def batches(self, keys: Sequence[bytes]) -> list[Batch]:
@@ -224,30 +228,38 @@ class CausalQuestions:
     def _compute(self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]) -> Answers:
         """Return the answers to texts in rows: the log-probability of each token that has one, shape (tokens,)."""
         asked = [[key for key in row if key in wanted] for row in keys_of_rows]
-        rows = [[self._ids[key] for key in row] for row in asked if row]
+        rows = [[Scored(self._ids[key], self._scored[key]) for key in row] for row in asked if row]
         numbers = log_probabilities_of_rows(model, rows, self._token_budget)
-        # What stands before a text may be several tokens, which are none of its own.
-        return {
-            key: of_text[len(of_text) - self._scored[key] :]
-            for key, of_text in zip(chain.from_iterable(asked), numbers, strict=True)
-        }
+        return dict(zip(chain.from_iterable(asked), numbers, strict=True))
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""
         for text, key in zip(self._encoded, self._keys, strict=True):
             log_probs = np.full(len(text.ids), np.nan)
-            log_probs[self._first :] = answers[key]
+            log_probs[len(text.ids) - self._scored[key] :] = answers[key]
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
 
+class Scored(NamedTuple):
+    """A text whose last ids are scored.
+
+    Attributes:
+        ids: Shape (length,), at least 2.
+        scored: How many of the last ids; fewer than ``length``.
+    """
+
+    ids: Ids
+    scored: int
+
+
 def log_probabilities_of_rows(
-    model: CausalLM, rows: Sequence[Sequence[Ids]], token_budget: int = _ROW
+    model: CausalLM, rows: Sequence[Sequence[Scored]], token_budget: int = _ROW
 ) -> list[NDArray[np.float64]]:
-    """Return the log-probability of each id but the first of texts, shape (length - 1,) each, in their order.
+    """Return the log-probability of each scored id of texts, shape (scored,) each, in their order.
 
     Args:
         model: The model; its trial has told whether texts can share a row, or a batch.
-        rows: The texts of each row of a batch, at least two ids each.
+        rows: The texts of each row of a batch.
         token_budget: The most tokens in a batch of a model whose texts cannot share rows.
     """
     trees = [Tree(row) for row in rows]
@@ -255,7 +267,7 @@ def log_probabilities_of_rows(
     if shared:
         return _of_batch(model, trees, shared=True)
     texts = [*chain.from_iterable(rows)]
-    batches = token_budget_batches([len(ids) for ids in texts], token_budget if model.batched else 1)
+    batches = token_budget_batches([len(text.ids) for text in texts], token_budget if model.batched else 1)
     found = dict[int, NDArray[np.float64]]()
     for numbers in batches:
         alone = [Tree([texts[number]]) for number in numbers]
@@ -268,14 +280,15 @@ def _of_batch(model: CausalLM, trees: Sequence["Tree"], *, shared: bool) -> list
     lm = model.model.eval()
     ids = [torch.tensor(tree.ids) for tree in trees]
     input_ids = pad_sequence(ids, batch_first=True)  # (rows, widest)
-    real = pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in ids], batch_first=True)
+    rows = torch.tensor([row for row, tree in enumerate(trees) for _ in tree.scored])  # (n,)
+    columns = torch.tensor([place for tree in trees for place in tree.scored])  # (n,)
     options = seen_by_each(trees, input_ids.shape[1], lm.dtype) if shared else {}
     inputs = {"input_ids": input_ids, **options}
     inputs = {name: tensor.to(lm.device) for name, tensor in inputs.items()}
     with torch.inference_mode():
-        logits = logits_at(model, *real.nonzero(as_tuple=True), use_cache=False, **inputs)  # (n, vocabulary)
+        logits = logits_at(model, rows, columns, use_cache=False, **inputs)  # (n, vocabulary)
     numbers = []
-    for of_row, tree in zip(torch.split(logits, [len(row) for row in ids]), trees, strict=True):
+    for of_row, tree in zip(torch.split(logits, [len(tree.scored) for tree in trees]), trees, strict=True):
         places, following = torch.tensor(tree.followed).T
         followed = log_probabilities(of_row, places, following)
         numbers += [followed[steps] for steps in tree.steps]
@@ -289,22 +302,28 @@ class Tree:
         ids: The id at each place of the row: each text's but its last, those that are shared once.
         before: The place before each in its texts, which is further left; -1 for the first of a text.
         depths: How many ids are before each in its texts.
-        followed: Place and the id that follows it in a text, each pair once.
-        steps: Of each text, the number in ``followed`` of each of its ids but the first.
+        scored: The places after which an id is scored, each once.
+        followed: The number in ``scored`` of a place, and the id that follows it in a text, each pair once.
+        steps: Of each text, the number in ``followed`` of each of its scored ids.
     """
 
-    def __init__(self, texts: Sequence[Ids]) -> None:
-        """Put texts of at least two ids into a row."""
+    def __init__(self, texts: Sequence[Scored]) -> None:
+        """Put texts into a row."""
         places: dict[tuple[int, int], int] = {}  # place before and id -> place
+        scored: dict[int, int] = {}  # place -> its number in ``scored``
         followed: dict[tuple[int, int], int] = {}
         self.steps = []
         for text in texts:
             place = -1
             steps = []
-            for one, following in pairwise(text.tolist()):
+            first = len(text.ids) - 1 - text.scored  # of the places after which an id is scored
+            for number, (one, following) in enumerate(pairwise(text.ids.tolist())):
                 place = places.setdefault((place, one), len(places))
-                steps.append(followed.setdefault((place, following), len(followed)))
+                if number >= first:
+                    step = (scored.setdefault(place, len(scored)), following)
+                    steps.append(followed.setdefault(step, len(followed)))
             self.steps.append(steps)
+        self.scored = [*scored]
         self.followed = [*followed]
         self.ids = [one for _, one in places]
         self.before = [place for place, _ in places]

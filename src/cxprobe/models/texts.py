@@ -67,8 +67,7 @@ class Pair:
 
 
 Texts = Mapping[str, int]
-"""Texts, each with the position of its first character that matters: a masked model scores the tokens from there on, a
-causal one all."""
+"""Texts, each with the position of its first character that matters: the tokens from there on are scored."""
 
 
 class ScoringConfig(NamedTuple):
