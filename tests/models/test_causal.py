@@ -11,7 +11,7 @@ from model_folders import spec
 from scored import causal_token_scores
 
 from cxprobe.errors import DataError
-from cxprobe.models.causal import Tree, rows_of_texts
+from cxprobe.models.causal import Scored, Tree, rows_of_texts
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.store import answers_folder
 from cxprobe.models.texts import ScoringConfig
@@ -121,6 +121,10 @@ def test_what_cannot_be_scored_is_refused_before_anything_is_computed(untouched,
         causal_token_scores(untouched(kind), ["the old cat", text], bos=bos, token_budget=96)
 
 
+def whole(ids: np.ndarray) -> Scored:
+    return Scored(ids, len(ids) - 1)
+
+
 IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), unique=True, min_size=1)
 
 
@@ -130,17 +134,43 @@ def test_rows_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts
     rows = rows_of_texts(sequences, budget)
     assert sorted(text for row in rows for text in row.texts) == list(range(len(texts)))
     for row in rows:
-        assert row.places == len(Tree([sequences[text] for text in row.texts]).ids)
+        assert row.places == len(Tree([whole(sequences[text]) for text in row.texts]).ids)
         assert row.places <= budget or len(row.texts) == 1
 
 
 @given(IDS)
 def test_a_row_has_each_beginning_once_and_gives_back_each_text(texts):
-    tree = Tree([np.array(text, dtype=np.int32) for text in texts])
+    tree = Tree([whole(np.array(text, dtype=np.int32)) for text in texts])
     assert len(tree.ids) == len({text[:end] for text in texts for end in range(1, len(text))})
     for text, steps in zip(texts, tree.steps, strict=True):
-        places, following = zip(*(tree.followed[step] for step in steps), strict=True)
+        numbers, following = zip(*(tree.followed[step] for step in steps), strict=True)
+        places = [tree.scored[number] for number in numbers]
         assert tuple(tree.ids[place] for place in places) == text[:-1]
         assert following == text[1:]
         assert [tree.depths[place] for place in places] == list(range(len(text) - 1))
         assert [tree.before[place] for place in places] == [-1, *places[:-1]]
+
+
+@given(IDS, st.data())
+def test_a_row_scores_the_ends_that_are_asked_for_after_no_other_place(texts, data):
+    ends = [data.draw(st.integers(1, len(text) - 1)) for text in texts]
+    pairs = zip(texts, ends, strict=True)
+    tree = Tree([Scored(np.array(text, dtype=np.int32), scored) for text, scored in pairs])
+    for text, scored, steps in zip(texts, ends, tree.steps, strict=True):
+        assert [tree.followed[step][1] for step in steps] == list(text[-scored:])
+    beginnings = {
+        text[:end] for text, scored in zip(texts, ends, strict=True) for end in range(len(text) - scored, len(text))
+    }
+    assert len(tree.scored) == len(beginnings)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "bloom", "mamba"])
+def test_tokens_from_a_place_on_have_the_same_scores_as_in_a_text_that_is_scored_whole(lms, kind):
+    model = lms(kind)
+    how = ScoringConfig(["pll"], 96)
+    starts = {text: len(text) - 8 for text in dict.fromkeys(TEXTS)}
+    every = score_texts(model, [dict.fromkeys(starts, 0)], how)
+    for one, part in zip(every, score_texts(model, [starts], how), strict=True):
+        is_asked = one.spans[:, 1] > starts[one.text]
+        np.testing.assert_allclose(part.log_probs[is_asked], one.log_probs[is_asked], atol=1e-5)
+        assert np.isnan(part.log_probs[~is_asked]).all()
