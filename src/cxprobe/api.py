@@ -1117,7 +1117,7 @@ def _people_beside(constructions: Path) -> People:
 def _load(
     load_model: Callable[[str, ModelSpec, str], Any], name: str | Path, revision: str | None, dtype: Dtype, device: str
 ) -> Any:
-    """Load a model of lm/ without the key of params.yaml in messages: there is none."""
+    """Load a model of `cxprobe.models` without the key of params.yaml in messages: there is none."""
     _check_option("dtype", dtype, Dtype)
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"

@@ -22,7 +22,7 @@ def baseline_table(
         rates: The columns of `cxprobe.results.schema.RATES`, of all models.
         facets: Those of the task; the table has the rates of those that are of baselines, or else of those with
             verdicts.
-        limit: The accuracy above which a data set is solved where chance is 0.5 (`report.limit` of params.yaml); where
+        limit: The accuracy above which a data set is solved where chance is 0.5 (report.limit of params.yaml); where
             chance is c, the limit is c + (limit - 0.5) / 0.5 * (1 - c).
         members: The models.
 

@@ -186,7 +186,7 @@ class Task:
     # ---- reports
 
     def part_name(self, part: str) -> str:
-        """Return the name in reports of a value of a column of `divided`."""
+        """Return the name in reports of a source, construction or level."""
         return part
 
     def question_of(self, row: Mapping[Any, Any], items: Any) -> Question:

@@ -101,7 +101,7 @@ class InterventionsTask(Task):
         yield from read_demand(params.models, "measure_interventions", section.models, texts)
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
-        """Return the label of rates of the facet `USED`; other rates are in tables only."""
+        """Return the label of rates of the facet `names.USED`; other rates are in tables only."""
         return "answers that an exchange along one direction changes" if row["facet"] == names.USED else ""
 
     def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any]:

@@ -62,7 +62,7 @@ class Variant(Closed):
     rival_origin: Literal["paper", "own"] = "own"
     """The same for its rival."""
     formats: dict[Slug, Template] = Field(default_factory=dict)
-    """Format -> the continuation in other words, with a slot of the contrasts (`pairs.make.format`)."""
+    """Format -> the continuation in other words, with a slot of the contrasts (``pairs.make.format``)."""
 
     def in_format(self, name: str) -> "Variant":
         """Return the variant with the continuation of a format; as it is where it has no such format."""
