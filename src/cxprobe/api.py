@@ -839,9 +839,7 @@ def overview(
     names = {name: files.construction.name for name, files in constructions.items()}
     rows = pictures.row_names({name: files.construction for name, files in constructions.items()})
     said = [f"{headline(of_model, model)} {in_sum(of_model, names)}" for model, of_model in by_model(leads).items()]
-    return pictures.Picture(
-        pictures.as_svg(pictures.overview(leads, rows, title=pictures.in_short)), " ".join(said).strip()
-    )
+    return pictures.Picture(pictures.as_svg(pictures.overview(leads, rows)), " ".join(said).strip())
 
 
 def read_pairs(path: str | Path) -> pd.DataFrame:

@@ -45,6 +45,9 @@ class InterventionsTask(Task):
     title = "Interventions"
     question = "used"
     steps = ("make", "measure")
+    caveat = (
+        "A direction that changes answers is used by the model, which does not show that it stands for the meaning."
+    )
     items_file = "interventions.yaml"
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> LabelledSentences:

@@ -82,6 +82,7 @@ class PromptsTask(Task):
     params = PromptsStage
     title = "Prompts"
     steps = ("make", "score", "evaluate")
+    caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
 
     # ---- constructions

@@ -42,6 +42,10 @@ class RecognitionTask(Task):
     title = "Recognition"
     question = "form"
     steps = ("make", "embed", "probe", "tune")
+    caveat = (
+        "A probe may find words that go with the construction in place of its form: what a baseline without the order "
+        "of words, or a model with random weights, gets right as well shows no knowledge of it."
+    )
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""

@@ -32,6 +32,7 @@ class ScenariosTask(Task):
     params = ScenariosStage
     title = "Scenarios"
     steps = ("make", "score")
+    caveat = "A scenario offers two words, and a model that always prefers one of them is right in half of the texts."
     items_file = "scenarios.yaml"
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Scenarios:
