@@ -20,11 +20,11 @@ from jinja2 import StrictUndefined, Template
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.project.params import Params
-from cxprobe.results.answers import cluster_lists, read_made_table
-from cxprobe.results.members import task_members
-from cxprobe.results.schema import DRAW, RESPONSES, evaluated
+from cxprobe.results.params import task_members
+from cxprobe.results.schema import DRAW, RESPONSES, cluster_lists, evaluated
 from cxprobe.results.task import Task
 from cxprobe.run.provenance import begin
 from cxprobe.stats import CLUSTER

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from cxprobe.models.params import Member, earlier_checkpoints, series_of
-from cxprobe.results.contrast_verdicts import CONDITION, effects_of, frames_needed
-from cxprobe.results.members import task_members
-from cxprobe.results.params import TaskParams
+from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.rates import ALL
-from cxprobe.results.verdict import EVERY_VERDICT, Verdict
+from cxprobe.results.verdict import CONDITION, EVERY_VERDICT, Verdict, effects_of, frames_needed
 from cxprobe.stats import Estimate
 
 if TYPE_CHECKING:

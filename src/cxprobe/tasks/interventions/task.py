@@ -10,12 +10,11 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.faults import Fault
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
+from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
 from cxprobe.tasks.interventions import names
 from cxprobe.tasks.interventions.evaluate import role_of

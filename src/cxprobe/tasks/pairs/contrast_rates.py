@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from cxprobe.results.contrast_verdicts import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.schema import HALF, OF_CONTROL, OF_DIFFERENCE
+from cxprobe.results.verdict import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.pairs.sources import FRAME
 

@@ -15,9 +15,9 @@ from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, NgramFeatures, PairClassifier
 from cxprobe.models.scores import SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.contrast_verdicts import CONDITION
 from cxprobe.results.rates import ALL, Facet, rates_of
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_DIFFERENCE, RESPONSES
+from cxprobe.results.verdict import CONDITION
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, mean_by, rate_by
 from cxprobe.tasks.pairs.balance import CELL, with_balance
 from cxprobe.tasks.pairs.contrast_rates import SUM, contrast_rows, with_contrast_verdicts

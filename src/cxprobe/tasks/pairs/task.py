@@ -11,15 +11,14 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
-from cxprobe.files.tables import read_table
+from cxprobe.files.tables import read_made_table, read_table
 from cxprobe.files.writing import DATA
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import cluster_lists, read_made_table
-from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
+from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import CONDITIONS
 from cxprobe.results.task import (
     Demand,
@@ -30,6 +29,7 @@ from cxprobe.results.task import (
     read_demand,
     replied_demand,
 )
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.results.words import in_full
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
 from cxprobe.tasks.pairs.contrasts import NAMES, ContrastsFile, contrasts_file, filled_cells, load_contrasts

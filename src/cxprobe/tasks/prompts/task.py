@@ -11,15 +11,14 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import validate
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA, replacing
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.params import members_of
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
+from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.rates import rates_of
 from cxprobe.results.task import (
     Demand,

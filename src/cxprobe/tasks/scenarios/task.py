@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
