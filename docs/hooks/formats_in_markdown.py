@@ -38,7 +38,6 @@ you want; a file that is not there is a task that does not apply.
 | [contrasts.yaml](#contrastsyaml) | contrasts, by which verdicts of meaning are given |
 | [items.yaml](#itemsyaml) | prompts |
 | [interventions.yaml](#interventionsyaml) | interventions |
-| [ratings.tsv](#ratingstsv) | what people said about the items |
 """
 # File -> the model that reads it.
 MODELS: dict[str, type[Closed]] = {
@@ -55,7 +54,6 @@ MODELS: dict[str, type[Closed]] = {
 # What a heading is about -> the module whose docstring tells it.
 MODULES = {
     "labels.tsv": "src/cxprobe/labels/labels.py",
-    "ratings.tsv": "src/cxprobe/labels/ratings.py",
     "Minimal pairs from other sources": "src/cxprobe/tasks/pairs/benchmarks.py",
 }
 

@@ -1,7 +1,6 @@
 """The commands by which people judge, run as a person runs them: with answers typed, and with tables."""
 
 import csv
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,10 +12,8 @@ from conftest import PEOPLE, ROOT, change_params, save_toy_tagger, shrink, write
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
 from cxprobe.labels.labels import read_labels
-from cxprobe.labels.ratings import read_ratings
 
 LABELS = Path("constructions/toy/labels.tsv")
-RATINGS = Path("constructions/toy/ratings.tsv")
 
 
 @pytest.fixture(autouse=True)
@@ -111,32 +108,6 @@ def test_labels_go_through_a_spreadsheet_and_twice_changes_nothing():
     refused = run("", "label", "toy", "--who", "Bo", "--import", "labels.tsv")
     assert (refused.code, LABELS.read_bytes()) == (2, before)
     assert "labels.tsv, line 6: label 'yes' is unknown" in refused.err
-
-
-def test_ratings_go_through_a_spreadsheet_and_are_compared():
-    for who in ("Ann", "Bo"):
-        done = run("", "rate", "toy", "--who", who, "--export", f"{who}.tsv")
-        assert done.code == 0, done.err
-        fill_in(f"{who}.tsv", "answer", dict.fromkeys(range(1, 9), "A"))
-    items = int(re.search(r"(\d+) items", done.out)[1])
-    kinds = [line.partition("\t")[0] for line in Path("Ann.tsv").read_text().splitlines()[1:]]
-    assert len(kinds) == items
-    assert set(kinds) == {"pairs", "inference", "reasoning"}
-    run("", "rate", "toy", "--import", "Ann.tsv", "--who", "Ann")
-    done = run("", "rate", "toy", "--import", "Bo.tsv", "--who", "Bo")
-    assert done.code == 0, done.err
-    known = read_ratings(RATINGS)
-    assert len(known) == 16
-    assert {one.rater for one in known} == {"Ann", "Bo"}
-    assert "kind" in done.out
-    assert sum(int(line.split()[3]) for line in done.out.splitlines()[1:]) == 16
-    before = RATINGS.read_bytes()
-    assert run("", "rate", "toy", "--import", "Ann.tsv", "--who", "Ann").code == 0
-    assert RATINGS.read_bytes() == before
-    fill_in("Ann.tsv", "answer", {2: "D"})
-    refused = run("", "rate", "toy", "--import", "Ann.tsv", "--who", "Ann")
-    assert (refused.code, RATINGS.read_bytes()) == (2, before)
-    assert "Ann.tsv, line 3: answer 'D' is not allowed" in refused.err
 
 
 def test_what_cannot_be_labelled_is_told():

@@ -23,7 +23,6 @@ IN_A_PROJECT = {
     "sync": [],
     "ui": [],
     "label": ["toy"],
-    "rate": ["toy"],
     "new": ["construction", "mine"],
     "export": ["latex", "rates.tex"],
 }

@@ -3,19 +3,13 @@
 from itertools import permutations
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from labelling_desk import label
 
-from cxprobe.labels.estimates import alpha_of_labels, estimate_yield, human_agreement, load_ratings
+from cxprobe.labels.estimates import alpha_of_labels, estimate_yield
 from cxprobe.labels.labels import DECIDES
 from cxprobe.labels.mined import MinedSentence, SentenceGroup
 from cxprobe.stats import estimate_rate
-
-COLUMNS = ["construction", "kind", "item", "frame", "rater", "answer", "gold"]
-ANSWERS = st.lists(st.lists(st.sampled_from("ABC"), min_size=1, max_size=5), min_size=1, max_size=12)
 
 
 def alpha_by_pairs(by_item: list[list[str]]) -> float:
@@ -27,32 +21,6 @@ def alpha_by_pairs(by_item: list[list[str]]) -> float:
     return 1 - within / among
 
 
-@settings(max_examples=40, deadline=None)
-@given(ANSWERS)
-def test_agreement_is_what_brute_force_finds(given_answers):
-    rows = [
-        ("toy", "reasoning", f"i{item}", f"f{item % 3}", f"r{rater}", answer, "B")
-        for item, own in enumerate(given_answers)
-        for rater, answer in enumerate(own)
-    ]
-    (found,) = human_agreement(pd.DataFrame(rows, columns=COLUMNS)).to_dict("records")
-    credits = []
-    for own in given_answers:
-        most = max(own.count(answer) for answer in own)
-        modes = {answer for answer in own if own.count(answer) == most}
-        credits.append(0.0 if "B" not in modes else 1.0 if modes == {"B"} else 0.5)
-    frames = np.array([[f"f{item % 3}"] for item in range(len(given_answers))], dtype=object)
-    expected = estimate_rate(np.array(credits), frames)
-    rates = [found[name] for name in ("accuracy", "low", "high")]
-    assert rates == pytest.approx([expected.value, expected.low, expected.high])
-    assert (found["n"], found["ties"]) == (len(given_answers), credits.count(0.5))
-    assert (found["raters"], found["ratings"]) == (max(map(len, given_answers)), sum(map(len, given_answers)))
-    if len({answer for own in given_answers if len(own) > 1 for answer in own}) > 1:
-        assert found["alpha"] == pytest.approx(alpha_by_pairs(given_answers), abs=1e-9)
-    else:
-        assert np.isnan(found["alpha"])
-
-
 def test_alpha_of_labels_leaves_out_who_has_seen_the_labels_of_others():
     judgements = {"Ann": ["positive", "positive", "negative"], "Bo": ["positive", "negative", "negative"]}
     labels = [label("sequence", str(n), one, who) for who, own in judgements.items() for n, one in enumerate(own)]
@@ -61,14 +29,6 @@ def test_alpha_of_labels_leaves_out_who_has_seen_the_labels_of_others():
     assert alpha_of_labels(decided) == (pytest.approx(expected), 3)
     alpha, twice = alpha_of_labels([])
     assert (np.isnan(alpha), twice) == (True, 0)
-
-
-def test_nobody_has_judged_is_no_rate_of_zero(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert list(load_ratings(["toy"]).columns) == COLUMNS
-    none = human_agreement(load_ratings(["toy"]))
-    assert none.empty
-    assert {"construction", "kind", "accuracy", "low", "high", "n", "alpha"} <= set(none.columns)
 
 
 def groups_of(number: int, sentences: int = 1) -> tuple[SentenceGroup, ...]:

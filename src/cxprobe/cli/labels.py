@@ -1,4 +1,4 @@
-"""The commands by which people judge: ``cxprobe label`` mined sentences, ``cxprobe rate`` items."""
+"""The command ``cxprobe label``: people label mined sentences."""
 
 import re
 import subprocess
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxprobe.cli.tables import print_table
 from cxprobe.errors import DataError
 from cxprobe.project.folder import require_construction
 
@@ -102,39 +101,8 @@ def _places_in(construction: str, mining: "Mining") -> "Places":
     return places_of
 
 
-def rate(construction: ConstructionName, who: Who = "", export: Export = None, import_: Import = None) -> None:
-    """Judge items in a spreadsheet; print how often people are right, and how far they agree."""
-    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-    from cxprobe.labels import ratings as people
-    from cxprobe.labels.estimates import human_agreement, load_ratings
-    from cxprobe.labels.tables import changing, write_judgements
-    from cxprobe.project.params import load_params
-    from cxprobe.tasks.registry import TASKS
-
-    require_construction(construction)
-    seed, path = load_params().seed, CONSTRUCTIONS_FOLDER / construction / people.RATINGS_FILE
-    items = [item for task in TASKS.values() for item in task.rated_items(construction, seed)]
-    if export:
-        rows = people.rating_rows(items, people.read_ratings(path), _person(who), seed)
-        write_judgements(people.RATING_COLUMNS, rows, export)
-        print(f"{export}: {len(items)} items; write A, B or C into the column answer, as many as you like")
-    if import_:
-        new = people.read_rating_sheet(import_, items, _person(who))
-        with changing(path):
-            merged = people.merge_ratings(people.read_ratings(path), new, items)
-            write_judgements(people.Rating._fields, merged, path)
-    table = human_agreement(load_ratings([construction]))
-    header = ["kind", "items", "raters", "ratings", "majority right", "alpha"]
-    lines = [header]
-    for row in table.to_dict("records"):
-        counts = [str(row[name]) for name in ("kind", "n", "raters", "ratings")]
-        rate = f"{row['accuracy']:.1%} [{row['low']:.1%}, {row['high']:.1%}]"
-        lines.append([*counts, rate, f"{row['alpha']:.3f}"])
-    print_table(lines, texts=1)
-
-
 def _person(who: str) -> str:
-    """Return the name of the person who judges: the one that is given, or that git knows."""
+    """Return the name of the person who labels: the one that is given, or that git knows."""
     if not who:
         done = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, check=False)
         who = done.stdout.strip()

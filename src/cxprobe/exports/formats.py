@@ -25,7 +25,6 @@ from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
 from cxprobe.labels.labels import LABELS_FILE, in_force, judgements_on, read_labels
-from cxprobe.labels.ratings import RATINGS_FILE, read_ratings
 from cxprobe.project.folder import require_construction
 from cxprobe.project.params import Params
 from cxprobe.results.answers import cluster_lists, read_made_table
@@ -136,7 +135,6 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
         configs=configs,
     )
     settings = {task: params.params_of(task).of_task.make.model_dump(mode="json") for task in TASKS}
-    ratings = sorted(CONSTRUCTIONS_FOLDER.glob(f"*/{RATINGS_FILE}"))
     context = begin()
     text = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined).render(
         configurations=configurations,
@@ -145,7 +143,6 @@ def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_
         changed=context.dirty,
         seed=params.seed,
         settings="".join(f"{task}.make: {json.dumps(make)}\n" for task, make in settings.items()),
-        rated=[path.parent.name for path in ratings if read_ratings(path)],
         left_out=left_out,
     )
     return f"---\n{header.to_yaml()}\n---\n\n{text}\n"

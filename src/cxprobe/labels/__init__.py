@@ -1,1 +1,1 @@
-"""Labels and ratings of people."""
+"""Labels of mined sentences."""

@@ -1,4 +1,4 @@
-"""Estimates from judgements of people: their agreement, the precision of a pattern, and the accuracy of people."""
+"""Estimates from labels: the agreement of people, and the precision of a pattern."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,9 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.labels.labels import PersonLabel, in_force, is_decision, judgements_on
 from cxprobe.labels.mined import SentenceGroup
-from cxprobe.labels.ratings import RATINGS_FILE, Rating, read_ratings
-from cxprobe.stats import CLUSTER, Estimate, estimate_rate, rate_by
-
-_BY = ["construction", "kind"]
+from cxprobe.stats import Estimate, estimate_rate
 
 
 def nominal_alpha(judgements: pd.DataFrame, unit: list[str], value: str) -> tuple[float, int]:
@@ -40,53 +36,6 @@ def alpha_of_labels(labels: Sequence[PersonLabel]) -> tuple[float, int]:
     """Return `nominal_alpha` of labels without decisions: who decides has seen the labels of others."""
     table = pd.DataFrame([label for label in labels if not is_decision(label.who)], columns=PersonLabel._fields)
     return nominal_alpha(table, ["kind", "target"], "label") if len(table) else (float("nan"), 0)
-
-
-def load_ratings(constructions: Sequence[str]) -> pd.DataFrame:
-    """Return the ratings of the items of constructions.
-
-    Returns:
-        One row per item and rater: construction, kind, item, frame, rater, answer, gold; see
-        `cxprobe.labels.ratings`. No rows where there is no file, or only its header: nobody has judged yet,
-        which is not the same as nobody being right.
-
-    Raises:
-        ConstructionError: See `read_ratings`.
-    """
-    rows = [
-        (name, *rating) for name in constructions for rating in read_ratings(CONSTRUCTIONS_FOLDER / name / RATINGS_FILE)
-    ]
-    return pd.DataFrame(rows, columns=["construction", *Rating._fields], dtype=str)
-
-
-def human_agreement(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracy of the majority of people on items, and the agreement of people.
-
-    The intervals are about items, clustered by frame or premise: other items of this design, judged by these people.
-
-    Args:
-        ratings: See `load_ratings`; those of several constructions one after another.
-
-    Returns:
-        One row per construction and kind, sorted; none without ratings:
-
-        - accuracy, low, high, n, ties: the share of items about which the majority is right, with its 95 % interval,
-          the number of items, and the number of those without a majority, which count half where the right answer is
-          among those given most often;
-        - alpha: see `nominal_alpha`;
-        - raters, ratings: the number of people and of their answers.
-    """
-    items, people = [], []
-    for (construction, kind, _), of_item in ratings.groupby([*_BY, "item"]):
-        most = of_item["answer"].mode().tolist()
-        is_among = of_item["gold"].iloc[0] in most
-        frame = f"{construction} {of_item['frame'].iloc[0]}"
-        items.append((construction, kind, frame, is_among / min(len(most), 2)))
-    for key, of_kind in ratings.groupby(_BY):
-        alpha, _ = nominal_alpha(of_kind, ["item"], "answer")
-        people.append((*key, alpha, of_kind["rater"].nunique(), len(of_kind)))
-    rates = rate_by(pd.DataFrame(items, columns=[*_BY, f"{CLUSTER}frame", "accuracy"]), "accuracy", _BY)
-    return rates.merge(pd.DataFrame(people, columns=[*_BY, "alpha", "raters", "ratings"]), on=_BY)
 
 
 def estimate_yield(

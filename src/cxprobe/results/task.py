@@ -15,7 +15,6 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.labels.labels import PersonLabel
-from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
 from cxprobe.results.findings import Finding, Question, ReportModels
@@ -157,17 +156,6 @@ class Task:
             PromptError: The files are not such, or there are such prompts already.
         """
         return {}
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield the items that people can judge about a construction, if there are any.
-
-        Args:
-            construction: The construction.
-            seed: The seed of random draws.
-        """
-        yield from ()
 
     def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
         """Return the rates of baselines on the items of a construction, before anything has run.
