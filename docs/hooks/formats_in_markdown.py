@@ -9,6 +9,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
+from cxprobe.labels import Label
 from cxprobe.tasks.interventions.sentences import InterventionsFile, NeutralSentences
 from cxprobe.tasks.pairs.contrasts import ContrastsFile
 from cxprobe.tasks.pairs.frames import PairsFile
@@ -48,12 +49,12 @@ MODELS: dict[str, type[Closed]] = {
     "scenarios.yaml": Scenarios,
     "items.yaml": ConstructionItems,
     "interventions.yaml": InterventionsFile,
+    "labels.tsv": Label,
     "lexicon/people.yaml": People,
     "lexicon/neutral.yaml": NeutralSentences,
 }
 # What a heading is about -> the module whose docstring tells it.
 MODULES = {
-    "labels.tsv": "src/cxprobe/labels/labels.py",
     "Minimal pairs from other sources": "src/cxprobe/tasks/pairs/benchmarks.py",
 }
 

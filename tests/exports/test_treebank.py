@@ -3,12 +3,13 @@
 import pandas as pd
 import pytest
 from command_line import call
+from labelling_desk import label
 
 from conftest import ROOT, change_params, shrink, write_toy_construction
 from cxprobe.corpora.conllu import read_conllu
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
-from cxprobe.labels.labels import PersonLabel, write_labels
+from cxprobe.labels import add_labels
 
 PARSER = ROOT / "models" / "parser" / "en_ewt_cxprobe"
 MINED = DATA / "mine_sentences" / "toys" / "toy" / "sentences.parquet"
@@ -47,8 +48,7 @@ def folder(tmp_path, monkeypatch):
         ("sentence", "mined-2", "positive"),
         ("sentence", "mined-3", "negative"),
     ]
-    written = [PersonLabel(kind, target, label, "Ann", "2026-01-31") for kind, target, label in labels]
-    write_labels(written, tmp_path / "constructions" / "toy" / "labels.tsv")
+    add_labels(tmp_path / "constructions" / "toy" / "labels.tsv", [label(*one) for one in labels])
     return tmp_path
 
 

@@ -24,7 +24,7 @@ from cxprobe.corpora.conllu import annotated_sentence, conllu_text
 from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
-from cxprobe.labels.labels import LABELS_FILE, in_force, judgements_on, read_labels
+from cxprobe.labels import judgements, read_labels
 from cxprobe.project.folder import require_construction
 from cxprobe.project.params import Params
 from cxprobe.results.answers import cluster_lists, read_made_table
@@ -339,11 +339,10 @@ def export_conllu(params: Params, construction: str) -> Exported:
         DataError: Nothing has been mined or labelled, or the pipeline has other words or no parser.
     """
     require_construction(construction)
-    labels_in_force = in_force(read_labels(CONSTRUCTIONS_FOLDER / construction / LABELS_FILE))
     mined = read_made_table(params.mining.folder_of(construction) / "sentences.parquet")
     labels = []
-    for id_, tags in zip(mined["id"], mined["tags"], strict=True):
-        known = set(judgements_on(id_, tags, labels_in_force).values())
+    for said in judgements(mined, read_labels(CONSTRUCTIONS_FOLDER / construction / "labels.tsv")):
+        known = set(said.values())
         labels.append("conflict" if len(known) > 1 else next(iter(known), "not labelled"))
     mined = mined.assign(label=labels)
     is_labelled = mined["label"].isin(LABELS)

@@ -16,7 +16,7 @@ from cxprobe.corpora.pattern import Pattern, load_pattern
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.files.writing import read_json
-from cxprobe.labels.labels import read_labels
+from cxprobe.labels import read_labels
 from cxprobe.models.checkpoints import pin_faults
 from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params

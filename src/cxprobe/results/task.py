@@ -14,7 +14,6 @@ import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.labels.labels import PersonLabel
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
 from cxprobe.results.findings import Finding, Question, ReportModels
@@ -142,12 +141,6 @@ class Task:
             params: The parameters; None if they have faults, so that all files are checked.
             faults: The faults that are found are added here.
         """
-
-    def labels_missing(
-        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-    ) -> Iterator[str]:
-        """Yield sentences on the labels that the task's section of params.yaml still needs."""
-        yield from ()
 
     def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
         """Write the prompts of others from their files of code; return each file that was written, and what it names.
