@@ -239,7 +239,7 @@ def write_toy_construction(folder: Path) -> None:
 
 def write_toy_files(folder: Path) -> None:
     """Write what people write in a small project: parameters, a construction with labels, people, prompts."""
-    shutil.copytree(TOY_PROJECT, folder, ignore=shutil.ignore_patterns("ratings.tsv"), dirs_exist_ok=True)
+    shutil.copytree(TOY_PROJECT, folder, dirs_exist_ok=True)
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     for name in ("tagger", "parser"):
         (folder / "models" / name / "en_ewt_cxprobe").mkdir(parents=True)

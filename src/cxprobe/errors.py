@@ -9,7 +9,7 @@ EXTRAS = {
     "gguf": ("accelerate", "gguf"),
     "mining": ("datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
-        *("PIL", "dvc", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
+        *("PIL", "dvc", "jinja2", "lemminflect", "lightning_fabric", "matplotlib"),
         *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),

@@ -89,7 +89,7 @@ def test_every_column_of_sentences_beside_the_features_is_reserved(toy_construct
     construction = load_construction("toy", toy_constructions)
     grammars = load_grammars("toy", construction, toy_constructions)
     generated = generate_sentences("toy", construction, grammars, 2, 0).sentences.columns
-    mined = ("id", "text", "url", "start", "end", "tags", "slots")
+    mined = ("id", "text", "url", "start", "end", "tags", "matched", "slots")
     columns = {*generated, *mined} - construction.features.keys()
     assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED_FEATURES
 

@@ -9,7 +9,7 @@ from small_corpora import TREEBANK, corpus_of, pattern_of
 
 from cxprobe.corpora.conllu import read_sentence
 from cxprobe.corpora.readers import Unreadable, read_shard
-from cxprobe.corpora.search import Matchers, search
+from cxprobe.corpora.search import REJECTED, Matchers, search
 from cxprobe.corpora.sources import open_corpus
 
 VERB = {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"LEMMA": "give"}}
@@ -44,12 +44,13 @@ def test_the_tree_and_the_tags_of_the_file_decide(tmp_path):
     looking = {name: Matchers(one, spacy.blank("en")) for name, one in patterns.items()}  # it tags and parses nothing
     found = search(records, looking, most_words=50)
     for name, why_not in (("tags", "other tags"), ("tree", "not annotated: DEP")):
-        (candidate,), (reject,) = found[name].candidates, found[name].rejects
+        (candidate,) = found[name].candidates
         assert candidate["tags"] == "PRP VBD RB VB PRP PRP ."
         assert (candidate["words"], candidate["marks"]) == (5, (2,))
-        assert (reject["url"], reject["reason"]) == ("conllu://notes#notes-1", why_not)
+        assert found[name].counts[REJECTED + why_not] == 1
     slots = {slot["slot"]: candidate["text"][slot["start"] : slot["end"]] for slot in candidate["slots"]}
     assert slots == {"verb": "give", "recipient": "her"}
+    assert [candidate["text"][start:end] for start, end in candidate["matched"]] == ["give", "her"]
 
 
 def test_a_word_of_a_contraction_is_found_in_the_text_as_it_is_written(tmp_path):

@@ -17,7 +17,7 @@ SENTENCES = "data/mine_sentences/toys/toy/sentences.parquet"
 def test_the_stage_has_mined_what_params_name(finished_project):
     folder = finished_project
     sentences = pd.read_parquet(folder / SENTENCES)
-    columns = ["id", "text", "url", "start", "end", "tags", "slots", "length", "second_start"]
+    columns = ["id", "text", "url", "start", "end", "tags", "matched", "slots", "length", "second_start"]
     assert sentences.columns.tolist() == columns
     results = folder / "results" / "mine_sentences" / "toys"
     counts = pd.read_csv(results / "counts.csv").set_index("count")["value"]

@@ -83,7 +83,7 @@ def mine(corpus: Corpus, settings: Mining, scratch: Path, output: Path):
     """Mine the comparative correlative; return how many shards were mined, what was found, and what was read."""
     wanted, job = job_of(corpus, settings, scratch)
     run = run_shards(job, settings.engine)
-    return run, collect(job, CC, wanted[CC], settings.duplicates, output), collect_corpus(job, output)
+    return run, collect(job, CC, wanted[CC], settings.duplicates), collect_corpus(job, output)
 
 
 def pattern_of(prefilter: str = ".", never: Sequence[str] = (), **form) -> Pattern:

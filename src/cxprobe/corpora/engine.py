@@ -1,4 +1,4 @@
-"""Mining: the shards of a corpus, each a task -> tables of candidates, rejects and faults; all of it or nothing."""
+"""Mining: the shards of a corpus, each a task -> tables of candidates and faults; all of it or nothing."""
 
 import os
 
@@ -32,12 +32,15 @@ SHARD_MODULES = ("cxprobe.corpora.search", "cxprobe.segmentation")
 _loaded: dict[str, dict[str, Matchers]] = {}  # the folder of the last job -> its matchers
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
+MATCHED = pa.list_(pa.list_(_NUMBER))
 SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT, "tag": _TEXT}))
 SCHEMAS = {
     "candidates": pa.schema(
-        {"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER, "marks": pa.list_(_NUMBER), "slots": SLOTS}
+        {
+            **{"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER},
+            **{"marks": pa.list_(_NUMBER), "matched": MATCHED, "slots": SLOTS},
+        }
     ),
-    "rejects": pa.schema({**_PLACE, "reason": _TEXT}),
     "faults": pa.schema({"shard": _TEXT, "line": _NUMBER, "offset": _NUMBER, "fault": _TEXT}),
 }
 
@@ -144,7 +147,7 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> It
     if job.output not in _loaded:  # once per process, not once per shard
         _loaded.clear()
         _loaded[job.output] = load_matchers(job.patterns, job.pipelines)
-    names = [("", "faults"), *((name, table) for name in job.patterns for table in ("candidates", "rejects"))]
+    names = [("", "faults"), *((name, "candidates") for name in job.patterns)]
     with threadpool_limits(1), ExitStack() as stack:
         tables = {
             (name, table): stack.enter_context(growing_table(table_path(job, rank, table, name), SCHEMAS[table]))
@@ -156,7 +159,7 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> It
             rows = {("", "faults"): [one._asdict() for one in unreadable]}
             for name, findings in search(records, _loaded[job.output], job.most_words).items():
                 counts[name].update(findings.counts)
-                rows[name, "candidates"], rows[name, "rejects"] = findings.candidates, findings.rejects
+                rows[name, "candidates"] = findings.candidates
             for key, table in tables.items():
                 table.write_batch(pa.RecordBatch.from_pylist(rows[key], schema=SCHEMAS[key[1]]))
     write_json(counts, table_path(job, rank, "counts"))

@@ -48,6 +48,7 @@ class Found(NamedTuple):
         tags: Of all tokens.
         words: Their number, by spaces.
         marks: The numbers, from 0, of the words at which the parts start.
+        matched: The words of the match: the first character of each in the sentence, and the one after its last.
         slots: The words that the pattern names, in their order. Each has a ``slot``, its characters in the sentence
             (``start``, ``end``), its ``tag``, and as ``word`` its lemma, or without lemmas its form, in lower case.
     """
@@ -55,6 +56,7 @@ class Found(NamedTuple):
     tags: str
     words: int
     marks: tuple[int, ...]
+    matched: tuple[tuple[int, int], ...]
     slots: tuple[dict[str, str | int], ...]
 
 
@@ -153,9 +155,11 @@ class Matchers:
             return _AFTER_TAGGING[self.pattern.is_parsed]
         text = doc.text
         marks = tuple(text.count(" ", 0, doc[match.start].idx) for match in first)
+        words = [doc[position] for match in first for position in match.tokens]
+        matched = tuple((word.idx, word.idx + len(word)) for word in words)
         named = sorted((position, name) for match in first for name, position in match.names.items())
         slots = tuple(_slot(name, doc[position]) for position, name in named)
-        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, slots)
+        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, matched, slots)
 
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return the matches of a matcher of sequences."""
@@ -265,23 +269,20 @@ class Findings(NamedTuple):
     Attributes:
         candidates: Sentences that have the pattern: ``text``, ``url``, ``start`` and ``end`` in the url's document, and
             the attributes of `Found`.
-        rejects: Sentences that passed the pre-filter and are no candidates: ``url``, ``start``, ``end``, ``reason``.
-        counts: Step -> the number of documents or sentences.
+        counts: Step, or reason for a rejection after `REJECTED` -> the number of documents or sentences.
     """
 
     candidates: list[dict[str, Any]]
-    rejects: list[dict[str, Any]]
     counts: Counter[str]
 
     def add(self, sentence: Passage, record: CorpusRecord, verdict: Found | str) -> None:
         """Add a sentence that passed the pre-filter, with its match or the reason for its rejection."""
-        span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
         self.counts["sentences_that_pass"] += 1
         if isinstance(verdict, Found):
+            span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
             self.candidates.append({"text": sentence.text, **span, **verdict._asdict()})
             self.counts["candidates"] += 1
         else:
-            self.rejects.append({**span, "reason": verdict})
             self.counts[f"{REJECTED}{verdict}"] += 1
 
 
@@ -293,7 +294,7 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
         looking: Construction -> its matchers.
         most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
     """
-    findings = {name: Findings([], [], Counter()) for name in looking}
+    findings = {name: Findings([], Counter()) for name in looking}
     texts = pa.array([record.text for record in records], pa.string())
     documents = {name: _documents(texts, matchers, findings[name].counts) for name, matchers in looking.items()}
     some = sorted(set().union(*documents.values()))
@@ -317,7 +318,7 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
             of_row = verdicts.get(row, ["too long"] * len(names))
             for name, verdict in zip(names, of_row, strict=True):
                 findings[name].add(sentences[row], records[sentences[row].record], verdict)
-    for _, _, counts in findings.values():
+    for _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[REJECTED + why] for why in _AFTER_TAGGING)
     return findings
 

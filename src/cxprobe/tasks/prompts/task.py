@@ -13,7 +13,6 @@ from cxprobe.errors import PromptError
 from cxprobe.files.schema import validate
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA, replacing
-from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.params import members_of
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.findings import ReportModels
@@ -38,8 +37,6 @@ from cxprobe.tasks.prompts.items import (
     ConstructionItems,
     InferenceItems,
     load_items,
-    render_inferences,
-    render_reasonings,
 )
 from cxprobe.tasks.prompts.make import (
     build_choices,
@@ -51,7 +48,6 @@ from cxprobe.tasks.prompts.make import (
     questions_for,
 )
 from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.tasks.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.tasks.prompts.wording import (
     VERBATIM,
     InferencePrompts,
@@ -164,18 +160,6 @@ class PromptsTask(Task):
         }
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield inferences and multiple choice."""
-        if not self.items_in(construction):
-            return
-        items = load_items(construction)
-        if items.inference:
-            yield from items_of_inferences(render_inferences(items, construction))
-        if items.reasoning:
-            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed))
 
     # ---- plans
 
