@@ -19,9 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from cxprobe.corpora.params import Engine, Mining
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.corpora.readers import read_blocks
+from cxprobe.corpora.readers import CorpusFiles, read_blocks
 from cxprobe.corpora.search import Matchers, load_matchers, pipeline_of, search
-from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import growing_table

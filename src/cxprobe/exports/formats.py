@@ -19,14 +19,10 @@ from huggingface_hub import DatasetCardData
 from jinja2 import StrictUndefined, Template
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.sentences import LABELS
-from cxprobe.corpora.conllu import annotated_sentence, conllu_text
 from cxprobe.errors import DataError
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.writing import DATA
-from cxprobe.labels.labels import LABELS_FILE, in_force, judgements_on, read_labels
 from cxprobe.labels.ratings import RATINGS_FILE, read_ratings
-from cxprobe.project.folder import require_construction
 from cxprobe.project.params import Params
 from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.members import task_members
@@ -34,7 +30,6 @@ from cxprobe.results.schema import DRAW, RESPONSES, evaluated
 from cxprobe.results.task import Task
 from cxprobe.run.provenance import begin
 from cxprobe.stats import CLUSTER
-from cxprobe.tagging import load_tagger
 from cxprobe.tasks.registry import TASKS
 
 _HERE = Path(__file__).parent
@@ -333,54 +328,6 @@ def export_latex(_params: Params) -> Exported:
     return Exported({"": text.encode()}, [f"{len(shown)} rates; \\input it, with the package booktabs"])
 
 
-def export_conllu(params: Params, construction: str) -> Exported:
-    """Return labelled mined sentences as a treebank in CoNLL-U, with Cxn= and CxnElt= as in UCxn.
-
-    The pipeline ``mining.parser`` parses them. A sentence that is labelled negative has no Cxn=.
-
-    Raises:
-        DataError: Nothing has been mined or labelled, or the pipeline has other words or no parser.
-    """
-    require_construction(construction)
-    labels_in_force = in_force(read_labels(CONSTRUCTIONS_FOLDER / construction / LABELS_FILE))
-    mined = read_made_table(params.mining.folder_of(construction) / "sentences.parquet")
-    labels = []
-    for id_, tags in zip(mined["id"], mined["tags"], strict=True):
-        known = set(judgements_on(id_, tags, labels_in_force).values())
-        labels.append("conflict" if len(known) > 1 else next(iter(known), "not labelled"))
-    mined = mined.assign(label=labels)
-    is_labelled = mined["label"].isin(LABELS)
-    sentences = mined[is_labelled].sort_values(["url", "start"])
-    if sentences.empty:
-        raise DataError(f"{construction}: no mined sentence has a label; label some with `cxprobe label`")
-    nlp = load_tagger("mining.parser", params.mining.parser, asks_for=("DEP", "LEMMA", "MORPH", "POS"))
-    name, trees = camel_case(construction), []
-    rows = sentences[["id", "url", "slots", "label"]].itertuples(index=False)
-    for (id_, url, slots, label), doc in zip(rows, nlp.pipe(sentences["text"]), strict=True):
-        at = {token.idx: token for token in doc}
-        if any(slot["start"] not in at for slot in slots):
-            raise DataError(
-                f"{id_}: was mined with other words than mining.parser has now; run `dvc repro mine_sentences`"
-            )
-        parts = [(camel_case(slot["slot"]), at[slot["start"]]) for slot in slots]
-        document = url.partition("#")[0]
-        trees.append(annotated_sentence(doc, id_, document, name if label == "positive" else "", parts))
-    positive = (sentences["label"] == "positive").sum()
-    left_out = [
-        f"{number:,} sentences: {why}" for why, number in mined.loc[~is_labelled, "label"].value_counts().items()
-    ]
-    said = [
-        f"{len(sentences):,} sentences, {positive:,} with Cxn={name}",
-        "They are quotations: check their licences before you give them away",
-    ]
-    return Exported({"": conllu_text(trees).encode()}, [*said, *_said(left_out)])
-
-
-def camel_case(name: str) -> str:
-    """Return the name of a folder or a slot as UCxn writes names: "ComparativeCorrelative", "Half1"."""
-    return "".join(part[:1].upper() + part[1:] for part in re.split("[-_ ]", name))
-
-
 def _made_tasks(params: Params) -> tuple[list[Task], list[str]]:
     """Return the tasks whose data are there, and what is left out of data and tasks, a sentence each."""
     tasks, left_out = [], []
@@ -406,4 +353,4 @@ EXPORTS: Mapping[str, Callable[[Params], Exported]] = {
     "csv": export_responses,
     "latex": export_latex,
 }
-"""Format -> what makes it; `export_conllu` is of one construction."""
+"""Format -> what makes it."""
