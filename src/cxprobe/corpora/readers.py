@@ -141,6 +141,10 @@ def _modified(corpus: Corpus, shard: str) -> str:
     return time.isoformat(timespec="seconds")
 
 
+ParsedWords = Mapping[str, Any]
+"""The words of a sentence, with tags and perhaps a tree, as the arguments of spaCy's Doc."""
+
+
 class CorpusRecord(NamedTuple):
     """A text.
 
@@ -148,14 +152,13 @@ class CorpusRecord(NamedTuple):
         text: The text.
         url: The url or name of its source.
         base: Where it starts there, in characters.
-        sentence: Its words, tags and tree as arguments of spaCy's Doc, where its file has them; the text is one
-            sentence then.
+        sentence: Its words, where its file has them; the text is one sentence then.
     """
 
     text: str
     url: str
     base: int = 0
-    sentence: Mapping[str, Sequence[Any]] | None = None
+    sentence: ParsedWords | None = None
 
 
 class Unreadable(NamedTuple):
@@ -419,7 +422,7 @@ def _parsed_sentence(lines: str, place: str, name: str, vocab: "Vocab") -> Corpu
             spaced += row["form"] + " " * ((row["misc"] or {}).get("SpaceAfter") != "No")
     text = joined(rows.metadata.get("text", spaced))
     written, spaces = spacy.util.get_words_and_spaces(forms, text)
-    columns: dict[str, Sequence[Any]] = {"words": written, "spaces": spaces}
+    columns: dict[str, Any] = {"words": written, "spaces": spaces}
     for name_of_doc, key in {"lemmas": "lemma", "pos": "upos", "tags": "xpos", "morphs": "feats"}.items():
         columns[name_of_doc] = ["" if word[key] in ("_", None) else word[key] for word in words]
     if all(word["head"] is not None for word in words):

@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Token
 
 from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import Alternative, Node, Pattern, lexical_only
-from cxprobe.corpora.readers import CorpusRecord
+from cxprobe.corpora.readers import CorpusRecord, ParsedWords
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
 from cxprobe.segmentation import joined, sentence_spans
@@ -238,9 +238,7 @@ def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str])
     return {name: Matchers(pattern, loaded[pipelines[name]]) for name, pattern in patterns.items()}
 
 
-def find(
-    sentences: Sequence[tuple[str | Mapping[str, Sequence[Any]], Sequence[Matchers]]],
-) -> Iterator[list[Found | str]]:
+def find(sentences: Sequence[tuple[str | ParsedWords, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
     """Yield, for each sentence and each of its patterns, the places of the pattern or the reason for its absence.
 
     A sentence is tokenised once, and tagged and parsed once if its words allow one of its patterns.
