@@ -42,7 +42,7 @@ from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import load_wanted
-from cxprobe.corpora.sources import list_corpus, open_corpus
+from cxprobe.corpora.readers import list_corpus, open_corpus
 from cxprobe.errors import DataError
 def mine(folder, into):
     corpus = Corpus(folder=folder, glob=None, format="jsonl", text="text", url="url")

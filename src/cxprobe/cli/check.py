@@ -35,11 +35,6 @@ class _NotNeeded(MetaPathFinder):
 
 
 def check(
-    pattern: Annotated[str, typer.Option(help="Compare this construction's pattern with treebanks.")] = "",
-    treebank: Annotated[list[Path] | None, typer.Option(help="A file of CoNLL-U, also .gz; several times.")] = None,
-    cxn: Annotated[list[str] | None, typer.Option(help="What Cxn= calls the construction; several times.")] = None,
-    tags: Annotated[bool, typer.Option("--tags", help="The last column has tags, as B-DITRAN, not Cxn=.")] = False,
-    gold: Annotated[bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees.")] = False,
     baselines: Annotated[
         str,
         typer.Option(
@@ -52,23 +47,11 @@ def check(
 
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
     writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed.
-    With --pattern, print its precision and recall on treebanks that others annotated, by sentence, and nothing else.
     """
     if baselines and not re.fullmatch(SLUG_PATTERN, baselines):
         _print_baselines_on_file(baselines)
         return
     require_project(Path())
-    if pattern or treebank or cxn:
-        if not (pattern and treebank and cxn):
-            raise DataError("--pattern, --treebank and --cxn go together: a construction, a file, and its name there")
-        from cxprobe.corpora.treebanks import pattern_on_treebanks
-        from cxprobe.project.folder import require_construction
-        from cxprobe.project.params import load_params
-
-        require_construction(pattern)
-        for line in pattern_on_treebanks(pattern, treebank, cxn, load_params().mining, tags=tags, gold=gold):
-            print(line)
-        return
     if baselines:
         _print_baseline_rates(baselines)
         return
