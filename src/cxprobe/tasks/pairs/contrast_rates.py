@@ -31,12 +31,12 @@ def contrast_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     of_frame = [name for name in _OF_FRAME if name in pairs]
     long = with_differences(pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence"))
     long = long.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
-    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", order="", place="")
-    long = long.assign(origin="own", deciding=False, balanced=False)
+    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", order="")
+    long = long.assign(origin="own", deciding=False, decides=False)
     signs = credits_of_margins(long["margin"].to_numpy(np.float64))
     contrasts = long.assign(measure="contrast", accuracy=long["margin"])
     sums_up = long["sentence"] == "construction"
-    above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, balanced=sums_up)
+    above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, decides=sums_up)
     return pd.concat([contrasts, above], ignore_index=True)
 
 
