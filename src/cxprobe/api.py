@@ -71,8 +71,7 @@ from cxprobe.stats import (
     rate_by,
 )
 from cxprobe.tasks.pairs import benchmarks
-from cxprobe.tasks.pairs.contrast_rates import with_differences
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders, with_differences
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs

@@ -10,10 +10,10 @@ from cxprobe.models.texts import token_table
 from cxprobe.results.params import ReportParams
 from cxprobe.stats import rate_by
 from cxprobe.tasks.pairs.balance import CELL, reasons
-from cxprobe.tasks.pairs.baselines import baseline_answers
 from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs, pairs_of
+from cxprobe.tasks.pairs.measure import baseline_answers
 from cxprobe.tasks.pairs.params import PairsParams, PairsStage, called_pairs
 
 

@@ -16,9 +16,8 @@ from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.seeding import SEED
-from cxprobe.tasks.pairs.contrast_rates import SUM
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
+from cxprobe.tasks.pairs.evaluate import FACETS, SUM, EvaluationConfig, decide_pairs, override, pair_responses
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell
