@@ -45,10 +45,10 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
 
     Returns:
         The faults because of which pairs cannot be made (`faults_of_pairs`). If there are none: rows and templates that
-        name other people, or people of one gender; a verb that is too frequent; and, in
-        the rendered pairs, what is wrong with a text (`faults_of_text`), members that differ in more
-        than the contrast, the same pair twice, and words that are not right as often as wrong (of pairs that do not
-        test form and have at least `FRAMES_TO_BALANCE` frames).
+        name other people, or people of one gender; a verb that is too frequent; and, in the rendered pairs, what is
+        wrong with a text (`faults_of_text`), members that differ in more than the contrast, the same pair twice, and
+        words that are not right as often as wrong (of pairs that do not test form and have at least `FRAMES_TO_BALANCE`
+        frames).
     """
     if faults := list(faults_of_pairs(content, people)):
         return faults
