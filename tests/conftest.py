@@ -171,12 +171,10 @@ def shrink(params: dict) -> None:
     params["scenarios"]["make"]["share"] = 1.0
     params["pairs"] |= {
         "models": {"mlm": {}, "clm": {}, "by-rule": {}},
-        "probe_models": {"mlm": {}},
         "constructions": ["toy"],
     }
     params["pairs"]["make"]["pairs_per_condition"] = {"meaning": 4, "form": 4, "control": 1}
     params["pairs"]["contrasts"] = []
-    params["pairs"]["probe"]["constructions"] = ["toy"]
     params["prompts"] |= {"llms": {"mock": {}}, "models": {"clm": {}, "by-half": {}}, "constructions": ["toy"]}
     params["report"]["tested"]["models"] = []
     params["interventions"] |= {"models": {"clm": {}}, "constructions": ["toy"]}

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from cxprobe.corpora.readers import Unreadable, open_corpus, read_shard
-from cxprobe.corpora.search import Matchers, search
+from cxprobe.corpora.search import REJECTED, Matchers, search
 
 VERB = {"RIGHT_ID": "verb", "RIGHT_ATTRS": {"LEMMA": "give"}}
 RECIPIENT = {"LEFT_ID": "verb", "REL_OP": ">", "RIGHT_ID": "recipient", "RIGHT_ATTRS": {"DEP": "iobj"}}

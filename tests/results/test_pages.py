@@ -45,7 +45,7 @@ def with_params(folder: Path, tasks: list[str], **sections):
         shrink(params)
         for task in TASKS:
             if task not in tasks:
-                lists = ("models", "llms", "probe_models", "constructions", "benchmarks")
+                lists = ("models", "llms", "constructions", "benchmarks")
                 params[task] |= {name: type(params[task][name])() for name in lists if name in params[task]}
             params[task] |= sections.get(task, {})
         if "pairs" not in tasks:

@@ -10,10 +10,10 @@ from cxprobe.models.texts import token_table
 from cxprobe.results.params import ReportParams
 from cxprobe.stats import rate_by
 from cxprobe.tasks.pairs.balance import CELL, reasons
-from cxprobe.tasks.pairs.baselines import baseline_answers
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, answered_variants, decide_pairs
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
 from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs, pairs_of
+from cxprobe.tasks.pairs.measure import baseline_answers
 from cxprobe.tasks.pairs.params import PairsParams, PairsStage, called_pairs
 
 
@@ -28,8 +28,7 @@ def baseline_rates(name: str, params: ReportParams) -> pd.DataFrame:
 
     Returns:
         One row a baseline: items (what they are), model, accuracy, low, high and n of the pairs that a rate of the
-        construction has; then those of each variant in which one answer is always right, or that single words answer,
-        whose items say so.
+        construction has; then those of each variant in which one answer is always right, whose items say so.
     """
     section, people, called = params.section(PairsParams), load_people(), called_pairs(name)
     members = [
@@ -45,16 +44,10 @@ def baseline_rates(name: str, params: ReportParams) -> pd.DataFrame:
     parts = [of[of["deciding"]].assign(model=model, value=of["accuracy"]) for model, of in decided.items()]
     items = pd.concat(parts, ignore_index=True)
     counted = rate_by(items[items["balanced"]], "value", ["model"]).assign(items=called)
-    by_variant = rate_by(items[items["tests"] == "meaning"], "value", ["model", "construction", "variant"])
-    answered = answered_variants(by_variant, members, params.report.limit)
-    answered["items"] = (
-        f"{called}, variant " + answered["variant"] + " asks nothing about the construction, since single "
-        "words answer it (give both of its sentences the same words, or add variants with the other answer)"
-    )
     alone = rate_by(items[~items["balanced"]], "value", ["model", *CELL, "right", "wrong"])
     alone["items"] = called + ", variant " + alone["variant"] + " in no rate, since " + reasons(alone)
     alone = alone.sort_values("variant", kind="stable")
-    rates = pd.concat([counted, answered, alone], ignore_index=True).rename(columns={"value": "accuracy"})
+    rates = pd.concat([counted, alone], ignore_index=True).rename(columns={"value": "accuracy"})
     return rates[["items", "model", "accuracy", "low", "high", "n"]]
 
 

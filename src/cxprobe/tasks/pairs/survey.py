@@ -15,10 +15,9 @@ from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
-from cxprobe.tasks.pairs.contrast_rates import SUM
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
-from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file
+from cxprobe.tasks.pairs.evaluate import FACETS, SUM, EvaluationConfig, decide_pairs, override, pair_responses
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell
 from cxprobe.tasks.pairs.preview import decided_by_baselines
@@ -70,7 +69,7 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
     items = frames * ITEMS_OF_FORM
     wanted = Contrasts(held_out=frames, shuffled=0)
     cells = PerCell(meaning=items, form=items, control=items)
-    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None, format=PAPER_FORMAT)
+    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None)
     parts = []
     for name in names:
         entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]
