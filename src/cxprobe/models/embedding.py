@@ -122,11 +122,7 @@ def embed_texts(
     spans = spans or {}
     tokens = {name: tokenise(encoder, texts, spans.get(name)) for name, texts in portions.items()}
     sentences = list(chain.from_iterable(tokens.values()))
-    checked = model.check(
-        list(chain.from_iterable(portions.values())),
-        sentences,
-        lambda loaded, sample: pool_texts(loaded, sample, token_budget),
-    )
+    checked = model.check(list(chain.from_iterable(portions.values())))
 
     def write(name: str, blocks: Iterable[DenseVectors]) -> None:
         write_features(blocks, list(portions[name]), folder / name)

@@ -22,7 +22,7 @@ class LoadedModel:
         fingerprint: Which weights exactly: the commit on the hub that the name and revision resolved to, or the SHA-256
             of a local folder's weights. That of a random-weights control begins with its state and seed, such as
             "random, seed 1, of sha256 ..."; one that is drawn names the versions that drew it too, since others draw
-            other weights. That of a quantised model begins with the package that rounds and its version.
+            other weights.
         max_tokens: The longest input, special tokens included, that the model has positions for.
         state: "trained", or "random" for a random-weights control.
         precision: In what it computes, for the record, such as "bfloat16"; how it is loaded is part of it.
