@@ -77,10 +77,10 @@ from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, req
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.preview import decided_by_baselines
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, PAIR_COLUMNS, with_units, without_gaps
 from cxprobe.tasks.pairs.survey import (
     SCORES_OF_SURVEY,
+    decided_by_baselines,
     simple_baselines,
     survey_pairs,
     survey_rates,

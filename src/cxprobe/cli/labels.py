@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cxprobe.cli.tables import print_table
+from cxprobe.cli.files import print_table
 from cxprobe.errors import DataError
 from cxprobe.project.folder import require_construction
 

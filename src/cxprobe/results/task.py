@@ -169,14 +169,6 @@ class Task:
         """
         yield from ()
 
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the items of a construction, before anything has run.
-
-        Returns:
-            One row a kind of items and model: items, model, accuracy, low, high and n.
-        """
-        return pd.DataFrame()
-
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:

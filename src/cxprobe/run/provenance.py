@@ -15,7 +15,6 @@ from cxprobe.run.record import RunContext
 
 DECISIVE = (
     "src",
-    "cxprobe.version",
     "pipelines",
     "constructions",
     "lexicon",
