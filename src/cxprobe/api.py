@@ -44,9 +44,8 @@ from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.checks import unknown_tokens
 from cxprobe.models.embedding import pool_texts, tokenise
-from cxprobe.models.params import Member, ModelSpec
+from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.models.terms import Bos, Dtype, SchemeName
 from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions

@@ -1,7 +1,7 @@
 import json
 import subprocess
 
-from cxprobe.run.schedule import scheduled
+from cxprobe.run.running import scheduled
 
 DVC_YAML = """
 stages:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from cxprobe.models.answering import answer
 from cxprobe.models.embedding import pool_texts, tokenise
 from cxprobe.models.masked import PllQuestions
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.scoring import score_texts
+from cxprobe.models.store import answer
 from cxprobe.models.texts import ScoringConfig, encode_inputs
 from cxprobe.run import processes as of_stage
 from cxprobe.run.params import Compute

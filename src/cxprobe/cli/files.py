@@ -8,7 +8,7 @@ import typer
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import suggest
-from cxprobe.models.terms import Dtype, SchemeName
+from cxprobe.models.params import Dtype, SchemeName
 
 if TYPE_CHECKING:
     import pandas as pd

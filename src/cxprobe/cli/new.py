@@ -8,7 +8,7 @@ import typer
 
 from cxprobe.errors import ProjectError
 from cxprobe.files.schema import SLUG_PATTERN
-from cxprobe.models.terms import Dtype
+from cxprobe.models.params import Dtype
 
 
 def new(

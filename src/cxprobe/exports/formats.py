@@ -32,7 +32,7 @@ from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.members import task_members
 from cxprobe.results.schema import DRAW, RESPONSES, evaluated
 from cxprobe.results.task import Task
-from cxprobe.run.provenance import begin
+from cxprobe.run.record import begin
 from cxprobe.stats import CLUSTER
 from cxprobe.tagging import load_tagger
 from cxprobe.tasks.registry import TASKS

@@ -15,10 +15,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.errors import DataError
 from cxprobe.files.arrays import DenseVectors, write_features
-from cxprobe.models.answering import answer
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
-from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.models.store import Answers, Batch, answer, key_of, token_budget_batches
 from cxprobe.models.texts import encode_inputs
 from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind

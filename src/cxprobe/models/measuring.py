@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cxprobe.models.answering import answer
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.checks import check_known
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import open_source
 from cxprobe.models.params import Member, ModelParams, ModelSpec, members_of
-from cxprobe.models.store import AnswerStore, Questions, answers_folder
+from cxprobe.models.store import AnswerStore, Questions, answer, answers_folder
 from cxprobe.run.processes import Processes, start_processes
 from cxprobe.run.progress import progress as show_progress
 from cxprobe.run.record import ModelFacts
@@ -92,7 +91,7 @@ class MeasuredModel(Generic[M]):
         return {"unknown": check_known(self.described, texts, f"the texts of {self.what}")}
 
     def answer(self, ask: Callable[[], Iterable[Questions[R]]], total: int, unit: str = "texts") -> list[R] | None:
-        """Return the results of the model's answers, see `cxprobe.models.answering.answer`, with a progress bar.
+        """Return the results of the model's answers, see `cxprobe.models.store.answer`, with a progress bar.
 
         Args:
             ask: Returns the questions, in portions.

@@ -9,10 +9,19 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, NonNegativeInt, PositiveFloat, StringConstraints, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Slug
-from cxprobe.models.terms import Axis, Bos, Dtype
 from cxprobe.run.params import StageParams
 from cxprobe.run.record import WeightsState, label_of
 
+Axis = Literal["training_tokens", "parameters"]
+"""The quantity in which the models of a series differ."""
+Dtype = Literal["float32", "bfloat16", "float16"]
+SchemeName = Literal["pll", "pll_word_l2r"]
+"""How a masked model is asked: each token masked alone, or together with what follows in its own word."""
+Scheme = Literal["causal", "pll", "pll_word_l2r"]
+"""How the tokens of a text were scored."""
+Bos = str
+"""What a causal model reads before a text: what its tokenizer puts there (as_tokenizer), its bos_token (add),
+nothing (none), or a token of its vocabulary, by its text."""
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.models.answering import OnProgress, answer
 from cxprobe.models.causal import CausalLM, load_causal_lm
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.loading import is_masked, open_source
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import OnProgress, answer
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, write_token_scores
 
 

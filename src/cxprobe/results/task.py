@@ -22,7 +22,7 @@ from cxprobe.results.findings import Finding, Question, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.results.words import with_blanks
-from cxprobe.run.experiments import Experiments, load_experiments
+from cxprobe.run.record import Experiments, load_experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -41,7 +41,7 @@ class StageParams(Closed):
     model_config = ConfigDict(extra="ignore")
 
     experiments_file: ClassVar[Path]
-    """The file of the descriptions in MLflow (`cxprobe.run.experiments`); only evaluating stages need it."""
+    """The file of the descriptions in MLflow (`cxprobe.run.record`); only evaluating stages need it."""
 
     seed: NonNegativeInt
     """The seed of all random draws."""

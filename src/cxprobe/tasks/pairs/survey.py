@@ -8,8 +8,16 @@ import pandas as pd
 from cxprobe.constructions.people import People
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
-from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
-from cxprobe.models.terms import SchemeName
+from cxprobe.models.params import (
+    BaselineSpec,
+    Member,
+    NgramFeatures,
+    NgramModel,
+    PairClassifier,
+    Rule,
+    SchemeName,
+    UnigramModel,
+)
 from cxprobe.models.texts import token_table
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
