@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from model_folders import change, save_sound, spec
+from model_folders import save_sound, spec
 from scored import log_probs_of, vectors_of
 from tiny_lms import save_lm
 
@@ -10,7 +10,6 @@ from conftest import ROOT
 from cxprobe.errors import ModelError, ParamsError
 from cxprobe.files.schema import validate
 from cxprobe.models.embedding import load_encoder
-from cxprobe.models.loading import open_source
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder
@@ -70,15 +69,6 @@ def test_what_transformers_says_of_a_load_that_it_cannot_follow_is_passed_on_wit
     unknown = {"quantization_config": {"quant_method": "no-such-method"}}
     with pytest.raises(ModelError, match=r"Unknown quantization type.*look whether models\.m\.load can be followed"):
         load_language_model("m", spec(save_sound(tmp_path, "gpt2"), load=unknown))
-
-
-def test_no_load_lets_code_of_a_model_run(tmp_path):
-    folder = save_sound(tmp_path, "gpt2")
-    change(folder / "config.json", model_type="own", auto_map={"AutoConfig": "own.Own"})
-    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    with pytest.raises(ModelError, match="contains custom code"):
-        open_source("m", spec(folder, load={"trust_remote_code": True}))
-    assert not (tmp_path / "ran").exists()
 
 
 def test_a_random_weights_control_is_not_loaded_in_another_way(tmp_path):

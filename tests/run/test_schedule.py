@@ -8,6 +8,7 @@ stages:
   make: {cmd: "true", outs: [{made: {cache: false}}], params: [seed]}
   measure: {matrix: {model: [a, b]}, cmd: "true", deps: [made], outs: ["measured-${item.model}"]}
   other: {cmd: "true", outs: [others], params: [other]}
+  look: {cmd: "true", always_changed: true}
 """
 
 

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from cxprobe.results.task import Demand
 
 
-_ALWAYS = "always changed"  # what DVC says of a stage that runs each time, and of which nothing else has changed
-
-
 class _NotNeeded(MetaPathFinder):
     """Lets imports run as if two packages were not installed, where they are not loaded already.
 
@@ -109,6 +106,8 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
     from dvc.exceptions import DvcException, NotDvcRepoError
     from dvc.repo import Repo
 
+    from cxprobe.run.running import ALWAYS_CHANGED
+
     if not Path("dvc.yaml").is_file():
         return set(stages)
     try:
@@ -118,4 +117,4 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
         return set(stages)
     except DvcException as fault:
         raise DataError(f"DVC cannot read the project: {fault}") from fault
-    return {stage for stage in stages if status.get(stage, [_ALWAYS]) != [_ALWAYS]}
+    return {stage for stage in stages if status.get(stage, [ALWAYS_CHANGED]) != [ALWAYS_CHANGED]}

@@ -42,6 +42,7 @@ from cxprobe.secrets import redact_output
 
 __all__ = ["Outcome", "Stage", "run_stage"]  # what a script needs
 
+ALWAYS_CHANGED = "always changed"  # what DVC says of a stage that looks at each run, if nothing else changed
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do not support locks
 
 
@@ -217,10 +218,10 @@ def _stages_to_run(stage: str) -> list[str]:
 
 
 def _has_changed(node: Any) -> bool:
-    """Return whether a stage of DVC is not up to date."""
+    """Return whether a stage of DVC is not up to date; one that looks at each run is not for that alone."""
     from dvc.lock import LockError
 
     try:
-        return bool(node.status())
+        return any(reasons != [ALWAYS_CHANGED] for reasons in node.status().values())
     except LockError:  # it runs at present
         return True
