@@ -60,7 +60,7 @@ class LoadedModel:
         import transformers
 
         config: dict[str, Any] = self.model.config.to_dict()
-        # Where the model is stored, which of DeBERTa's heads its weights are, and what the fingerprint says.
+        # Where the model is stored, which of DeBERTa's heads its weights are, and what fingerprint or precision says.
         for name in ("_name_or_path", "legacy", "quantization_config"):
             config.pop(name, None)
         settings = sorted((name, repr(value)) for name, value in config.items())
