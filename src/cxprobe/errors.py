@@ -9,8 +9,8 @@ EXTRAS = {
     "gguf": ("accelerate", "gguf"),
     "mining": ("conllu", "datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
-        *("PIL", "dvc", "jinja2", "lemminflect", "lightning_fabric", "matplotlib"),
-        *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "thinc", "wordfreq"),
+        *("dvc", "jinja2", "lemminflect", "lightning_fabric", "matplotlib"),
+        *("mlflow", "optuna", "spacy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),
     "wuggy": ("wuggy",),

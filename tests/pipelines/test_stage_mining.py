@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT, change_params, run
-from cxprobe.cli.project import create_project
+from cxprobe.cli.init import create_project
 
 pytestmark = pytest.mark.pipeline
 

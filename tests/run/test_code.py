@@ -9,14 +9,13 @@ from stage_process import StageProcess
 from toy_stages import TOY, write_toy_project
 
 from conftest import ROOT
-from cxprobe.files.code import code_digest
-from cxprobe.run.code import WITHOUT_EFFECT, reached_files, write_code
+from cxprobe.files.code import WITHOUT_EFFECT, code_digest, reached_files, write_code
 from cxprobe.tasks.registry import TASKS
 
 PIPELINES = ROOT / "pipelines"
 SCRIPTS = sorted(PIPELINES.rglob("*.py"))
 DECISIVE = (
-    *(f"models/{name}" for name in ("masked", "causal", "logits", "embedding", "candidates")),
+    *(f"models/{name}" for name in ("masked", "causal", "trials", "embedding", "candidates")),
     *("probing", "stats", "run/results", "tasks/pairs/params"),
     *(f"tasks/{task}/evaluate" for task in TASKS),
 )

@@ -129,12 +129,6 @@ class PairsTask(Task):
         if items.contrasts:
             yield from _examples_of_contrasts(items.contrasts, items.people)
 
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the pairs of meaning and of form, see `cxprobe.tasks.pairs.preview`."""
-        from cxprobe.tasks.pairs.preview import baseline_rates
-
-        return pd.concat([pd.DataFrame(), *(baseline_rates(name, params) for name in self.items_in(construction))])
-
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
