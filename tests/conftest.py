@@ -13,7 +13,6 @@ import torch
 from filelock import FileLock
 from hypothesis import settings
 from mlflow import MlflowClient
-from quick_python import quick_python
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -55,6 +54,13 @@ BASELINES: dict[str, dict[str, dict]] = {
 # How the toy corpus's sentences begin, by the label of their sequence of tags.
 BEGINNINGS = {"Now": "positive", "": "positive", "So now": "negative", "We say that": "negative"}
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with a file that reads the finished project: one worker makes it while others run what does not need it."""
+    reading = (item.path for item in items if "finished_project" in item.fixturenames)
+    first = next(reading, None)
+    items.sort(key=lambda item: item.path != first)
 
 
 @pytest.fixture(scope="session")
@@ -217,8 +223,6 @@ def commit(folder: Path) -> None:
 def run(folder: Path, *command: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a project, with this environment's programs and the project's own copy of the package."""
     own = project_environment(folder) | environment
-    if command[0] in ("dvc", "cxprobe"):
-        own["PATH"] = f"{quick_python()}{os.pathsep}{own['PATH']}"
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
     if check and done.returncode:
         pytest.fail(f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mlflow import MlflowClient
-from stage_process import Ended, Kill, StageProcess
+from script_process import NONE, Kill
+from stage_process import Ended, StageProcess
 
 from cxprobe.files.writing import SCRATCH
 
@@ -52,13 +53,16 @@ class Attacked(NamedTuple):
     outputs: list[Path]
     environment: dict[str, str]
 
-    def run(self, kill: Kill | None = None) -> Ended:
-        return StageProcess(self.folder, self.script, *self.arguments, kill=kill, **self.environment).wait()
+    def run(self, kill: Kill = NONE) -> Ended:
+        return self._start(kill).wait()
+
+    def _start(self, kill: Kill = NONE) -> StageProcess:
+        return StageProcess(self.folder, self.script, *self.arguments, kill=kill, **self.environment)
 
     def run_and_kill(self, signum: int, moment: Kill | float) -> Ended:
         if isinstance(moment, Kill):
             return self.run(moment)
-        process = StageProcess(self.folder, self.script, *self.arguments, **self.environment)
+        process = self._start()
         time.sleep(moment)
         with suppress(ProcessLookupError):  # it has come to its end
             os.kill(process.number, signum)

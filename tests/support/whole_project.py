@@ -1,8 +1,10 @@
 """What tests of whole projects ask: which stages ran, which runs MLflow has, and what DVC has locked."""
 
 import json
+from contextlib import chdir
 from pathlib import Path
 
+from dvc.repo import Repo
 from mlflow import MlflowClient
 from ruamel.yaml import YAML
 
@@ -19,6 +21,12 @@ def change(folder: Path, edit) -> None:
 def stages_that_ran(output: str) -> list[str]:
     ran = [line.split("'")[1] for line in output.splitlines() if line.startswith("Running stage")]
     return [stage for stage in ran if stage != WATCHED]
+
+
+def outdated(folder: Path) -> dict[str, list]:
+    """Return the stages that a change has reached, as `dvc status` does: those that run next, with the reasons."""
+    with chdir(folder), Repo() as repo:
+        return {stage: reasons for stage, reasons in repo.status().items() if stage != WATCHED}
 
 
 def runs(folder: Path, experiment: str, query: str = ""):
