@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from command_line import call
 
-from conftest import ROOT, change_params, shrink, write_toy_construction
+from conftest import ROOT, change_params, toy_params, write_toy_construction
 from cxprobe.corpora.conllu import read_conllu
 from cxprobe.files.tables import write_table
 from cxprobe.files.writing import DATA
@@ -34,10 +34,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def change(params):
-        shrink(params)
         params["mining"]["parser"] = str(PARSER)
 
-    change_params(tmp_path, ROOT / "params.yaml", change)
+    change_params(tmp_path, toy_params(), change)
     rows = [
         (id_, text, url, number, tags, slots(text, of)) for number, (id_, text, url, tags, of) in enumerate(SENTENCES)
     ]

@@ -22,7 +22,7 @@ class Kill(NamedTuple):
 
     Attributes:
         signum: The signal.
-        change: How many changes of files have begun, this one included.
+        change: How many changes of files have begun, this one included; 0 is the beginning.
         calls: How many functions have returned since this one began.
     """
 
@@ -31,7 +31,7 @@ class Kill(NamedTuple):
     calls: int
 
 
-NONE = Kill(0, 0, 0)
+NONE = Kill(0, -1, 0)
 
 
 def run_script(
@@ -60,8 +60,9 @@ def run_script(
         os.environ.update(environment)
         sys.path[0:1] = [str(Path(arguments[0]).resolve().parent), *environment["PYTHONPATH"].split(os.pathsep)]
         sys.argv = arguments
-        sys.addaudithook(_Changes(folder, kill, changes).see)
-        code = _exit_code(arguments[0])
+        seen = _Changes(folder, kill, changes)
+        sys.addaudithook(seen.see)
+        code = _exit_code(arguments[0], seen)
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:  # nothing may go back to the process that this one was forked from
@@ -70,8 +71,9 @@ def run_script(
         os._exit(code)
 
 
-def _exit_code(script: str) -> int:
+def _exit_code(script: str, seen: "_Changes") -> int:
     try:
+        seen.count_calls()
         runpy.run_path(script, run_name="__main__")
     except SystemExit as ended:
         if isinstance(ended.code, str):
@@ -99,9 +101,13 @@ class _Changes:
             path = Path() if isinstance(arguments[0], int) else Path(os.fsdecode(arguments[0]))
             if (Path.cwd() / path).is_relative_to(self._folder):
                 self._changes.value += 1
-                if self._changes.value == self._kill.change:
-                    sys.setprofile(self._see_return)
-                    self._see_return(None, "return", None)
+                self.count_calls()
+
+    def count_calls(self) -> None:
+        """Count from now on the functions that return, if this is the change of the signal."""
+        if self._changes.value == self._kill.change:
+            sys.setprofile(self._see_return)
+            self._see_return(None, "return", None)
 
     def _see_return(self, _frame: object, event: str, _value: object) -> None:
         if event in ("return", "c_return"):

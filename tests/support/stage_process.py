@@ -37,24 +37,13 @@ class Ended(NamedTuple):
     said: str
 
 
-class StageProcess:
-    """A script that runs in a folder.
-
-    Attributes:
-        number: Of the process.
-    """
-
-    def __init__(self, folder: Path, script: Path, *arguments: str, kill: Kill = NONE, **environment: str) -> None:
-        own = project_environment(ROOT) | {"PYTHONPATH": os.pathsep.join(_PATHS)} | environment
-        self._said = tempfile.NamedTemporaryFile()  # noqa: SIM115  # `wait` closes it
-        self._changes = _FORKS.Value("i", 0, lock=False)
-        given = (folder, [str(script), *arguments], own, self._said.name, kill, self._changes)
-        self._process = _FORKS.Process(target=run_script, args=given)
-        self._process.start()
-        self.number = self._process.pid
-
-    def wait(self) -> Ended:
-        """Wait for its end."""
-        self._process.join()
-        with self._said:
-            return Ended(self._process.exitcode, self._changes.value, self._said.read().decode(errors="replace"))
+def run_process(folder: Path, script: Path, *arguments: str, kill: Kill = NONE, **environment: str) -> Ended:
+    """Run a script in a folder, and wait for its end."""
+    own = project_environment(ROOT) | {"PYTHONPATH": os.pathsep.join(_PATHS)} | environment
+    changes = _FORKS.Value("i", 0, lock=False)
+    with tempfile.NamedTemporaryFile() as said:
+        given = (folder, [str(script), *arguments], own, said.name, kill, changes)
+        process = _FORKS.Process(target=run_script, args=given)
+        process.start()
+        process.join()
+        return Ended(process.exitcode, changes.value, said.read().decode(errors="replace"))

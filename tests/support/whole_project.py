@@ -1,4 +1,4 @@
-"""What tests of whole projects ask: which stages ran, which runs MLflow has, and what DVC has locked."""
+"""What tests of whole projects ask: which stages ran, which a change has reached, and which runs MLflow has."""
 
 import json
 from contextlib import chdir
@@ -6,7 +6,6 @@ from pathlib import Path
 
 from dvc.repo import Repo
 from mlflow import MlflowClient
-from ruamel.yaml import YAML
 
 from conftest import change_params
 
@@ -32,10 +31,6 @@ def outdated(folder: Path) -> dict[str, list]:
 def runs(folder: Path, experiment: str, query: str = ""):
     client = MlflowClient(f"sqlite:///{folder.resolve() / 'mlruns' / 'mlflow.db'}")
     return client.search_runs([client.get_experiment_by_name(experiment).experiment_id], query)
-
-
-def locked(folder: Path) -> dict:
-    return YAML(typ="safe").load(folder / "dvc.lock")["stages"]
 
 
 def write_benchmark(folder: Path) -> None:
