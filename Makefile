@@ -51,7 +51,7 @@ types:
 	mypy
 
 tests:
-	pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=20
 
 # Without those that run the pipeline, kill it or start servers.
 test-fast: $(VENV)/installed-develop
