@@ -1,4 +1,4 @@
-"""evaluate_pairs: the answers, replies and probes of all models on minimal pairs -> responses, rates, runs."""
+"""evaluate_pairs: the answers and replies of all models on minimal pairs -> responses, rates, runs."""
 
 from functools import partial
 from pathlib import Path
@@ -7,7 +7,6 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import read_pair_answers
@@ -31,7 +30,6 @@ from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.replies import responses_of_replies
 from cxprobe.tasks.pairs.report import PUBLISHED, pairs_beside_published
 from cxprobe.tasks.pairs.sources import CONTRAST, MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
-from cxprobe.tasks.pairs.ways import with_ways
 
 
 def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
@@ -62,17 +60,6 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
                 parts.append(pair_responses(decide_pairs(shown, answers, how), how))
         return pd.concat(parts, ignore_index=True) if parts else None
 
-    def pool(responses: pd.DataFrame) -> pd.DataFrame:
-        predicted, asked = {}, {}
-        for model in responses["model"].unique():
-            if section.probe and model in section.probe_models:
-                folder = stage.use(DATA / "probe_pairs" / model)
-                predicted[model] = {
-                    name: read_table(folder / f"{name}.parquet") for name in section.probe.constructions
-                }
-                asked[model] = section.probe_models[model].asked
-        return pool_pairs(with_ways(responses, predicted, asked), members, stage.params.report.limit)
-
     def dataset(construction: str, source: str) -> Path:
         if source in section.benchmarks:
             return MADE / folder_of(source).with_suffix(".parquet")
@@ -91,7 +78,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         settings,
         dataset,
         question_of=partial(question_of, tests_of=tests_of, contrasts=section.contrasts),
-        pool=pool,
+        pool=pool_pairs,
         further=further_rates,
         override=partial(override, meaning=meaning, members=members),
         tables=tables,

@@ -8,7 +8,7 @@ import pytest
 from labelling_desk import label, mined
 from typer.testing import CliRunner
 
-from conftest import PEOPLE, ROOT, change_params, shrink, write_toy_construction
+from conftest import PEOPLE, change_params, toy_params, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
 from cxprobe.labels import add_labels, in_drawn_order, read_labels
@@ -23,7 +23,7 @@ def project(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     (tmp_path / "lexicon").mkdir()
     (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(tmp_path, ROOT / "params.yaml", shrink)
+    change_params(tmp_path, toy_params(), lambda _: None)
     table = mined(4).assign(length=10, second_start=5)  # the features of the toy construction
     write_table(table, tmp_path / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet")
     monkeypatch.chdir(tmp_path)

@@ -30,7 +30,7 @@ MODELS = {
 def stage(tmp_path, monkeypatch) -> Stage:
     """A stage of pairs whose models are those above, in an empty folder."""
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
-    pairs = params.pairs.model_copy(update={"models": {slug: {} for slug in MODELS}, "llms": {}, "probe_models": {}})
+    pairs = params.pairs.model_copy(update={"models": {slug: {} for slug in MODELS}, "llms": {}})
     monkeypatch.chdir(tmp_path)
     whole = params.model_copy(update={"models": MODELS, "pairs": pairs})
     return Stage("evaluate_pairs", "", whole.params_of("pairs"))

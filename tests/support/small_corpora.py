@@ -12,7 +12,7 @@ from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Pattern, load_wanted
-from cxprobe.corpora.sources import open_corpus
+from cxprobe.corpora.readers import open_corpus
 
 CC = "comparative-correlative"
 ADJECTIVES = ("taller", "older", "colder", "shorter")

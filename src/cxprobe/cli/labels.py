@@ -25,8 +25,8 @@ def label(
     """
     from cxprobe import labels as table
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
+    from cxprobe.files.tables import read_made_table
     from cxprobe.project.params import load_params
-    from cxprobe.results.answers import read_made_table
 
     require_construction(construction)
     if not who.strip() or not who.isprintable():

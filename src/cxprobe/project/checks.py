@@ -18,7 +18,6 @@ from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.files.writing import read_json
 from cxprobe.labels import read_labels
 from cxprobe.models.checkpoints import pin_faults
-from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
 from cxprobe.results.rates import ALL
 from cxprobe.run.params import PARAMS_FILE
@@ -31,7 +30,6 @@ SCAFFOLD = Path(__file__).parent / "templates" / "construction"
 def find_faults() -> FoundFaults:
     """Return every fault of every file, sorted by file, and notes. No model is loaded, and nothing is written."""
     faults = FoundFaults()
-    faults.lines += filter(None, [version_fault(Path())])
     params = faults.attempt(load_params)
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
     if is_there(PEOPLE_FILE) or any(CONSTRUCTIONS_FOLDER.glob("*/*pairs.yaml")):

@@ -20,7 +20,7 @@ from cxprobe.results.findings import Finding, Question, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.results.words import with_blanks
-from cxprobe.run.experiments import Experiments, load_experiments
+from cxprobe.run.record import Experiments, load_experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,14 +151,6 @@ class Task:
             PromptError: The files are not such, or there are such prompts already.
         """
         return {}
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the items of a construction, before anything has run.
-
-        Returns:
-            One row a kind of items and model: items, model, accuracy, low, high and n.
-        """
-        return pd.DataFrame()
 
     # ---- plans
 

@@ -13,20 +13,13 @@ from cxprobe.results.dots import BEST_BASELINE, curves, dots
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF
+from cxprobe.results.schema import HALF
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.text.templates import fill, slots_of
 
-_CHANCE = {"accuracy": HALF, "both_orders": CHANCE_IN_BOTH, "margin": 0.0}
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
-
-
-_ALONG = {  # name -> the two ways of asking that are compared, and the measure
-    "bias (i)": ("order", "bias"),
-    "bias (ii)": ("variant", "bias"),
-    "changed": ("order", "changed"),
-}
+_BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
 
 
 def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping[str, PairsFile]) -> dict[str, Figure]:
@@ -91,14 +84,12 @@ def _along(
     panel = whole["construction"].where(whole["source"] == "real", whole["source"] + ": " + whole["construction"])
     whole = whole.rename(columns={"value": "accuracy"}).assign(panel=panel)
     of_all = rates[(rates["facet"] == "compared_noun_type") & (rates["construction"] == ALL)]
-    ways = {f"{way}.{measure}": name for name, (way, measure) in _ALONG.items()}
     parts = of_all["level"].str.partition(".")
-    names = (parts[0] + "." + of_all["measure"]).map(ways)
-    biases = of_all.assign(panel=names + ", " + parts[2]).rename(columns={"value": _BIAS_VALUE})[names.notna()]
+    biases = of_all.assign(panel=parts[0].map(_BIASES) + ", " + parts[2]).rename(columns={"value": "bias"})
     of_score = score.replace("_", " ")
     drawn = {
         "": (whole, "accuracy", f"own ({of_score})"),
-        "_biases": (biases, _BIAS_VALUE, f"biases by noun type, {of_score}"),
+        "_biases": (biases, "bias", f"biases by noun type, {of_score}"),
     }
     figures = {}
     for (end, (table, value, title)), axis in product(
@@ -117,10 +108,7 @@ def _along(
             panels="panel",
             colours="series",
             value=value,
-            chance=_CHANCE.get(value),
+            chance=HALF if value == "accuracy" else None,
             best=best_baseline(table, ["panel"], members) if value == "accuracy" else None,
         )
     return figures
-
-
-_BIAS_VALUE = "difference or share"  # of a bias, in figures

@@ -38,7 +38,6 @@ from cxprobe.tasks.pairs.frames import (
     load_pairs,
     pairs_file,
     read_pairs_file,
-    require_format,
 )
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
@@ -110,7 +109,7 @@ class PairsTask(Task):
         return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people, contrasts)
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
-        """Yield an example of each variant, sentence and format; the first variant also with its people exchanged."""
+        """Yield an example of each variant and sentence; the first variant also with its people exchanged."""
         for name, pairs in items.files.items():
             values, pair = items.first_words(name), called_pairs(name).replace("pairs", "pair")
             nouns = next(iter(items.people.types.values())).nouns
@@ -126,18 +125,9 @@ class PairsTask(Task):
                         rival = "" if sentence == "construction" else ", rival"
                         kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
                         yield Example(kind_of_item, context, good.strip(), bad.strip())
-                for name_of_format in variant.formats:
-                    context, good, bad = fill_variant(variant.in_format(name_of_format), values)
-                    yield Example(f"{pair}, variant {letter}, format {name_of_format}", context, good, bad)
 
         if items.contrasts:
             yield from _examples_of_contrasts(items.contrasts, items.people)
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the pairs of meaning and of form, see `cxprobe.tasks.pairs.preview`."""
-        from cxprobe.tasks.pairs.preview import baseline_rates
-
-        return pd.concat([pd.DataFrame(), *(baseline_rates(name, params) for name in self.items_in(construction))])
 
     # ---- checks
 
@@ -175,7 +165,6 @@ class PairsTask(Task):
             if content.tests == "meaning" and name not in section.contrasts:
                 lacking = f"params.yaml: {name} is not in pairs.contrasts"
                 faults.notes.append(f"{lacking}, so no rate will say whether a model knows {name}")
-        faults.attempt(require_format, contents.values(), section.make.format, prefix="params.yaml: ")
         if section.make.pseudowords == "wuggy" and any(content.content_slots for content in contents.values()):
             faults.attempt(require_wuggy, prefix="params.yaml: ")
         for name, benchmark in section.benchmarks.items():

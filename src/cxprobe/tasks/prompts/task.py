@@ -13,12 +13,10 @@ from cxprobe.errors import PromptError
 from cxprobe.files.schema import validate
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA, replacing
-from cxprobe.models.params import members_of
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
-from cxprobe.results.rates import rates_of
 from cxprobe.results.task import (
     Demand,
     Example,
@@ -30,7 +28,6 @@ from cxprobe.results.task import (
 )
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.prompts.checks import lint_items, lint_premises
-from cxprobe.tasks.prompts.evaluate import RULE, evaluate_baseline, facets_of, prompt_responses, rates_beside_constant
 from cxprobe.tasks.prompts.items import (
     RELATIONS,
     TESTS_OF_REASONING,
@@ -42,7 +39,6 @@ from cxprobe.tasks.prompts.make import (
     build_choices,
     build_questions,
     check_sets,
-    item_table,
     load_material,
     material_files,
     questions_for,
@@ -97,24 +93,6 @@ class PromptsTask(Task):
                 others = ", ".join(option for key, option in answers.items() if key != answer)
                 kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
                 yield Example(kind, f"{text} {question}", answers[answer], others)
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on all items of items.yaml, drawn for questions or not."""
-        from cxprobe.tasks.prompts.measure import baseline_answers
-
-        if not self.items_in(construction):
-            return pd.DataFrame()
-        own = params.section(PromptsParams).make.model_copy(update={"sets": [*SETS], "files": {}})
-        items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
-        parts = []
-        for member in members_of(params.models, params.models):
-            if member.is_baseline and member.baseline.kind in self.params.baseline_kinds:
-                answers = baseline_answers(member.baseline, items, seed=params.seed)
-                responses = prompt_responses(evaluate_baseline(items, answers), RULE)
-                parts.append(responses.assign(task=self.name, model=member.slug))
-        of_items = [facet for facet in facets_of(RULE) if facet.name == "all_items"]
-        rates = rates_of(pd.concat(parts), of_items, rates_beside_constant).rename(columns={"value": "accuracy"})
-        return rates.assign(items=rates["source"].map(self.part_name))
 
     # ---- checks
 
