@@ -7,9 +7,9 @@ from collections.abc import Iterator
 EXTRAS = {
     "exports": ("datasets",),
     "gguf": ("accelerate", "gguf"),
-    "mining": ("datasketch", "datatrove", "threadpoolctl"),
+    "mining": ("conllu", "datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
-        *("dvc", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
+        *("dvc", "jinja2", "lemminflect", "lightning_fabric", "matplotlib"),
         *("mlflow", "optuna", "spacy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),

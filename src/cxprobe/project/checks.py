@@ -16,8 +16,7 @@ from cxprobe.corpora.pattern import Pattern, load_pattern
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.files.writing import read_json
-from cxprobe.labels.labels import read_labels
-from cxprobe.labels.ratings import read_ratings
+from cxprobe.labels import read_labels
 from cxprobe.models.checkpoints import pin_faults
 from cxprobe.project.params import Params, load_params
 from cxprobe.results.rates import ALL
@@ -45,8 +44,7 @@ def find_faults() -> FoundFaults:
         pattern = faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))
         if pattern is not None and params is not None:
             faults.lines += [f"{folder / 'pattern.yaml'}: {fault}" for fault in _unknown_labels(pattern, params)]
-        for path, read in ((folder / "labels.tsv", read_labels), (folder / "ratings.tsv", read_ratings)):
-            faults.read(path, partial(read, path))
+        faults.read(folder / "labels.tsv", partial(read_labels, folder / "labels.tsv"))
         for task in TASKS.values():
             task.check_construction(folder, faults)
         _check_examples(folder, faults)
@@ -70,7 +68,7 @@ def find_faults() -> FoundFaults:
 
 
 def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
-    """Yield the labels of dependencies that the parser never gives; `spacy` itself would take seconds to say them."""
+    """Yield the labels of dependencies that the parser never gives; spaCy itself would take seconds to say them."""
     about = Path(params.mining.parser, "meta.json")
     if not about.is_file():
         return

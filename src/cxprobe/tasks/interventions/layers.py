@@ -34,7 +34,7 @@ def measure_model(
 
     Args:
         model: The model.
-        made: Construction, or `NEUTRAL` -> its items.
+        made: Construction, or `cxprobe.tasks.interventions.names.NEUTRAL` -> its items.
         settings: The section measure of params.yaml.
         seed: The project's seed.
         kept: The folder that keeps what was measured of each layer.

@@ -20,17 +20,15 @@ from cxprobe.models.params import (
 )
 from cxprobe.models.texts import token_table
 from cxprobe.results.comparisons import compare, with_baselines
-from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
-from cxprobe.results.verdict import with_verdicts
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
-from cxprobe.tasks.pairs.baselines import baseline_answers
-from cxprobe.tasks.pairs.contrast_rates import SUM
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
-from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file
+from cxprobe.tasks.pairs.evaluate import FACETS, SUM, EvaluationConfig, decide_pairs, override, pair_responses
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
+from cxprobe.tasks.pairs.measure import baseline_answers
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, without_gaps
 
@@ -93,7 +91,7 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
     items = frames * ITEMS_OF_FORM
     wanted = Contrasts(held_out=frames, shuffled=0)
     cells = PerCell(meaning=items, form=items, control=items)
-    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None, format=PAPER_FORMAT)
+    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None)
     parts = []
     for name in names:
         entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]

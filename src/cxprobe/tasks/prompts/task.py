@@ -11,14 +11,12 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import validate
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA, replacing
-from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
+from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.task import (
     Demand,
     Example,
@@ -36,8 +34,6 @@ from cxprobe.tasks.prompts.items import (
     ConstructionItems,
     InferenceItems,
     load_items,
-    render_inferences,
-    render_reasonings,
 )
 from cxprobe.tasks.prompts.make import (
     build_choices,
@@ -48,7 +44,6 @@ from cxprobe.tasks.prompts.make import (
     questions_for,
 )
 from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.tasks.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.tasks.prompts.wording import (
     VERBATIM,
     InferencePrompts,
@@ -78,6 +73,7 @@ class PromptsTask(Task):
     params = PromptsStage
     title = "Prompts"
     steps = ("make", "score", "evaluate")
+    caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
 
     # ---- constructions
@@ -142,18 +138,6 @@ class PromptsTask(Task):
         }
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield inferences and multiple choice."""
-        if not self.items_in(construction):
-            return
-        items = load_items(construction)
-        if items.inference:
-            yield from items_of_inferences(render_inferences(items, construction))
-        if items.reasoning:
-            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed))
 
     # ---- plans
 
