@@ -12,7 +12,7 @@ from cxprobe.models.params import Member
 from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.evaluate import Evaluation, evaluate
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.evaluate import (

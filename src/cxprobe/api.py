@@ -51,11 +51,10 @@ from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models, require_construction
-from cxprobe.results.contrast_verdicts import effects_of, frames_needed, verdicts_on
 from cxprobe.results.findings import findings_of, lead_findings
 from cxprobe.results.rates import ALL
 from cxprobe.results.sentences import by_model, headline, in_sum
-from cxprobe.results.verdict import BESIDE_CONTROL
+from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, verdicts_on
 from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import (
     CLUSTER,
@@ -833,9 +832,7 @@ def overview(
     names = {name: files.construction.name for name, files in constructions.items()}
     rows = pictures.row_names({name: files.construction for name, files in constructions.items()})
     said = [f"{headline(of_model, model)} {in_sum(of_model, names)}" for model, of_model in by_model(leads).items()]
-    return pictures.Picture(
-        pictures.as_svg(pictures.overview(leads, rows, title=pictures.in_short)), " ".join(said).strip()
-    )
+    return pictures.Picture(pictures.as_svg(pictures.overview(leads, rows)), " ".join(said).strip())
 
 
 def read_pairs(path: str | Path) -> pd.DataFrame:
@@ -1111,7 +1108,7 @@ def _people_beside(constructions: Path) -> People:
 def _load(
     load_model: Callable[[str, ModelSpec, str], Any], name: str | Path, revision: str | None, dtype: Dtype, device: str
 ) -> Any:
-    """Load a model of lm/ without the key of params.yaml in messages: there is none."""
+    """Load a model of `cxprobe.models` without the key of params.yaml in messages: there is none."""
     _check_option("dtype", dtype, Dtype)
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"

@@ -25,7 +25,7 @@ IN_A_PROJECT = {
     "label": ["toy"],
     "rate": ["toy"],
     "new": ["construction", "mine"],
-    "export": ["latex", "rates.tex"],
+    "export": ["csv", "answers.csv"],
 }
 
 

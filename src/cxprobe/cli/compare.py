@@ -139,8 +139,7 @@ _HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
 
 def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
     """Print the rates of constructions, a table a model, and how to read them."""
-    from cxprobe.results.contrast_verdicts import FEWEST_FRAMES
-    from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
+    from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
     from cxprobe.tasks.pairs.survey import ITEMS_OF_FORM
 
     at = {

@@ -55,7 +55,7 @@ def score(
 ) -> None:
     """Write how probable each sentence of a file is, or how surprising each of its words or tokens is, in bits.
 
-    Of sentences: sum, per_token and per_character (natural logarithms). Of words and tokens: `sentence` counts from 0.
+    Of sentences: sum, per_token and per_character (natural logarithms). Of words and tokens: sentence counts from 0.
     """
     from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
 

@@ -196,7 +196,7 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
 
 
 def digest_of_files(folder: Path, files: Iterable[Path]) -> str:
-    """Return the SHA-256 of what `sha256sum` prints for files of a folder, a line each, sorted by their paths in it."""
+    """Return the SHA-256 of what ``sha256sum`` prints for files of a folder, a line each, sorted by their paths."""
     named = sorted((path.relative_to(folder).as_posix(), path) for path in files)
     return hashlib.sha256("".join(f"{digest(path)}  {name}\n" for name, path in named).encode()).hexdigest()
 

@@ -134,7 +134,7 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
 
 
 def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
-    """Return the fields that every `LoadedModel` has, in their order."""
+    """Return the fields that every `cxprobe.models.language_models.LoadedModel` has, in their order."""
     spec = source.spec
     fingerprint = source.origin
     if spec.load and spec.load.quantization_config:

@@ -39,7 +39,7 @@ class MeasuredModel(Generic[M]):
     Attributes:
         slug: Its key in params.yaml.
         spec: Its entry in params.yaml.
-        load: The function that loads it: `load_encoder`, `load_masked_lm` or `load_language_model`.
+        load: The function that loads it: ``load_encoder``, ``load_masked_lm`` or ``load_language_model``.
         processes: The processes that measure it together, and which of them this is.
         precision: How it is compared with float32, if it runs in another precision; None for not at all.
         seed: The project's seed.

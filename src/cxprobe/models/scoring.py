@@ -26,7 +26,7 @@ def load_language_model(
     Arguments are those of `cxprobe.models.embedding.load_encoder`.
 
     Raises:
-        ModelError: As for `load_encoder` and `load_masked_lm`; or it is no language model.
+        ModelError: As for `cxprobe.models.embedding.load_encoder` and `load_masked_lm`; or it is no language model.
     """
     source = source or open_source(slug, spec)
     if is_masked(source.config):
@@ -54,8 +54,9 @@ def measure_texts(
 
     Raises:
         ModelError: See `MeasuredModel.check`.
-        DataError: Before anything of a portion is computed: a text cannot be scored (see `PllQuestions` and
-            `CausalQuestions`). Afterwards: a number is not finite.
+        DataError: Before anything of a portion is computed: a text cannot be scored, see
+            `cxprobe.models.masked.PllQuestions` and `cxprobe.models.causal.CausalQuestions`. Afterwards: a number is
+            not finite.
     """
     described = model.described
     checked = model.check(

@@ -72,7 +72,7 @@ def find_faults() -> FoundFaults:
 
 
 def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
-    """Yield the labels of dependencies that the parser never gives; `spacy` itself would take seconds to say them."""
+    """Yield the labels of dependencies that the parser never gives; spaCy itself would take seconds to say them."""
     about = Path(params.mining.parser, "meta.json")
     if not about.is_file():
         return

@@ -171,8 +171,8 @@ def curves(
             order. None for one curve a panel.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
-        best: The best baseline of each panel (see `best_baseline`), drawn as a black line: the columns panels
-            and value. A panel that it lacks has no such line.
+        best: The best baseline of each panel (see `cxprobe.results.comparisons.best_baseline`), drawn as a black
+            line: the columns panels and value. A panel that it lacks has no such line.
         linear: Whether the quantity is a whole number on a linear axis, such as a layer; else the axis is logarithmic.
     """
     names = list(dict.fromkeys(table[panels]))

@@ -81,6 +81,7 @@ class Task:
         steps: The steps in its section of params.yaml whose settings change its results.
         question: The question that its rates answer, of models that are not prompted.
         items_file: The file of a construction's folder that has its items; "" for a task that has none, or several.
+        caveat: What to keep in mind about its rates, for the pages of constructions.
     """
 
     params: ClassVar[type[TaskParams]]
@@ -88,6 +89,7 @@ class Task:
     steps: ClassVar[Sequence[str]]
     question: ClassVar[Question] = "meaning"
     items_file: ClassVar[str] = ""
+    caveat: ClassVar[str] = ""
 
     @property
     def name(self) -> str:
@@ -186,7 +188,7 @@ class Task:
     # ---- reports
 
     def part_name(self, part: str) -> str:
-        """Return the name in reports of a value of a column of `divided`."""
+        """Return the name in reports of a source, construction or level."""
         return part
 
     def question_of(self, row: Mapping[Any, Any], items: Any) -> Question:
@@ -231,10 +233,6 @@ class Task:
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield published values beside those of the run: about a construction, or about no single one (None)."""
-        yield from ()
-
-    def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield caveats about the rates of a construction, as sentences."""
         yield from ()
 
     # ---- exports

@@ -1,6 +1,6 @@
 """The code that each stage depends on: the modules that its script reaches by imports, found again at each change.
 
-The stage `list_code` writes them to ``data/list_code/``, one file a script, and each stage of dvc.yaml depends on its
+The stage ``list_code`` writes them to ``data/list_code/``, one file a script, and each stage of dvc.yaml depends on its
 own file. So a change of what a module does runs what uses the module, and a comment runs nothing.
 """
 

@@ -94,7 +94,7 @@ class RunRecord:
         series: Name -> (step, number) pairs; the step is a layer, a number of shots, or the tokens of a training.
         dataset: The data that was evaluated; None if no single file or folder holds it.
         inputs: Path of each file or folder that the stage read -> MD5, as DVC computes it.
-        weights: The version of the weights; see `cxprobe.models.params.ModelFacts`.
+        weights: The version of the weights; see `ModelFacts`.
         folder: The folder of the run's artifacts, relative to the project.
         artifacts: Paths of tables and figures, relative to ``folder``.
         trials: The settings that a search has tried.

@@ -37,7 +37,7 @@ def measure_model(
 
     Args:
         model: The model.
-        made: Construction, or `NEUTRAL` -> its items.
+        made: Construction, or `cxprobe.tasks.interventions.names.NEUTRAL` -> its items.
         settings: The section measure of params.yaml.
         kept: The folder that keeps what was measured of each layer.
         folder: Where the files are written: what `measure_layer` returns, of what was learnt on

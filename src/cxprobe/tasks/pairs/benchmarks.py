@@ -1,7 +1,7 @@
 """Pairs from files of others: BLiMP, and any file in the generic format.
 
 **The generic format** is a table with a header: tab-separated (.tsv) without quoting, or one JSON object a line
-(.jsonl), in UTF-8, either compressed (.gz) or not. It is also what `pair_table` makes. Columns:
+(.jsonl), in UTF-8, either compressed (.gz) or not. It is also what ``pair_table`` makes. Columns:
 
     id         names the pair; every pair has its own
     good, bad  the right and the wrong text, or how each continues after the context

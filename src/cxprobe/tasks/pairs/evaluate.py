@@ -15,10 +15,10 @@ from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scores import SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.contrast_verdicts import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import ALL, Facet, rates_of
 from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
+from cxprobe.results.verdict import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by
 from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams

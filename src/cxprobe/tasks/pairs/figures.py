@@ -12,7 +12,7 @@ from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, PEOPLE, curves, dots
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import HALF
 from cxprobe.tasks.pairs.frames import PairsFile

@@ -11,10 +11,9 @@ from cxprobe.files.schema import suggest
 from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.models.terms import SchemeName
 from cxprobe.results.comparisons import compare, with_baselines
-from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
-from cxprobe.results.verdict import with_verdicts
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, SUM, EvaluationConfig, decide_pairs, override, pair_responses

@@ -11,17 +11,14 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
-from cxprobe.files.tables import read_table
+from cxprobe.files.tables import read_made_table, read_table
 from cxprobe.files.writing import DATA
 from cxprobe.labels.ratings import RatedItem
-from cxprobe.models.params import PairClassifier
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import cluster_lists, read_made_table
-from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
-from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of, grouped_rows
+from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
+from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import CONDITIONS
 from cxprobe.results.task import (
     Demand,
@@ -32,6 +29,7 @@ from cxprobe.results.task import (
     read_demand,
     replied_demand,
 )
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.results.words import in_full
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
 from cxprobe.tasks.pairs.contrasts import NAMES, ContrastsFile, contrasts_file, filled_cells, load_contrasts
@@ -90,6 +88,10 @@ class PairsTask(Task):
     params = PairsStage
     title = "Minimal pairs"
     steps = ("make", "score", "evaluate", "ask")
+    caveat = (
+        "In single pairs, a preference for one name or answer weighs more than the meaning; contrasts cancel it. "
+        "Variants in which one answer is always right are left out of the rate (results/make_pairs/unbalanced.csv)."
+    )
 
     # ---- constructions
 
@@ -289,24 +291,6 @@ class PairsTask(Task):
             known = table["construction"].isin(list(inputs.constructions))
             rows = table[table["construction"] == construction] if construction else table[~known]
             yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
-
-    def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield caveats for variants that the rate leaves out, and for contrasts that classifiers learn."""
-        for (name,), cells in grouped_rows(inputs.table("make_pairs/unbalanced"), "construction"):
-            if construction_of_pairs(name) == construction:
-                called = called_pairs(name).capitalize()
-                listed = "; ".join(cells["variant"] + ": " + cells["reason"])
-                yield f"{called}: variants in which one answer is always right are left out of the rate ({listed})."
-        members, rates = task_members(inputs.sections[self.name]), inputs.rates(self.name)
-        trained = [member.slug for member in members if isinstance(member.spec, PairClassifier)]
-        keys = {"construction": construction, "facet": CONDITION, "level": "construction", "measure": "above_zero"}
-        learnt = rates[(rates[[*keys]] == pd.Series(keys)).all(axis=1) & rates["model"].isin(trained)]
-        for row in learnt.to_dict("records"):
-            if row["low"] > row["chance"]:
-                yield (
-                    f"{row['model']} learns the contrast from the words of other frames: {in_full(estimate_of(row))}. "
-                    "What is above chance there shows no knowledge of the construction."
-                )
 
     # ---- exports
 

@@ -11,15 +11,14 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import validate
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA, replacing
 from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.params import members_of
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
+from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.rates import rates_of
 from cxprobe.results.task import (
     Demand,
@@ -82,6 +81,7 @@ class PromptsTask(Task):
     params = PromptsStage
     title = "Prompts"
     steps = ("make", "score", "evaluate")
+    caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
 
     # ---- constructions

@@ -83,7 +83,7 @@ def generate_sentences(
 
     Args:
         name: The construction's folder, from which the seeds follow.
-        construction: The features and the start symbols; for a second pair, as `for_source` returns them.
+        construction: The features and the start symbols; for a second pair, as `Construction.for_source` returns them.
         grammars: One for each lexical half.
         per_label: Sentences per cell.
         seed: The project's seed.

@@ -33,7 +33,7 @@ class MadeSource(NamedTuple):
 
     Attributes:
         sentences: One row per sentence of the subsets.
-        rows: The rows of `DrawnSubsets`.
+        rows: The rows of `cxprobe.tasks.recognition.make.DrawnSubsets`.
         left_out: The features without a subset.
         counts: The numbers of sentences and rows, and of cells and features that were left out.
         reports: Name -> a table: the sizes of parts, the values that lack sentences, and why sentences were left out.

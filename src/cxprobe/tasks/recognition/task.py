@@ -17,12 +17,12 @@ from cxprobe.constructions.construction import (
 from cxprobe.constructions.sentences import ALL_SENTENCES, SPLITS
 from cxprobe.corpora.pattern import require_slots
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.labels.labels import PersonLabel
-from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
+from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.schema import cluster_lists
 from cxprobe.results.task import Demand, Task, read_demand
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
@@ -42,6 +42,10 @@ class RecognitionTask(Task):
     title = "Recognition"
     question = "form"
     steps = ("make", "embed", "probe", "tune")
+    caveat = (
+        "A probe may find words that go with the construction in place of its form: what a baseline without the order "
+        "of words, or a model with random weights, gets right as well shows no knowledge of it."
+    )
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
