@@ -7,7 +7,6 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.labels.estimates import human_agreement, load_ratings
 from cxprobe.models.params import Member
 from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import read_pair_answers
@@ -43,7 +42,6 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     if len(own) and score in CONTEXT_SCORES and (own["context"] == "").all():
         raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
     published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED] if len(own) else []
-    ratings = load_ratings(section.constructions)
     inside = folder_of(next(iter(made)))
 
     def responses(member: Member, folder: Path) -> pd.DataFrame | None:
@@ -72,8 +70,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         return ["pairs.score", "pairs.evaluate", "pairs.ask", of_source]
 
     def tables(rates: pd.DataFrame, _: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        people = human_agreement(ratings[ratings["kind"] == "pairs"])
-        return {"tables/beside_published": pairs_beside_published(rates, people, *published)} if published else {}
+        return {"tables/beside_published": pairs_beside_published(rates, *published)} if published else {}
 
     task = Evaluation(
         responses,

@@ -44,9 +44,8 @@ from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.checks import unknown_tokens
 from cxprobe.models.embedding import pool_texts, tokenise
-from cxprobe.models.params import Member, ModelSpec
+from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.models.terms import Bos, Dtype, SchemeName
 from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions
@@ -75,10 +74,10 @@ from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.preview import decided_by_baselines
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, PAIR_COLUMNS, with_units, without_gaps
 from cxprobe.tasks.pairs.survey import (
     SCORES_OF_SURVEY,
+    decided_by_baselines,
     simple_baselines,
     survey_pairs,
     survey_rates,

@@ -120,3 +120,10 @@ def test_only_evaluating_stages_have_metrics_and_further_numbers_in_git():
         ]
         kept = ["comparisons.csv"] * name.startswith("evaluate_")
         assert in_git == [f"results/{name}/{file}" for file in kept]
+
+
+def test_dvc_leaves_what_mining_has_found_so_that_a_new_construction_alone_is_mined():
+    [found] = [
+        out for out in definition("mine_sentences")["outs"] if "mine_sentences" in str(out) and "data" in str(out)
+    ]
+    assert [*found.values()] == [{"persist": True}]

@@ -12,7 +12,7 @@ import pytest
 from html_page import Page
 from mlflow.utils.search_utils import SearchUtils
 
-from conftest import ROOT, change_params, shrink, write_toy_files
+from conftest import ROOT, change_params, toy_params, write_toy_files
 from cxprobe.files.tables import write_table
 from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
@@ -42,16 +42,13 @@ def with_params(folder: Path, tasks: list[str], **sections):
     """Return parameters in which some tasks run, with changes to their sections."""
 
     def change(params: dict) -> None:
-        shrink(params)
         for task in TASKS:
             if task not in tasks:
                 lists = ("models", "llms", "constructions", "benchmarks")
                 params[task] |= {name: type(params[task][name])() for name in lists if name in params[task]}
             params[task] |= sections.get(task, {})
-        if "pairs" not in tasks:
-            params["pairs"]["probe"] = None
 
-    change_params(folder, PARAMS, change)
+    change_params(folder, toy_params(), change)
     return load_params()
 
 

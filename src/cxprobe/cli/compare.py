@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
-from cxprobe.cli.files import BosOption, Device, ModelNames, Precision, Revision, SchemeOption, read_pairs
-from cxprobe.cli.tables import print_table
+from cxprobe.cli.files import BosOption, Device, ModelNames, Precision, Revision, SchemeOption, print_table, read_pairs
 from cxprobe.errors import DataError
 from cxprobe.files.schema import SLUG_PATTERN, suggest
 

@@ -16,11 +16,10 @@ from torch import Tensor
 from cxprobe.errors import DataError, ModelError
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
-from cxprobe.models.logits import log_probabilities, logits_at
+from cxprobe.models.params import Scheme
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
-from cxprobe.models.terms import Scheme
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
-from cxprobe.models.trials import ids_of_trial, proven, read_plainly
+from cxprobe.models.trials import ids_of_trial, log_probabilities, logits_at, proven, read_plainly
 from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.models.answering import OnProgress, answer
 from cxprobe.models.causal import CausalLM, load_causal_lm
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.loading import is_masked, open_source
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import OnProgress, answer
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, write_token_scores
 
 
@@ -48,9 +48,8 @@ def measure_texts(
         folder: Where the files are written.
 
     Returns:
-        The number of distinct texts, the number of scores that their tokens have, the share of tokens that the model
-        does not know, and for a model in low precision the difference from float32. None if this process writes no
-        files.
+        The number of distinct texts, the number of scores that their tokens have, and the share of tokens that the
+        model does not know. None if this process writes no files.
 
     Raises:
         ModelError: See `MeasuredModel.check`.
@@ -59,11 +58,7 @@ def measure_texts(
             not finite.
     """
     described = model.described
-    checked = model.check(
-        [text for texts in portions for text in texts],
-        [item for texts in portions for item in texts.items()],
-        lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
-    )
+    checked = model.check([text for texts in portions for text in texts])
     schemes = len(how.schemes) if isinstance(described, MaskedLM) else 1
     tokens = model.answer(lambda: described.questions(portions, how), schemes * sum(map(len, portions)))
     if tokens is None:

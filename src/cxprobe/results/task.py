@@ -14,15 +14,13 @@ import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.labels.labels import PersonLabel
-from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
 from cxprobe.results.findings import Finding, Question, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.results.words import with_blanks
-from cxprobe.run.experiments import Experiments, load_experiments
+from cxprobe.run.record import Experiments, load_experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -146,12 +144,6 @@ class Task:
             faults: The faults that are found are added here.
         """
 
-    def labels_missing(
-        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-    ) -> Iterator[str]:
-        """Yield sentences on the labels that the task's section of params.yaml still needs."""
-        yield from ()
-
     def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
         """Write the prompts of others from their files of code; return each file that was written, and what it names.
 
@@ -159,25 +151,6 @@ class Task:
             PromptError: The files are not such, or there are such prompts already.
         """
         return {}
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield the items that people can judge about a construction, if there are any.
-
-        Args:
-            construction: The construction.
-            seed: The seed of random draws.
-        """
-        yield from ()
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the items of a construction, before anything has run.
-
-        Returns:
-            One row a kind of items and model: items, model, accuracy, low, high and n.
-        """
-        return pd.DataFrame()
 
     # ---- plans
 

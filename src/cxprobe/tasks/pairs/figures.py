@@ -7,10 +7,9 @@ from itertools import product
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.labels.estimates import human_agreement, load_ratings
 from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.dots import BEST_BASELINE, PEOPLE, curves, dots
+from cxprobe.results.dots import BEST_BASELINE, curves, dots
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
@@ -47,10 +46,6 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
     variants = own[(own["facet"] == "variant") & (own["source"] == "real") & (own["tests"] == "meaning")]
     whole = own[(own["facet"] == "") & (own["tests"] != "")]
     both = whole[whole.groupby("construction")["source"].transform("nunique") == 2]
-    ratings = load_ratings(section.constructions)
-    people = human_agreement(ratings[ratings["kind"] == "pairs"])
-    if len(people):
-        people = people.merge(variants[["construction", "row"]].drop_duplicates())
     seeing = {one.slug for one in members if not (one.is_baseline or one.is_mock)}
     seeing = seeing - {*earlier_checkpoints(series)} or {one.slug for one in members if one.is_mock}
     labels, score = {one.slug: one.label for one in members}, section.evaluate.score.replace("_", " ")
@@ -62,7 +57,6 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
         table = every[every["model"].isin(seeing)]
         if len(table):
             marks = {BEST_BASELINE: best_baseline(every, ["row", panels], members)}
-            marks |= {PEOPLE: people} if len(people) and name == "meaning_by_variant" else {}
             drawn = table.assign(model=table["model"].map(labels))
             figures[name] = dots(drawn, f"{title}, {score}", rows="row", colours="model", panels=panels, marks=marks)
     return figures | _along(rates, series, members, section.evaluate.score)

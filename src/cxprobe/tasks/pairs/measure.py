@@ -145,7 +145,7 @@ def pairs_shown_to(member: Member, sources: Sources) -> Sources:
     return shown
 
 
-def scoring_model(stage: Stage[PairsStage], member: Member) -> MeasuredModel | None:
+def scoring_model(stage: Stage[PairsStage], member: Member) -> MeasuredModel[MaskedLM | CausalLM] | None:
     """Return the model that scores texts; None for a rule, or for counts of words."""
     match member.spec:
         case ModelSpec():

@@ -8,8 +8,17 @@ import pandas as pd
 from cxprobe.constructions.people import People
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
-from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
-from cxprobe.models.terms import SchemeName
+from cxprobe.models.params import (
+    BaselineSpec,
+    Member,
+    NgramFeatures,
+    NgramModel,
+    PairClassifier,
+    Rule,
+    SchemeName,
+    UnigramModel,
+)
+from cxprobe.models.texts import token_table
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
@@ -18,9 +27,9 @@ from cxprobe.seeding import SEED
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
 from cxprobe.tasks.pairs.evaluate import FACETS, SUM, EvaluationConfig, decide_pairs, override, pair_responses
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
-from cxprobe.tasks.pairs.make import build_pairs, pair_table
+from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
+from cxprobe.tasks.pairs.measure import baseline_answers
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell
-from cxprobe.tasks.pairs.preview import decided_by_baselines
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, without_gaps
 
 SCORES_OF_SURVEY = ("per_token", SUM)
@@ -47,6 +56,19 @@ def simple_baselines(ngrams: Path) -> list[Member]:
         "bag-of-words": PairClassifier(kind="pair_classifier", folds=5, counts=words),
     }
     return [Member(slug, spec, slug) for slug, spec in specs.items()]
+
+
+def decided_by_baselines(
+    pairs: pd.DataFrame, members: Sequence[Member], how: EvaluationConfig, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
+    decided = {}
+    for member in members:
+        if member.is_baseline:
+            answers = baseline_answers(member, pairs_of(pairs), seed)
+            table = answers if isinstance(answers, pd.DataFrame) else token_table(answers)
+            decided[member.slug] = decide_pairs(pairs, table, how)
+    return decided
 
 
 def surveyed_constructions(constructions: Path) -> list[str]:

@@ -13,7 +13,6 @@ from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_made_table, read_table
 from cxprobe.files.writing import DATA
-from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
@@ -42,7 +41,6 @@ from cxprobe.tasks.pairs.frames import (
 )
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
-from cxprobe.tasks.pairs.rated import items_of_pairs
 from cxprobe.tasks.pairs.sources import (
     CONTRAST,
     CONTRASTS,
@@ -131,12 +129,6 @@ class PairsTask(Task):
         if items.contrasts:
             yield from _examples_of_contrasts(items.contrasts, items.people)
 
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the pairs of meaning and of form, see `cxprobe.tasks.pairs.preview`."""
-        from cxprobe.tasks.pairs.preview import baseline_rates
-
-        return pd.concat([pd.DataFrame(), *(baseline_rates(name, params) for name in self.items_in(construction))])
-
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
@@ -191,16 +183,6 @@ class PairsTask(Task):
             needed=section is None or bool(section.llms),
             named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
         )
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield pairs for people to judge: one per frame and condition, so that each frame has every noun type."""
-        if not pairs_file(construction).is_file():
-            return
-        people = load_people()
-        pairs = load_pairs(construction, people)
-        yield from items_of_pairs(render_pairs(construction, pairs, people, len(pairs.frames), seed))
 
     # ---- plans
 
