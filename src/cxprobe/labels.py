@@ -32,7 +32,7 @@ class Label(Closed):
     """
 
     kind: Literal["sequence", "sentence"]
-    """`sentence`, or `sequence` for all sentences with the same tags."""
+    """sentence, or sequence for all sentences with the same tags."""
     target: _Visible
     """The sentence's id, or the tags, joined by spaces."""
     label: Literal["positive", "negative", "unclear"]
@@ -61,7 +61,7 @@ def read_labels(path: Path) -> pd.DataFrame:
     cells = read_texts(path).reindex(columns=[*Label.model_fields], fill_value="")
     cells = cells.apply(lambda column: column.str.strip().str.replace(r"^'(?=[=+@-])", "", regex=True))
     cells["label"] = cells["label"].str.lower()  # spreadsheets write capitals by themselves
-    table = cells[(cells["label"] != "") | ~cells["kind"].isin(["", "sequence", "sentence"])]
+    table: pd.DataFrame = cells[(cells["label"] != "") | ~cells["kind"].isin(["", "sequence", "sentence"])]
     places = [f"{path}, line {row + 2}: " for row in table.index]
     faults = []
     for place, row, is_twice in zip(places, table.to_dict("records"), table.duplicated(_KEY), strict=True):
@@ -147,7 +147,7 @@ def agreement_of_people(sentences: pd.DataFrame, labels: pd.DataFrame) -> Iterat
     """
     others = labels["who"].str.startswith(PROGRAM) | labels["who"].str.endswith(DECIDES)
     said = pd.DataFrame(judgements(sentences, labels[~others]))
-    for one, other in combinations(sorted(said), 2):
+    for one, other in combinations(sorted(map(str, said)), 2):
         both = said[[one, other]].dropna()
         if len(both):
             is_defined = len(set(both.to_numpy().flat)) > 1  # else kappa is 0 / 0

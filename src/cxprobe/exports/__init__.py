@@ -26,7 +26,7 @@ from cxprobe.project.params import Params
 from cxprobe.results.params import task_members
 from cxprobe.results.schema import DRAW, RESPONSES, cluster_lists, evaluated
 from cxprobe.results.task import Task
-from cxprobe.run.provenance import begin
+from cxprobe.run.record import begin
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.registry import TASKS
 

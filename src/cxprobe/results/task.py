@@ -227,15 +227,6 @@ class Task:
         """
         return None
 
-    def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-        """Return questions for tools that compare several texts.
-
-        Returns:
-            One row per question (id, item, construction, kind, prompt, shots, examples, gold and question), and one row
-            per question and answer (id, answer and text).
-        """
-        return None
-
 
 def read_demand(
     models: Mapping[str, Model], stage: str, entries: Iterable[str], texts: Collection[str]
