@@ -17,18 +17,19 @@ from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.evaluate import (
     FACETS,
     KEPT,
+    PUBLISHED,
     EvaluationConfig,
     decide_pairs,
     further_rates,
     override,
     pair_responses,
+    pairs_beside_published,
     pairs_for,
     pool_pairs,
     question_of,
 )
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.replies import responses_of_replies
-from cxprobe.tasks.pairs.report import PUBLISHED, pairs_beside_published
 from cxprobe.tasks.pairs.sources import CONTRAST, MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
 
 
