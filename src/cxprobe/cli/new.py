@@ -1,6 +1,5 @@
-"""The commands that add to a project: ``cxprobe new construction`` or ``model``, and ``cxprobe import prompts``."""
+"""The command that adds to a project: ``cxprobe new construction`` or ``cxprobe new model``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -89,23 +88,3 @@ def _cost(slug: str, spec: "ModelSpec", *, is_masked: bool) -> str:
         tokens.append(sum(row.tokens * (row.tokens / row.texts if is_masked else 1) for row in rows))
     smaller = str(choice).replace("'", "")
     return f"Of all minimal pairs it reads some {tokens[0]:,.0f} tokens; with `{slug}: {smaller}` {tokens[1]:,.0f}"
-
-
-def import_(
-    kind: Annotated[Literal["prompts"], typer.Argument(help="prompts: those of a paper's authors.")],
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="Python files with a list `prompts`: about inference and about multiple choice."),
-    ],
-) -> None:
-    """Write the prompts of a paper's authors into prompts/verbatim.yaml, from files of code that are read and not run.
-
-    `prompts.make.wording: verbatim` asks by them. git ignores the file: the words are the authors'.
-    """
-    from cxprobe.tasks.registry import TASKS
-
-    del kind
-    for task in TASKS.values():
-        for path, names in task.import_prompts(files).items():
-            print(f"{path} has {', '.join(names)}")
-    print("Next: set prompts.make.wording to verbatim, name these prompts in prompts.make, and run `cxprobe check`")

@@ -150,14 +150,6 @@ class Task:
         """Yield sentences on the labels that the task's section of params.yaml still needs."""
         yield from ()
 
-    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
-        """Write the prompts of others from their files of code; return each file that was written, and what it names.
-
-        Raises:
-            PromptError: The files are not such, or there are such prompts already.
-        """
-        return {}
-
     # ---- people
 
     def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
