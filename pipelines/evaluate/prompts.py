@@ -38,7 +38,7 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         estimate=rates_beside_constant,
         override=lambda rates: beside_controls(rates, asked),
         tables=lambda rates, _responses: {
-            "tables/beside_published": prompts_beside_published(rates, members, score, stage.use)
+            "tables/beside_published": prompts_beside_published(rates, members, stage.use)
         },
     )
     return evaluate(stage, task)

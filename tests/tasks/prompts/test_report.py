@@ -34,7 +34,7 @@ def by_prompt(model: str, prompts: dict[str, float], source: str = "templatic", 
 
 
 def beside_published(*rows) -> pd.DataFrame:
-    return prompts_beside_published(rates(*rows), [*MEMBERS, LLAMA, GPT], "pmi", lambda path: ROOT / path)
+    return prompts_beside_published(rates(*rows), [*MEMBERS, LLAMA, GPT], lambda path: ROOT / path)
 
 
 def test_each_published_accuracy_has_a_row_with_that_of_the_same_model_in_the_same_setting():

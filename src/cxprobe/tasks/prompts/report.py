@@ -1,4 +1,4 @@
-"""Tables and figures of the rates of prompts beside published results."""
+"""The rates of prompts beside published ones, and their figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,17 +10,15 @@ from matplotlib.figure import Figure
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.models.params import Llm, Member
-from cxprobe.models.replies import REPLY
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots
 from cxprobe.results.rates import ALL
 from cxprobe.results.words import cell, with_blanks
-from cxprobe.tasks.prompts.evaluate import RULE, settings_in
+from cxprobe.tasks.prompts.evaluate import settings_in
 
 PUBLISHED = Path("published/prompts.yaml")
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
 _SETTING = ["set", "shots", "examples", "chain_of_thought"]
-_WHO = ["model", "asked"]
 
 
 class PublishedPrompts(Closed):
@@ -39,40 +37,30 @@ class PublishedPrompts(Closed):
     """Our name of a prompt, "" for all that are asked -> theirs of one with these contents."""
 
 
-def accuracies_by_setting(rates: pd.DataFrame, members: Sequence[Member], score: str) -> pd.DataFrame:
+def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracies of the facets setting and prompt, with the parts of their levels in columns.
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES`, of prompts.
-        members: The models.
-        score: The score that decides for models that are not prompted for replies.
 
     Returns:
-        The rates with accuracy and set (for value and source), asked (reply, rule or the score), prompt ("" where the
-        rate is over all prompts), shots, chain_of_thought, examples, and whether the set is_multiple choice.
+        The rates with accuracy and set (for value and source), prompt ("" where the rate is over all prompts), shots,
+        chain_of_thought, examples, and whether the set is_multiple choice.
     """
-    ways = {one.slug: REPLY if one.is_asked else RULE if one.is_baseline else score for one in members}
     accuracies = rates[rates["measure"] == "accuracy"].rename(columns={"value": "accuracy", "source": "set"})
     multiple = [REASONING, *accuracies.loc[accuracies["facet"] == "test", "set"].unique()]
     kept = accuracies[accuracies["facet"].isin(["setting", "prompt"])].reset_index(drop=True)
-    kept = kept.assign(asked=kept["model"].map(ways), is_multiple=kept["set"].isin(multiple))
-    return kept.join(settings_in(kept["level"]))
-
-
-def _best_prompts(by_prompt: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
-    ranked = by_prompt.sort_values("accuracy", ascending=False, kind="stable")
-    return ranked.drop_duplicates(list(group)).sort_index()
+    return kept.assign(is_multiple=kept["set"].isin(multiple)).join(settings_in(kept["level"]))
 
 
 def prompts_beside_published(
-    rates: pd.DataFrame, members: Sequence[Member], score: str, use: Callable[[Path], Path]
+    rates: pd.DataFrame, members: Sequence[Member], use: Callable[[Path], Path]
 ) -> pd.DataFrame:
     """Return a row for each published accuracy, with the one of this run by the same model in the same setting.
 
     Args:
         rates: See `accuracies_by_setting`.
-        members: Likewise. A model is a published one if the name by which it is asked ends in its name.
-        score: Likewise.
+        members: The models. One is a published model if the name by which it is asked ends in that model's name.
         use: Notes a file before it is read, and returns it.
 
     Returns:
@@ -95,7 +83,7 @@ def prompts_beside_published(
     )
     served = {one.slug: one.spec.name.lower() for one in members if isinstance(one.spec, Llm)}
     published_name = {slug: known for slug, name in served.items() for known in theirs["model"] if name.endswith(known)}
-    ours = accuracies_by_setting(rates, members, score)
+    ours = accuracies_by_setting(rates)
     ours = ours[ours["model"].isin(published_name)]
     sources = [[Path(source).stem for source in examples.split("+")] for examples in ours["examples"]]
     ours = ours.assign(
@@ -121,37 +109,47 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
 
     Args:
         rates: See `accuracies_by_setting`.
-        members: Likewise.
-        score: Likewise.
+        members: The models.
+        score: The score that decides for models that are not prompted for replies.
 
     Source:
         Scivetti et al. 2025, Figures 1 and 2.
     """
-    accuracies = accuracies_by_setting(rates, members, score)
-    is_baseline = accuracies["asked"] == RULE
+    accuracies = accuracies_by_setting(rates)
+    is_baseline = accuracies["model"].isin([one.slug for one in members if one.is_baseline])
     baselines = accuracies[is_baseline & (accuracies["facet"] == "setting")]
     of_construction = best_baseline(baselines, ["construction", "set"], members)
-    mocks, names = [one.slug for one in members if one.is_mock], {one.slug: one.label for one in members}
+    mocks = [one.slug for one in members if one.is_mock]
+    names = {one.slug: one.label if one.is_asked else f"{one.label}, {score}" for one in members}
     shown = accuracies[~is_baseline & (accuracies["facet"] == "prompt")]
     real = shown[~shown["model"].isin(mocks)]
     drawn = real if len(real) else shown
-    how = np.where(drawn["asked"] == REPLY, "", ", " + drawn["asked"])
-    drawn = drawn.assign(label=drawn["model"].map(names) + how + np.where(drawn["chain_of_thought"], ", reasoned", ""))
+    drawn = drawn.assign(label=drawn["model"].map(names) + np.where(drawn["chain_of_thought"], ", reasoned", ""))
     inference = drawn[~drawn["is_multiple"]]
     over_all = inference[inference["construction"] == ALL]
     figures = {}
     if len(over_all):
-        best = _best_prompts(over_all, [*_WHO, "set"])[[*_WHO, *_SETTING, "prompt"]]
+        ranked = over_all.sort_values("accuracy", ascending=False, kind="stable")
+        best = ranked.drop_duplicates(["model", "set"]).sort_index()[["model", *_SETTING, "prompt"]]
         by_construction = inference[inference["construction"] != ALL].merge(best)
         title = "Inference by construction, with each model's best prompt and examples"
-        figures["best_by_construction"] = _dots(
-            by_construction, title, rows="construction", panels="set", best=of_construction
+        marks = {CONSTANT: _constant(by_construction, ["set", "construction"]), BEST_BASELINE: of_construction}
+        figures["best_by_construction"] = dots(
+            by_construction, title, rows="construction", colours="label", panels="set", chance=None, marks=marks
         )
     tests = tests_by_prompt(rates, dict(zip(drawn["model"], drawn["label"], strict=True)))
     if len(tests):
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
-        figures["tests_by_prompt"] = _dots(tests, title, rows="row", panels="panel")
+        marks = {CONSTANT: _constant(tests, ["panel", "row"])}
+        figures["tests_by_prompt"] = dots(
+            tests, title, rows="row", colours="label", panels="panel", chance=None, marks=marks
+        )
     return figures
+
+
+def _constant(table: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
+    """Return the accuracy of the best constant answer (column chance) in each row and panel of a figure."""
+    return table.groupby(cells, sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
 
 
 def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
@@ -184,17 +182,3 @@ def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFr
         row=tests["test"].where(tests["answerable"] == "True", tests["test"] + " (C)"),
         panel=tests["prompt"] + sets,
     )
-
-
-def _dots(table: pd.DataFrame, title: str, *, rows: str, panels: str, best: pd.DataFrame | None = None) -> Figure:
-    """Draw accuracies with `dots`, and in each row and panel that of the best constant answer (column chance).
-
-    A best baseline whose rates do not depend on the rows, such as settings, is drawn in each.
-    """
-    if best is not None and rows not in best:
-        best = best.merge(table[[rows]].drop_duplicates(), how="cross")
-    constant = table.groupby([panels, rows], sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
-    marks = {CONSTANT: constant}
-    if best is not None:
-        marks[BEST_BASELINE] = best
-    return dots(table, title, rows=rows, colours="label", panels=panels, chance=None, marks=marks)
