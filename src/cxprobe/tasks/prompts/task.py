@@ -11,16 +11,13 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.faults import OTHER_GENDER, Fault, Keys, gender_of, normalised, repeated
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.labels.ratings import RatedItem
-from cxprobe.models.params import members_of
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
-from cxprobe.results.rates import ALL, rates_of
+from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.rates import ALL
 from cxprobe.results.task import (
     Demand,
     Example,
@@ -31,7 +28,6 @@ from cxprobe.results.task import (
     replied_demand,
 )
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.prompts.evaluate import RULE, evaluate_baseline, facets_of, prompt_responses, rates_beside_constant
 from cxprobe.tasks.prompts.items import (
     RELATIONS,
     TESTS_OF_REASONING,
@@ -39,20 +35,16 @@ from cxprobe.tasks.prompts.items import (
     InferenceItems,
     ReasoningFrame,
     load_items,
-    render_inferences,
-    render_reasonings,
 )
 from cxprobe.tasks.prompts.make import (
     build_choices,
     build_questions,
     check_sets,
-    item_table,
     load_material,
     material_files,
     questions_for,
 )
 from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.tasks.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.tasks.prompts.wording import (
     InferencePrompts,
     ReasoningPrompts,
@@ -91,6 +83,7 @@ class PromptsTask(Task):
     params = PromptsStage
     title = "Prompts"
     steps = ("make", "score", "evaluate")
+    caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
 
     # ---- constructions
@@ -110,24 +103,6 @@ class PromptsTask(Task):
                 others = ", ".join(option for key, option in answers.items() if key != answer)
                 kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
                 yield Example(kind, f"{text} {question}", answers[answer], others)
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on all items of items.yaml, drawn for questions or not."""
-        from cxprobe.tasks.prompts.measure import baseline_answers
-
-        if not self.items_in(construction):
-            return pd.DataFrame()
-        own = params.section(PromptsParams).make.model_copy(update={"sets": [*SETS], "files": {}})
-        items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
-        parts = []
-        for member in members_of(params.models, params.models):
-            if member.is_baseline and member.baseline.kind in self.params.baseline_kinds:
-                answers = baseline_answers(member.baseline, items, seed=params.seed)
-                responses = prompt_responses(evaluate_baseline(items, answers), RULE)
-                parts.append(responses.assign(task=self.name, model=member.slug))
-        of_items = [facet for facet in facets_of(RULE) if facet.name == "all_items"]
-        rates = rates_of(pd.concat(parts), of_items, rates_beside_constant).rename(columns={"value": "accuracy"})
-        return rates.assign(items=rates["source"].map(self.part_name))
 
     # ---- checks
 
@@ -157,18 +132,6 @@ class PromptsTask(Task):
         }
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield inferences and multiple choice."""
-        if not self.items_in(construction):
-            return
-        items = load_items(construction)
-        if items.inference:
-            yield from items_of_inferences(render_inferences(items, construction))
-        if items.reasoning:
-            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed))
 
     # ---- plans
 

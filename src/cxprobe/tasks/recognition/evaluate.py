@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from cxprobe.results.answers import other_where_wrong
 from cxprobe.results.rates import Facet
-from cxprobe.results.schema import DRAW, HALF, KEYS
+from cxprobe.results.schema import DRAW, HALF, KEYS, other_where_wrong
 from cxprobe.stats import LEVEL, credit, difference_by, rate_by
 
 FACETS = (

@@ -97,7 +97,8 @@ def balance(
 
     Args:
         sentences: The pool D: columns id, label, split, and one with the feature's name. Of generated sentences
-            these are the ones that were drawn for this feature (see `generate_sentences`).
+            these are the ones that were drawn for this feature, see
+            `cxprobe.tasks.recognition.sentences.generate_sentences`.
         feature: Name of the feature.
         sizes: n* of both parts, per value and label, and how often the training part is drawn, each time from all
             sentences of the lowest quarter.

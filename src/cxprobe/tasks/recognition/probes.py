@@ -24,7 +24,7 @@ def probe_source(
         rows: The subsets, as `cxprobe.tasks.recognition.make.read_subsets` returns them.
         features: The vectors of at least their texts.
         folder: The folder of the tables: those of `Predictions` by their names and, of a search over regularisation,
-            trials (`tune_subset`) and tuned (`best_settings`).
+            trials (``tune_subset``) and tuned (``best_settings``).
 
     Returns:
         The number of probes, and the counts of the search over regularisation.

@@ -1,6 +1,6 @@
 """The sentences and subsets of each source: generated from grammars, or mined and labelled by people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pandas as pd
@@ -14,11 +14,10 @@ from cxprobe.constructions.construction import (
 from cxprobe.constructions.sentences import SPLITS
 from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import read_table
-from cxprobe.labels.labels import PersonLabel, read_labels
-from cxprobe.results.params import ReportParams
+from cxprobe.labels import read_labels
 from cxprobe.run.stage import Stage
 from cxprobe.tasks.recognition.make import draw_subsets, part_sizes
-from cxprobe.tasks.recognition.params import MakeRecognition, RecognitionParams, RecognitionStage
+from cxprobe.tasks.recognition.params import RecognitionStage
 from cxprobe.tasks.recognition.sentences import (
     apply_labels,
     generate_sentences,
@@ -33,7 +32,7 @@ class MadeSource(NamedTuple):
 
     Attributes:
         sentences: One row per sentence of the subsets.
-        rows: The rows of `DrawnSubsets`.
+        rows: The rows of `cxprobe.tasks.recognition.make.DrawnSubsets`.
         left_out: The features without a subset.
         counts: The numbers of sentences and rows, and of cells and features that were left out.
         reports: Name -> a table: the sizes of parts, the values that lack sentences, and why sentences were left out.
@@ -67,7 +66,9 @@ def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSourc
         labels = read_labels(stage.use(folder / "labels.tsv"))
         mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
         labelled = apply_labels(mined, labels)
-        sentences, draws = _split(labelled.sentences, make, seed), None
+        how = make.labels
+        sentences = split_sequences(labelled.sentences, how.folds, seed, documents_apart=how.documents_apart)
+        draws = None
         if source == "construction_span":
             stage.use(folder / "pattern.yaml")
             require_slots(name)
@@ -81,21 +82,3 @@ def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSourc
     counts = {"made": len(sentences), "sentences": len(used), "rows": len(rows)}
     counts |= {"cells_dropped": len(dropped), "features_left_out": len(left_out)}
     return MadeSource(used, rows, left_out, counts, reports | {"parts": part_sizes(rows), "dropped": dropped})
-
-
-def subsets_of_labels(
-    name: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-) -> pd.DataFrame:
-    """Return the test part of the subsets that mined sentences have with these labels: feature, value, label, id.
-
-    Raises:
-        DataError: The labels do not suffice for a probe; see `split_sequences` and `draw_subsets`.
-    """
-    make, features = params.section(RecognitionParams).make, load_construction(name).features
-    sentences = _split(apply_labels(mined, labels).sentences, make, params.seed)
-    rows = draw_subsets(sentences, None, features, make.mined, params.seed, f"{name}, mined").rows
-    return rows[rows["split"] == "test"]
-
-
-def _split(labelled: pd.DataFrame, make: MakeRecognition, seed: int) -> pd.DataFrame:
-    return split_sequences(labelled, make.labels.folds, seed, documents_apart=make.labels.documents_apart)

@@ -32,7 +32,7 @@ def tune_subsets(
     Args:
         params: The parameters; a search is asked for.
         place: The model, the construction, and the source of its sentences.
-        subsets: Feature -> its rows, of those that `read_subsets` returns.
+        subsets: Feature -> its rows, of those that `cxprobe.tasks.recognition.make.read_subsets` returns.
         features: The vectors of at least their texts.
         kept: The folder in which searches are kept for later runs.
     """
@@ -68,7 +68,8 @@ def tune_subset(
     finished search is kept for later runs.
 
     Args:
-        rows: Those of one feature, of what `read_subsets` returns; see `can_be_searched`.
+        rows: Those of one feature, of what `cxprobe.tasks.recognition.make.read_subsets` returns, see
+            `can_be_searched`.
         features: The vectors of at least its texts; the ids are the texts.
         settings: The space, the trials and the folds; sentences of one template stay in one fold, and there are fewer
             folds where a label has fewer templates.
