@@ -43,7 +43,7 @@ def write_imports(folder: Path, params: dict[str, Any]) -> None:
     examples = {path for shots in make["shots"] for path in shots["sources"] if "/" in path}
     asked = [one for one in make["files"].values() if isinstance(one, str)]
     others = [one for one in make["files"].values() if not isinstance(one, str)]
-    reasoning = [path for one in others for path in (*one["constructions"].values(), one["rows"]) if path]
+    reasoning = [path for one in others for path in one.values()]
     texts = {path: _inferences(Path(path), constructions, 3) for path in examples}
     texts |= {path: _inferences(Path(path), constructions, 1) for path in asked}
     texts |= {path: PLAIN.replace("\t", _between(path)) for path in reasoning}

@@ -51,7 +51,7 @@ def _begin(
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Models": (compare.compare, files.score),
-    "A project": (init.init, new.new, init.preset, check.check, new.import_),
+    "A project": (init.init, new.new, init.preset, check.check),
     "Labels": (labels.label,),
     "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }

@@ -1,4 +1,4 @@
-"""The commands that add to a project: ``cxprobe new construction`` or ``model``, and ``cxprobe import prompts``."""
+"""The command that adds to a project: ``cxprobe new construction`` or ``cxprobe new model``."""
 
 import re
 from pathlib import Path
@@ -108,23 +108,3 @@ def add_construction(name: str) -> Path:
         text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", title)
         write_bytes(text.encode(), folder / file.relative_to(SCAFFOLD))
     return folder
-
-
-def import_(
-    kind: Annotated[Literal["prompts"], typer.Argument(help="prompts: those of a paper's authors.")],
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="Python files with a list `prompts`: about inference and about multiple choice."),
-    ],
-) -> None:
-    """Write the prompts of a paper's authors into prompts/verbatim.yaml, from files of code that are read and not run.
-
-    `prompts.make.wording: verbatim` asks by them. git ignores the file: the words are the authors'.
-    """
-    from cxprobe.tasks.registry import TASKS
-
-    del kind
-    for task in TASKS.values():
-        for path, names in task.import_prompts(files).items():
-            print(f"{path} has {', '.join(names)}")
-    print("Next: set prompts.make.wording to verbatim, name these prompts in prompts.make, and run `cxprobe check`")

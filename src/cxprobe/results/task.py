@@ -144,14 +144,6 @@ class Task:
             faults: The faults that are found are added here.
         """
 
-    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
-        """Write the prompts of others from their files of code; return each file that was written, and what it names.
-
-        Raises:
-            PromptError: The files are not such, or there are such prompts already.
-        """
-        return {}
-
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:

@@ -94,10 +94,10 @@ VERDICTS: Mapping[str, Verdict] = {
     ),
     "no_control": Verdict(
         "untold",
-        "cannot be told by single pairs",
-        "of meaning, by single pairs: they have no control of what decides besides the meaning, such as a liking for a "
-        "name; verdicts on meaning rest on contrasts",
-        "It cannot be told by single pairs whether {model} {does}: it is right {rate}.",
+        "cannot be told without a control",
+        "of meaning, by single pairs or by how likely answers to questions are: neither has a control of what decides "
+        "besides the meaning, such as a liking for a name; verdicts on meaning rest on contrasts",
+        "It cannot be told without a control whether {model} {does}: it is right {rate}.",
     ),
     "no_difference": Verdict(
         "untold",
