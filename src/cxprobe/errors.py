@@ -13,7 +13,6 @@ EXTRAS = {
         *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),
-    "wuggy": ("wuggy",),
 }
 
 

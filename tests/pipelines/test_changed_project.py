@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from whole_project import change, stages_that_ran
 
-from conftest import run, save_toy_tagger
+from conftest import run
 from cxprobe.files.tables import read_table
 
 pytestmark = pytest.mark.pipeline
@@ -97,32 +96,6 @@ def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
 
 def models_reported(folder: Path) -> list[str]:
     return sorted(set(read_table(folder / "results/evaluate_recognition/rates.csv")["model"]))
-
-
-def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(project):
-    pattern = project / "constructions/toy/pattern.yaml"
-    tokens, slot = "tokens: [{LOWER: the}, {TAG: JJ}]", "dependencies: [{RIGHT_ID: half-1, RIGHT_ATTRS: {TAG: JJ}}]"
-
-    def mark_too(params):
-        params["recognition"]["models"] = {"one": {}, "by-form": {}}
-        params["recognition"]["constructions"]["toy"] = ["mined", "construction_span"]
-        params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
-
-    change(project, mark_too)
-    refused = run(project, "dvc", "repro", "make_recognition", check=False)
-    assert refused.returncode
-    assert (
-        "toy/pattern.yaml: not every form fills a slot of construction.yaml (half-1" in refused.stdout + refused.stderr
-    )
-    pattern.write_text(pattern.read_text().replace(tokens, slot))
-    save_toy_tagger(project / "models/parser/en_ewt_cxprobe", parses=True)
-    ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_recognition").stdout)
-    assert {"mine_sentences@toys", "make_recognition", "measure_recognition@one", "evaluate_recognition"} <= set(ran)
-    made = {source: project / "data/make_recognition/toy" / source for source in ("mined", "construction_span")}
-    mined, marked = (read_table(folder / "sentences.parquet") for folder in made.values())
-    pd.testing.assert_frame_equal(mined, marked.drop(columns=["start", "end"]))
-    summary = read_table(project / "results/evaluate_recognition/rates.csv")
-    assert {*zip(summary["source"], summary["model"], strict=True)} >= {("mined", "one"), ("construction_span", "one")}
 
 
 def test_a_line_without_models_makes_and_measures_nothing(project):

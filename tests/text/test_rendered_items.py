@@ -56,7 +56,8 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
             update={content.tests: len(content.frames)}
         )
         for format_ in (PAPER_FORMAT, *content.formats):
-            changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": "random", "format": format_}
+            number = len(content.frames)
+            changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": number, "format": format_}
             settings = params.pairs.make.model_copy(update=changed)
             table = build_pairs(name, content, people, settings, params.seed).pairs
             texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]

@@ -30,7 +30,7 @@ from cxprobe.project.folder import require_construction
 from cxprobe.project.params import Params
 from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.members import task_members
-from cxprobe.results.schema import DRAW, RESPONSES, evaluated
+from cxprobe.results.schema import RESPONSES, evaluated
 from cxprobe.results.task import Task
 from cxprobe.run.provenance import begin
 from cxprobe.stats import CLUSTER
@@ -312,7 +312,7 @@ def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.Data
             continue
         table = read_made_table(evaluated(name) / "responses.parquet")
         states = {member.slug: member.state for member in members}
-        facets = table.loc[:, [not str(column).startswith((CLUSTER, DRAW)) for column in table]]
+        facets = table.loc[:, [not str(column).startswith(CLUSTER) for column in table]]
         named = facets.assign(weights=table["model"].map(states), clusters=cluster_lists(table))
         tables.append(named[named["weights"].notna()])
     if not tables:
