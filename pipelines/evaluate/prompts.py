@@ -7,7 +7,7 @@ import pandas as pd
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.evaluate import Evaluation, evaluate
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.prompts.evaluate import (

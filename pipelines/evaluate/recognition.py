@@ -10,7 +10,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation, evaluate
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.runs import RunExtras
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.recognition.evaluate import (

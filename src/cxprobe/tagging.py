@@ -81,7 +81,7 @@ def open_tagger(name: str, sha256: str | None) -> Tagger:
 
     Args:
         name: An installed package, or a folder.
-        sha256: That of what `sha256sum` prints for all its files, one line each in the order of their paths in the
+        sha256: That of what ``sha256sum`` prints for all its files, one line each in the order of their paths in the
             folder; None for any.
 
     Raises:

@@ -20,7 +20,7 @@ OF_PAPERS = {"weissweiler2022", "scivetti2025", "oba2026"}  # checked by tests/d
 MEASURING = {
     "recognition": {"measure": "models"},
     "scenarios": {"measure": "models"},
-    "pairs": {"measure": "models", "ask": "llms", "probe": "probe_models"},
+    "pairs": {"measure": "models", "ask": "llms"},
     "prompts": {"measure": "models", "ask": "llms"},
     "interventions": {"measure": "models"},
 }

@@ -99,14 +99,10 @@ def cut_down(params: dict[str, Any]) -> None:
         "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
         "contrasts": {"held_out": 2, "shuffled": 1},
         "pseudowords": 1,
-        "format": "paper",
     }
     if pairs["ask"]:
         pairs["ask"]["pairs_per_construction"] = 1
     pairs["constructions"] = [name for name in pairs["constructions"] if name not in ALIKE]
-    if pairs["probe"]:
-        own = [name for name in pairs["probe"]["constructions"] if name not in ALIKE]
-        pairs["probe"] |= {"folds": 2, "constructions": own}
     params["interventions"]["make"] |= {"train": 8, "test": 8}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
     shots = prompts["make"]["shots"]

@@ -52,7 +52,7 @@ def _begin(
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Models": (compare.compare, files.score),
     "A project": (init.init, new.new, init.preset, check.check, new.import_),
-    "People's judgements": (labels.label, labels.rate),
+    "Labels": (labels.label,),
     "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }
 # All others are about the project in whose folder they are called; `check` looks whether it needs one.

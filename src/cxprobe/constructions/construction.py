@@ -60,7 +60,7 @@ class Distance(Closed):
 
 
 # Features are columns and metrics, so a feature must not have the name of another column or metric.
-_OF_SENTENCES = "construction end id item label model slots source start tags text url"
+_OF_SENTENCES = "construction end id item label matched model slots source start tags text url"
 _OF_SUBSETS = f"all feature split value words {ALL_SENTENCES}"
 _OF_PREDICTIONS = "control credit layer margin probability score seed"
 _OF_RATES = "accuracy high highest low n rate tie_rate ties"

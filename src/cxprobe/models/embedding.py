@@ -14,10 +14,9 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.files.arrays import DenseVectors, write_features
-from cxprobe.models.answering import answer
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
-from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.models.store import Answers, Batch, answer, key_of, token_budget_batches
 from cxprobe.models.texts import encode_inputs
 from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind
@@ -117,11 +116,7 @@ def embed_texts(
     encoder = model.described
     tokens = {name: tokenise(encoder, texts) for name, texts in portions.items()}
     sentences = list(chain.from_iterable(tokens.values()))
-    checked = model.check(
-        list(chain.from_iterable(portions.values())),
-        sentences,
-        lambda loaded, sample: pool_texts(loaded, sample, token_budget),
-    )
+    checked = model.check(list(chain.from_iterable(portions.values())))
 
     def write(name: str, blocks: Iterable[DenseVectors]) -> None:
         write_features(blocks, list(portions[name]), folder / name)

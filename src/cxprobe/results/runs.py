@@ -9,7 +9,6 @@ import pandas as pd
 
 from cxprobe.models.params import Series
 from cxprobe.results.findings import PLACE, QUESTIONS, Baseline, Finding, Question, estimate_of, lead_findings
-from cxprobe.results.members import EvaluatedModels
 from cxprobe.results.overview import Mark, draw, overview
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import MEASURES
@@ -18,7 +17,7 @@ from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
 
 if TYPE_CHECKING:
-    from cxprobe.results.evaluate import Evaluation
+    from cxprobe.results.evaluate import EvaluatedModels, Evaluation
 
 MOST_CURVES = 20  # of a run
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
@@ -82,7 +81,7 @@ class RunExtras:
 
 
 def runs_of(
-    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: EvaluatedModels
+    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: "EvaluatedModels"
 ) -> Iterator[EvaluatedRun]:
     """Yield a run for each model, construction and source that has a rate which decides.
 

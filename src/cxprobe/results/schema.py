@@ -7,7 +7,7 @@ measure over a group of responses, with its interval, beside chance, the best ba
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -181,3 +181,24 @@ def _check(table: pd.DataFrame, columns: Mapping[str, str], unknown: Sequence[ob
                 f"{path}: {name} of {where} is {row['value']}, and the {measure.unit} is from {measure.least} to "
                 f"{measure.greatest}"
             )
+
+
+def cluster_lists(table: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the clusters of each row, a list of "name=value", of the columns that begin with ``cluster_``.
+
+    Where several tables were joined, a row without a cluster of some kind has its own id there, or nothing: it is left
+    out.
+    """
+    clusters = table[cluster_columns(table)]
+    names = clusters.columns.str.removeprefix(CLUSTER)
+    ids = table["id"] if "id" in table else table["item"]
+    lists = []
+    for id_, values in zip(ids, clusters.to_numpy().tolist(), strict=True):
+        named = zip(names, values, strict=True)
+        lists.append([f"{name}={value}" for name, value in named if isinstance(value, str) and value != id_])
+    return pd.Series(lists, index=table.index, dtype=object)
+
+
+def other_where_wrong(correct: "pd.Series[Any]", right: "pd.Series[Any]", wrong: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return the right answer where the decision is right, the wrong one where it is wrong, and nothing for a tie."""
+    return right.where(correct == 1, wrong.where(correct == 0, ""))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.tasks.pairs.contrast_rates import contrast_rows
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
+from cxprobe.tasks.pairs.evaluate import contrast_rows
 from cxprobe.tasks.pairs.params import Contrasts
 
 WANTED = Contrasts(held_out=40, shuffled=1)

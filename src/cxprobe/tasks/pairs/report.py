@@ -4,18 +4,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from cxprobe.results.dots import PEOPLE
 from cxprobe.results.rates import ALL
 from cxprobe.results.words import cell
 
 MEANING = "all pairs of meaning"
+PEOPLE = "people (majority)"  # whose published answers stand among the models
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
 
 
-def pairs_beside_published(
-    rates: pd.DataFrame, own_people: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame
-) -> pd.DataFrame:
+def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
     """Return one table of accuracies by construction, published ones below those of this run.
 
     The published numbers are about the paper's own items, which differ from this project's: they show what is usual,
@@ -24,8 +22,6 @@ def pairs_beside_published(
     Args:
         rates: Columns of `cxprobe.results.schema.RATES`; those of the facet origin are shown, which are of the
             published design alone.
-        own_people: The ratings by people of this project's items (`cxprobe.labels.estimates`), by construction; empty
-            where nobody has rated them.
         objectives: As published: model, data (what it was trained on) and score, a rate over all items.
         people: As published: construction ("overall" for all), items, and majority_percent, how often the majority of
             the people asked chose the right member.
@@ -35,8 +31,7 @@ def pairs_beside_published(
         reading, in which what was not published is an empty text.
     """
     ours = rates[rates["facet"] == "origin"].replace({"construction": {ALL: MEANING}})
-    ours = ours.rename(columns={"value": "accuracy"})
-    run = pd.concat([ours, own_people.assign(model=PEOPLE)], ignore_index=True).assign(source="this run")
+    run = ours.rename(columns={"value": "accuracy"}).assign(source="this run")
     run["accuracy"] = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
     models = objectives.assign(construction=MEANING, n="", source=SOURCE)
     models["accuracy"] = (100 * models["score"]).map("{:.1f}".format)

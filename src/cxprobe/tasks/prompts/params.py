@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import AfterValidator, Discriminator, Field, NonNegativeInt, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
-from cxprobe.models.params import RuleOfPrompts
-from cxprobe.models.terms import SchemeName
+from cxprobe.models.params import RuleOfPrompts, SchemeName
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]

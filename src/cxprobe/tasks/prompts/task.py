@@ -11,16 +11,12 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import validate
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA, replacing
-from cxprobe.labels.ratings import RatedItem
-from cxprobe.models.params import members_of
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
-from cxprobe.results.rates import rates_of
+from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.task import (
     Demand,
     Example,
@@ -32,27 +28,22 @@ from cxprobe.results.task import (
 )
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.prompts.checks import lint_items, lint_premises
-from cxprobe.tasks.prompts.evaluate import RULE, evaluate_baseline, facets_of, prompt_responses, rates_beside_constant
 from cxprobe.tasks.prompts.items import (
     RELATIONS,
     TESTS_OF_REASONING,
     ConstructionItems,
     InferenceItems,
     load_items,
-    render_inferences,
-    render_reasonings,
 )
 from cxprobe.tasks.prompts.make import (
     build_choices,
     build_questions,
     check_sets,
-    item_table,
     load_material,
     material_files,
     questions_for,
 )
 from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.tasks.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.tasks.prompts.wording import (
     VERBATIM,
     InferencePrompts,
@@ -82,6 +73,7 @@ class PromptsTask(Task):
     params = PromptsStage
     title = "Prompts"
     steps = ("make", "score", "evaluate")
+    caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
 
     # ---- constructions
@@ -101,24 +93,6 @@ class PromptsTask(Task):
                 others = ", ".join(option for key, option in answers.items() if key != answer)
                 kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
                 yield Example(kind, f"{text} {question}", answers[answer], others)
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on all items of items.yaml, drawn for questions or not."""
-        from cxprobe.tasks.prompts.measure import baseline_answers
-
-        if not self.items_in(construction):
-            return pd.DataFrame()
-        own = params.section(PromptsParams).make.model_copy(update={"sets": [*SETS], "files": {}})
-        items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
-        parts = []
-        for member in members_of(params.models, params.models):
-            if member.is_baseline and member.baseline.kind in self.params.baseline_kinds:
-                answers = baseline_answers(member.baseline, items, seed=params.seed)
-                responses = prompt_responses(evaluate_baseline(items, answers), RULE)
-                parts.append(responses.assign(task=self.name, model=member.slug))
-        of_items = [facet for facet in facets_of(RULE) if facet.name == "all_items"]
-        rates = rates_of(pd.concat(parts), of_items, rates_beside_constant).rename(columns={"value": "accuracy"})
-        return rates.assign(items=rates["source"].map(self.part_name))
 
     # ---- checks
 
@@ -164,18 +138,6 @@ class PromptsTask(Task):
         }
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield inferences and multiple choice."""
-        if not self.items_in(construction):
-            return
-        items = load_items(construction)
-        if items.inference:
-            yield from items_of_inferences(render_inferences(items, construction))
-        if items.reasoning:
-            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed))
 
     # ---- plans
 

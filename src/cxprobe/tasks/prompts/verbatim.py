@@ -34,7 +34,7 @@ def verbatim_prompts(files: Sequence[Path]) -> dict[str, Any]:
 
     A file whose prompts have a place for the item, {}, is about multiple choice. The first four prompts are paper-1 to
     paper-4; each other one re-phrases the one of these that it is most alike, as paper-3-rephrased-1. One that asks for
-    reasoning "step by step" becomes `Prompt.reasoned` of the prompt that it is most alike. Those without the answers
+    reasoning "step by step" becomes ``reasoned`` of the prompt that it is most alike. Those without the answers
     (0 to 2, or A, B and C) are left out: they ask for an answer in the model's own words.
 
     Raises:

@@ -1,6 +1,6 @@
 """The sentences of each source, and their subsets: for each feature one that is balanced, in two parts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,12 +15,11 @@ from cxprobe.constructions.construction import (
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Split
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.labels.labels import PersonLabel, read_labels
-from cxprobe.results.params import ReportParams
+from cxprobe.labels import read_labels
 from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.recognition.params import MakeRecognition, RecognitionParams, RecognitionStage, Subsets
+from cxprobe.tasks.recognition.params import RecognitionStage, Subsets
 from cxprobe.tasks.recognition.sentences import (
     NOT_FILLED,
     apply_labels,
@@ -66,7 +65,9 @@ def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSourc
         labels = read_labels(stage.use(folder / "labels.tsv"))
         mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
         labelled = apply_labels(mined, labels)
-        sentences, draws = _split(labelled.sentences, make, seed), None
+        how = make.labels
+        sentences = split_sequences(labelled.sentences, how.folds, seed, documents_apart=how.documents_apart)
+        draws = None
         reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
         reports = {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
     else:
@@ -82,24 +83,6 @@ def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSourc
     counts = {"made": len(sentences), "sentences": len(used), "rows": len(rows)}
     counts |= {"cells_dropped": len(dropped), "features_left_out": len(left_out)}
     return MadeSource(used, rows, left_out, counts, reports | {"parts": part_sizes(rows), "dropped": dropped})
-
-
-def subsets_of_labels(
-    name: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-) -> pd.DataFrame:
-    """Return the test part of the subsets that mined sentences have with these labels: feature, value, label, id.
-
-    Raises:
-        DataError: The labels do not suffice for a probe; see `split_sequences` and `draw_subsets`.
-    """
-    make, features = params.section(RecognitionParams).make, load_construction(name).features
-    sentences = _split(apply_labels(mined, labels).sentences, make, params.seed)
-    rows = draw_subsets(sentences, None, features, make.mined, params.seed, f"{name}, mined").rows
-    return rows[rows["split"] == "test"]
-
-
-def _split(labelled: pd.DataFrame, make: MakeRecognition, seed: int) -> pd.DataFrame:
-    return split_sequences(labelled, make.labels.folds, seed, documents_apart=make.labels.documents_apart)
 
 
 class DrawnSubsets(NamedTuple):
@@ -170,7 +153,8 @@ def balance(
 
     Args:
         sentences: The pool D: columns id, label, split, and one with the feature's name. Of generated sentences
-            these are the ones that were drawn for this feature (see `generate_sentences`).
+            these are the ones that were drawn for this feature, see
+            `cxprobe.tasks.recognition.sentences.generate_sentences`.
         feature: Name of the feature.
         sizes: n* of both parts, per value and label.
         seed: The project's seed.

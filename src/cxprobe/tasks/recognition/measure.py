@@ -51,7 +51,7 @@ def is_positive(sentences: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 class Predictions(NamedTuple):
-    """The predictions of a subset; `probability` is always that of "positive".
+    """The predictions of a subset; ``probability`` is always that of "positive".
 
     Attributes:
         probes: One row a test sentence and layer: the test part's columns, layer, probability.
@@ -79,7 +79,7 @@ def recognise(
     """Train the probes and the controls on a subset's training part and predict the labels of its test part.
 
     Args:
-        subset: The rows of one feature, of those that `read_subsets` returns.
+        subset: The rows of one feature, of those that `cxprobe.tasks.recognition.make.read_subsets` returns.
         features: The vectors of at least its texts; the ids are the texts.
         regularisation: One for each layer; the controls have that of their layer.
         settings: What is computed beside the probes.

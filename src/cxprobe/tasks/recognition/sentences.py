@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
 from cxprobe.errors import ConstructionError, DataError
-from cxprobe.labels.labels import PersonLabel, in_force, judgements_on
+from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
@@ -84,7 +84,7 @@ def generate_sentences(
 
     Args:
         name: The construction's folder, from which the seeds follow.
-        construction: The features and the start symbols; for a second pair, as `for_source` returns them.
+        construction: The features and the start symbols; for a second pair, as `Construction.for_source` returns them.
         grammars: One for each lexical half.
         per_label: Sentences per cell.
         seed: The project's seed.
@@ -191,27 +191,26 @@ class Labelled(NamedTuple):
     unused: int
 
 
-def apply_labels(sentences: pd.DataFrame, labels: Sequence[PersonLabel]) -> Labelled:
-    """Give each sentence its label. A person's label of a sentence replaces the same person's label of its sequence.
+def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> Labelled:
+    """Give each sentence its label, see `cxprobe.labels.judgements`.
 
-    A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
-    A decision (see `in_force`) replaces the labels of all people.
+    A sentence that is called differently, or unclear by somebody, gets no label: there is no majority vote.
 
     Args:
         sentences: Columns id and tags, and any others.
-        labels: The labels of all people.
+        labels: The labels of all, with the columns of `cxprobe.labels.Label`.
     """
-    judged, outcomes = in_force(labels), list[str]()
-    for id_, tags in sentences[["id", "tags"]].to_numpy():
-        judgements = set(judgements_on(id_, tags, judged).values())
-        outcomes.append("conflict" if len(judgements) > 1 else next(iter(judgements), "not labelled"))
+    outcomes = []
+    for said in judgements(sentences, labels):
+        different = set(said.values())
+        outcomes.append("conflict" if len(different) > 1 else next(iter(different), "not labelled"))
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
     known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
     return Labelled(
         table[kept].reset_index(drop=True),
         {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
-        sum((label.kind, label.target) not in known for label in labels),
+        sum(target not in known for target in zip(labels["kind"], labels["target"], strict=True)),
     )
 
 
@@ -219,7 +218,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
     """Divide the sentences into a training and a test part that have no sequence of tags in common.
 
     Args:
-        labelled: Columns id, text, url, start, end, tags, slots, label, and the features.
+        labelled: Columns id, text, url, start, end, tags, slots, matched, label, and the features.
         folds: Number of folds into which the sequences are divided, similar in size and labels; the first is the test
             part.
         seed: The project's seed.
@@ -266,7 +265,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
             f"recognition.make.labels.folds = {folds} each label needs at least {folds}: label more (`cxprobe label`), "
             "or mine a larger corpus"
         )
-    features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "label"])
+    features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "matched", "label"])
     return pd.DataFrame(
         {
             **ordered[["id", "text", "label"]],

@@ -26,7 +26,7 @@ def tune_subsets(
     Args:
         params: The parameters; a search is asked for.
         place: The model, the construction, and the source of its sentences.
-        subsets: Feature -> its rows, of those that `read_subsets` returns.
+        subsets: Feature -> its rows, of those that `cxprobe.tasks.recognition.make.read_subsets` returns.
         features: The vectors of at least their texts.
     """
     settings, name = cast(Tune, params.recognition.tune), ", ".join(place)
@@ -50,7 +50,7 @@ def tune_subset(
     Layers are searched in parallel, and each has a seed of its own: the result does not depend on the number of jobs.
 
     Args:
-        train: The training part of one feature, of the rows that `read_subsets` returns.
+        train: The training part of one feature, of the rows that `cxprobe.tasks.recognition.make.read_subsets` returns.
         features: The vectors of at least its texts; the ids are the texts.
         settings: The space, the trials and the folds; sentences of one template stay in one fold, and there are fewer
             folds where a label has fewer templates.
