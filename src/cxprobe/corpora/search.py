@@ -30,9 +30,10 @@ _SIDES = {".": "+", ".*": "++", ";": "-", ";*": "--"}  # of operators that are a
 
 
 class Match(NamedTuple):
-    """A place of a part: the part's key, its first token, the one behind its last, and the words of a tree by name."""
+    """A place of a part: the part's key, the tokens, the first, the one behind the last, and the tree's names."""
 
     part: int
+    tokens: Sequence[int]
     start: int
     end: int
     names: Mapping[str, int] = MappingProxyType({})
@@ -133,7 +134,9 @@ class Matchers:
                 places[self.nlp.vocab.strings[key]].append(position)
             for part, nodes in self._trees:
                 trees = find_trees(doc, nodes, [places[repr(node.RIGHT_ATTRS)] for node in nodes])
-                matches += [Match(part, min(tree.values()), max(tree.values()) + 1, tree) for tree in trees]
+                for tree in trees:
+                    tokens = sorted(tree.values())
+                    matches.append(Match(part, tokens, tokens[0], tokens[-1] + 1, tree))
         first = self._first(matches)
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
@@ -148,7 +151,7 @@ class Matchers:
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
-        return [Match(self._keys[key], start, end) for key, start, end in spans]
+        return [Match(self._keys[key], range(start, end), start, end) for key, start, end in spans]
 
     def _first(self, matches: list[Match]) -> list[Match]:
         """Return the earliest matches of all parts, each after the end of the one before, or nothing."""
