@@ -37,7 +37,6 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
             items=of_construction.pairs["item"].nunique(),
             cells_not_filled=of_construction.cells_not_filled,
             pseudowords=len(of_construction.pseudowords),
-            pseudowords_random=int((of_construction.pseudowords["source"] == "random").sum()),
         )
     for name, content in contrasts.items():
         pairs = contrast_pairs(name, content, people, section.make.contrasts, seed)

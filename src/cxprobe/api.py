@@ -692,7 +692,7 @@ def minimal_pairs(
     construction: str,
     *,
     pairs_per_condition: int = 300,
-    pseudowords: Literal["wuggy", "random"] | None = None,
+    pseudowords: int | None = None,
     seed: int = SEED,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
@@ -702,7 +702,7 @@ def minimal_pairs(
         construction: One of ``list_constructions(having="pairs")``; with "-form" behind it for the pairs of form of a
             construction that has pairs of meaning too.
         pairs_per_condition: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
-        pseudowords: What replaces content words in a second set of pairs; None for no such set.
+        pseudowords: The same with pseudowords in the place of content words; None for no such pairs.
         seed: Of the draw; the same seed gives the same pairs.
         folder: The folder of all constructions; None for those that cxprobe carries.
 
@@ -713,7 +713,6 @@ def minimal_pairs(
 
     Raises:
         ConstructionError: There is no such construction, or it has no pairs.
-        DataError: ``pseudowords`` is none of these.
 
     Source:
         Oba & Sugawara 2026, §3.
@@ -724,8 +723,6 @@ def minimal_pairs(
         >>> cxprobe.load("mini-clm").compare(table).accuracy.n == len(table)
         True
     """
-    if pseudowords is not None:
-        _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     known = list_constructions(constructions, having="pairs")
     if construction not in known:

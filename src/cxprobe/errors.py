@@ -13,7 +13,6 @@ EXTRAS = {
         *("mlflow", "optuna", "spacy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),
-    "wuggy": ("wuggy",),
 }
 
 

@@ -88,12 +88,6 @@ def test_sentences_and_scenarios_are_counted_as_they_were_made(folder):
     recognition = Path("data/make_recognition/comparative-correlative")
     sentences = [pd.read_parquet(path)["text"] for path in recognition.glob("*/sentences.parquet")]
     assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique()
-    own = "comparative-correlative"
-    change(folder, lambda params: params["recognition"]["constructions"][own].append("construction_span"))
-    mined = pd.read_parquet(recognition / "mined" / "sentences.parquet")
-    (recognition / "construction_span").mkdir()
-    mined.assign(start=0, end=3).to_parquet(recognition / "construction_span" / "sentences.parquet")
-    assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique() + mined["text"].nunique()
     texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet")["text"]
     assert asked("measure_scenarios")["mini-mlm"].texts == texts.nunique()
 

@@ -98,5 +98,4 @@ def test_every_document_and_sentence_is_accounted_for(looking):
     rejected = {step.removeprefix(REJECTED): number for step, number in counts.items() if step.startswith(REJECTED)}
     assert counts["sentences_that_pass"] == len(findings.candidates) + sum(rejected.values())
     assert rejected["too long"] == 1
-    assert counts["documents_with_dropped_words_only"] >= 1
     assert counts["sentences_tagged"] == len(findings.candidates)

@@ -82,7 +82,7 @@ def run(step: str, item: str = "", **changes: object) -> Outcome:
     """Run a stage's work in the current folder, with changed pairs parameters."""
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
-    cells = {"pairs_per_condition": PerCell(meaning=4, form=28, control=4), "pseudowords": "random"}
+    cells = {"pairs_per_condition": PerCell(meaning=4, form=28, control=4), "pseudowords": 4}
     benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
         "models": dict.fromkeys([item] if step == "measure" else ("training", "baseline"), AskedPairs()),

@@ -98,7 +98,7 @@ def cut_down(params: dict[str, Any]) -> None:
     pairs["make"] = {
         "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
         "contrasts": {"held_out": 2, "shuffled": 1},
-        "pseudowords": "random",
+        "pseudowords": 1,
     }
     if pairs["ask"]:
         pairs["ask"]["pairs_per_construction"] = 1

@@ -86,7 +86,7 @@ def mine(corpus: Corpus, settings: Mining, scratch: Path, output: Path):
     return run, collect(job, CC, wanted[CC], settings.duplicates), collect_corpus(job, output)
 
 
-def pattern_of(prefilter: str = ".", never: Sequence[str] = (), **form) -> Pattern:
+def pattern_of(prefilter: str = ".", **form) -> Pattern:
     """Return a pattern of one part that has one form, its tokens or its dependencies."""
     part = {"prefilter": prefilter, "patterns": [{"name": "a form", **form}]}
-    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"], "never": [*never]})
+    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"]})

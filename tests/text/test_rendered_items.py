@@ -55,7 +55,7 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
         pairs_per_condition = params.pairs.make.pairs_per_condition.model_copy(
             update={content.tests: len(content.frames)}
         )
-        changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": "random"}
+        changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": len(content.frames)}
         settings = params.pairs.make.model_copy(update=changed)
         table = build_pairs(name, content, people, settings, params.seed).pairs
         texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]

@@ -1,6 +1,5 @@
 """The search for candidates in sentences, or the reason for a rejection: by words alone, then by tags or trees."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -80,8 +79,6 @@ class Matchers:
     Attributes:
         pattern: The pattern.
         nlp: The pipeline.
-        never: RE2 expression of a word that no part may contain, with the characters before and after it as groups 1
-            and 2, or None. It has only words that the tokeniser keeps whole, in places where it is sure to do so.
     """
 
     def __init__(self, pattern: Pattern, nlp: Language) -> None:
@@ -93,7 +90,6 @@ class Matchers:
         labels = list(nlp.pipe_labels.get("parser", pattern.labels))
         if strange := sorted(map(str, pattern.labels - set(labels))):
             raise ConstructionError(f"pattern.yaml: DEP: the parser gives no {strange[0]}{suggest(strange[0], labels)}")
-        self._never = {nlp.vocab.strings.add(word): word for word in pattern.never}
         self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
         self._trees: list[tuple[int, Sequence[Node]]] = []  # of a tree: its part and its nodes
         self._keys: dict[int, int] = {}  # of a sequence of tokens: its part
@@ -104,8 +100,6 @@ class Matchers:
                 except ValueError as fault:
                     reason = " ".join(str(fault).split())
                     raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {reason}") from None
-        alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
-        self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
     def _add(self, part: int, form: Alternative) -> None:
         if form.tokens:
@@ -125,15 +119,9 @@ class Matchers:
 
     def refuse(self, doc: Doc) -> str | None:
         """Return the reason why the words of a sentence exclude the pattern, or None; words exclude no tree."""
-        if self._trees:
+        if self._trees or self._first(self._of_tokens(self._lexical, doc)):
             return None
-        matches = self._of_tokens(self._lexical, doc)
-        if self._first([match for match in matches if not self._never_in(doc, match)]):
-            return None
-        if not self._first(matches):
-            return "other words"
-        dropped = {self._never_in(doc, match) for match in matches} - {""}
-        return f"dropped word: {min(dropped)}"
+        return "other words"
 
     def match(self, doc: Doc) -> Found | str:
         """Return the match in a tagged or parsed sentence, or the reason for a rejection."""
@@ -149,7 +137,7 @@ class Matchers:
                 for tree in trees:
                     tokens = sorted(tree.values())
                     matches.append(Match(part, tokens, tokens[0], tokens[-1] + 1, tree))
-        first = self._first([match for match in matches if not self._never_in(doc, match)])
+        first = self._first(matches)
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
         text = doc.text
@@ -164,11 +152,6 @@ class Matchers:
         """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
         return [Match(self._keys[key], range(start, end), start, end) for key, start, end in spans]
-
-    def _never_in(self, doc: Doc, match: Match) -> str:
-        """Return a word that no part may contain and this match does, or ""."""
-        words = (doc[position].lower for position in match.tokens)
-        return next((self._never[word] for word in words if word in self._never), "")
 
     def _first(self, matches: list[Match]) -> list[Match]:
         """Return the earliest matches of all parts, each after the end of the one before, or nothing."""
@@ -341,7 +324,11 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     """
     findings = {name: Findings([], Counter()) for name in looking}
     texts = pa.array([record.text for record in records], pa.string())
-    documents = {name: _documents(texts, matchers, findings[name].counts) for name, matchers in looking.items()}
+    documents = dict[str, set[int]]()
+    for name, matchers in looking.items():
+        passing = pc.indices_nonzero(pc.match_substring_regex(texts, matchers.pattern.document_filter))
+        findings[name].counts["documents_that_pass"] = len(passing)
+        documents[name] = set(passing.to_pylist())
     some = sorted(set().union(*documents.values()))
     lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
     passing = sorted(set().union(*_rows_that_match(lines, looking).values()))
@@ -366,18 +353,6 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
     for _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[REJECTED + why] for why in _AFTER_TAGGING)
     return findings
-
-
-def _documents(texts: pa.Array, matchers: Matchers, counts: Counter[str]) -> set[int]:
-    """Return the numbers of the texts that may have a construction, and count them."""
-    expression, never = matchers.pattern.document_filter, matchers.never
-    passing = documents = pc.indices_nonzero(pc.match_substring_regex(texts, expression))
-    if never is not None:  # only those that would pass even without the words that no part may contain
-        struck = pc.replace_substring_regex(texts.take(passing), never, r"\1#\2")
-        documents = passing.filter(pc.match_substring_regex(struck, expression))
-    counts["documents_that_pass"] = len(documents)
-    counts["documents_with_dropped_words_only"] = len(passing) - len(documents)
-    return set(documents.to_pylist())
 
 
 def _lines(record: int, text: str) -> Iterator[Passage]:

@@ -24,7 +24,7 @@ from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.project.params import Params
 from cxprobe.results.params import task_members
-from cxprobe.results.schema import DRAW, RESPONSES, cluster_lists, evaluated
+from cxprobe.results.schema import RESPONSES, cluster_lists, evaluated
 from cxprobe.results.task import Task
 from cxprobe.run.record import begin
 from cxprobe.stats import CLUSTER
@@ -270,7 +270,7 @@ def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.Data
             continue
         table = read_made_table(evaluated(name) / "responses.parquet")
         states = {member.slug: member.state for member in members}
-        facets = table.loc[:, [not str(column).startswith((CLUSTER, DRAW)) for column in table]]
+        facets = table.loc[:, [not str(column).startswith(CLUSTER) for column in table]]
         named = facets.assign(weights=table["model"].map(states), clusters=cluster_lists(table))
         tables.append(named[named["weights"].notna()])
     if not tables:

@@ -75,7 +75,6 @@ def curves_of(rates: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
 class RunExtras:
     """The contents of a run beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
 
-    series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     trials: Sequence[Trial] = ()
@@ -107,7 +106,7 @@ def runs_of(
         first, extras = deciding.iloc[0], task.extras(of_run)
         is_curve = of_run["facet"].isin(curved)
         points = of_run[is_curve].sort_values("facet", key=lambda names: names.map(curved), kind="stable")
-        series = dict([*(dict(extras.series) | curves_of(points)).items()][:MOST_CURVES])
+        series = dict([*curves_of(points).items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         figures = dict(extras.figures)
         if construction == ALL:

@@ -64,7 +64,6 @@ MEASURES: Mapping[str, Measure] = {
 }
 """Name -> what it measures."""
 
-DRAW = "draw_"  # begins the columns of values in single training draws, of which value is the mean
 HALF = 0.5  # chance of two answers
 CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 KEYS = ("task", "model", "construction", "source")
@@ -81,7 +80,7 @@ RESPONSES: Mapping[str, str] = {
     "chosen": "the answer that was given, written as in gold; empty for a tie or where there is none",
     "decides": "whether the row is one of those that sum up the model on the construction and source",
 }
-"""Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_`` or `DRAW`."""
+"""Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_``."""
 
 RATES: Mapping[str, str] = {
     "task": RESPONSES["task"],
@@ -127,8 +126,7 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     """Check responses and write them.
 
     Args:
-        table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``;
-            perhaps some that begin with `DRAW`.
+        table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``.
         facets: The columns that divide responses, texts or whole numbers, and others that are kept.
         path: A .parquet file.
 
@@ -136,7 +134,7 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
         DataError: A column is missing or is too much, or a value is not in the range of its measure.
     """
     others = [str(name) for name in table if name not in RESPONSES and name not in facets]
-    _check(table, RESPONSES, [name for name in others if not name.startswith((CLUSTER, DRAW)) and name != UNIT], path)
+    _check(table, RESPONSES, [name for name in others if not name.startswith(CLUSTER) and name != UNIT], path)
     if not cluster_columns(table):
         raise DataError(f"{path}: no column begins with {CLUSTER}; items that share a word are not independent")
     numbers = [name for name in facets if table[name].dtype == np.float64]

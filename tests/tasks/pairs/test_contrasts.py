@@ -123,7 +123,7 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
     ("old", "new", "message"),
     [
         ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."', "N1 stands first in 4 texts"),
-        ("  neutral: [", "  deleted: [", "conditions: 'neutral' is missing"),
+        ("  neutral: [", "  shuffled: [", "conditions: 'neutral' is missing"),
         ("theme: map}", "theme: map, colour: red}", "this row fills verb, participle, met, theme, colour"),
         ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
          "this row is there twice"),

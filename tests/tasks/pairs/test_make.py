@@ -105,7 +105,7 @@ def test_after_a_rival_the_other_member_is_right(tmp_path):
     ("says", "origins"),
     [
         ("", {"construction": "paper", "rival": "own"}),
-        ("    rival_origin: paper\n", {"construction": "paper", "rival": "paper"}),
+        ("    origin: paper\n", {"construction": "paper", "rival": "paper"}),
         ("    origin: own\n", {"construction": "own", "rival": "own"}),
     ],
 )
@@ -176,7 +176,7 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
     assert table.loc["a", ["field", "cluster_verb", "cluster_item"]].tolist() == ["go", "go", "a"]
 
 
-def settings(meaning=4, pseudowords="random", form=1) -> MakePairs:
+def settings(meaning=4, pseudowords=4, form=1) -> MakePairs:
     pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
     return MakePairs(
         contrasts=Contrasts(held_out=1, shuffled=0),

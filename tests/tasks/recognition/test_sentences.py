@@ -14,12 +14,10 @@ from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.errors import ConstructionError, DataError
 from cxprobe.labels import DECIDES
-from cxprobe.tasks.recognition.make import seen_texts
 from cxprobe.tasks.recognition.sentences import (
     apply_labels,
     generate_sentences,
     load_grammars,
-    mark_spans,
     split_sequences,
 )
 
@@ -133,22 +131,6 @@ def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own()
     assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "positive"], ["b", "negative"]]
     assert labelled.left_out == {"not labelled": 1}
     assert labelled.unused == 0
-
-
-@settings(max_examples=20)
-@given(st.data())
-def test_a_span_is_from_the_first_to_the_last_word_in_a_slot_in_whatever_order_they_come(data):
-    words = ["Now", "she", "gave", "the", "boy", "books", "."]
-    starts = [len(" ".join([*words[:place], ""])) for place in range(len(words))]
-    filled = data.draw(st.lists(st.lists(st.integers(0, 6), min_size=1, unique=True), min_size=1, max_size=4))
-    slots = [[{"slot": "x", "start": starts[at], "end": starts[at] + len(words[at])} for at in own] for own in filled]
-    texts = [" ".join(words) + " " * number for number in range(len(filled))]
-    table = pd.DataFrame({"id": [str(number) for number in range(len(filled))], "text": texts, "slots": slots})
-    sentences = table[["id", "text"]].sample(frac=1, random_state=0)
-    marked = mark_spans(sentences, table, "toy, construction_span")
-    assert marked[["id", "text"]].equals(sentences)
-    expected = {str(number): " ".join(words[min(own) : max(own) + 1]) for number, own in enumerate(filled)}
-    assert seen_texts(marked) == [expected[id_] for id_ in marked["id"]]
 
 
 def test_a_majority_does_not_decide():

@@ -55,10 +55,9 @@ class Variant(Closed):
     rival: Template | None = None
     """A context that looks alike and lacks the construction, or has it of someone or something else, so that the wrong
     member is right; absent for none."""
-    origin: Literal["paper", "own"] = "paper"
-    """Whether the variant is of the published design that the pairs follow, or was added to it."""
-    rival_origin: Literal["paper", "own"] = "own"
-    """The same for its rival."""
+    origin: Literal["paper", "own"] | None = None
+    """Whether the variant, with its rival, is of the published design that the pairs follow, or was added to it; absent
+    where it is of that design and the rival, if there is one, was added."""
 
     def templates(self) -> Iterator[tuple[Keys, str]]:
         """Yield all templates, each with its keys: what comes first, what follows, and the contrasts."""
@@ -77,7 +76,7 @@ class Variant(Closed):
 
     def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
         """Return the origin of the pairs of a sentence."""
-        return self.rival_origin if sentence == "rival" and self.origin == "paper" else self.origin
+        return self.origin or ("own" if sentence == "rival" else "paper")
 
 
 class PairsFile(Closed):
@@ -93,8 +92,6 @@ class PairsFile(Closed):
     typical: Distinct[Two[Words]] = Field(default_factory=list)
     """Two nouns of which the first typically does to the second what is said: the people of `ROLE_NOUN_TYPE`, so that
     an exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
-    one_answer: bool = False
-    """Whether it is meant that one answer is right in all pairs of a variant; `cxprobe check` then does not tell it."""
     slots: dict[SlotName, FrameSlot]
     """Every slot of the templates except the people, their pronouns and the contrasts."""
     variants: Annotated[dict[str, Variant], Field(min_length=1)]

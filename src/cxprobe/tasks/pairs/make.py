@@ -17,7 +17,7 @@ from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER, cluster_columns
 from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, pairs_file, with_contrasts
 from cxprobe.tasks.pairs.params import MakePairs
-from cxprobe.tasks.pairs.pseudowords import candidates_of, replace_content
+from cxprobe.tasks.pairs.pseudowords import replace_content
 from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, without_gaps
 from cxprobe.text.english import faults_of_text
 
@@ -251,7 +251,7 @@ class BuiltPairs(NamedTuple):
 
     Attributes:
         pairs: One row a pair, see `pair_table`.
-        pseudowords: One row a replaced word: word, pseudoword, source.
+        pseudowords: One row a replaced word: word, pseudoword.
         cells_not_filled: How many cells have fewer pairs than were asked for; a cell is a variant of one noun type in
             one order, after one kind of sentence, with one kind of words.
     """
@@ -268,20 +268,22 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
         name: The construction's folder.
         content: Its pairs.
         people: The nouns.
-        settings: How many pairs a cell gets, and where pseudowords come from.
+        settings: How many pairs a cell gets, and how many with pseudowords.
         seed: The project's seed.
 
     Raises:
-        DataError: See `render_pairs` and `candidates_of`.
+        DataError: See `render_pairs`.
     """
     wanted: int = getattr(settings.pairs_per_condition, content.tests)
-    files = {"real": content}
-    pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
+    asked = {"real": (content, wanted)}
+    pseudowords = pd.DataFrame(columns=["word", "pseudoword"])
     if settings.pseudowords and content.content_slots:
-        files["pseudo"], pseudowords = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
+        replaced, pseudowords = replace_content(content, seed)
+        asked["pseudo"] = (replaced, settings.pseudowords)
     rendered: list[Pair] = []
-    for words, file in files.items():
-        rendered += render_pairs(name, file, people, wanted, seed, words)
+    for words, (file, number) in asked.items():
+        rendered += render_pairs(name, file, people, number, seed, words)
     pairs = pair_table(rendered)
-    cells_not_filled = int((pairs.groupby(_CELL).size() < wanted).sum())
-    return BuiltPairs(pairs, pseudowords, cells_not_filled)
+    sizes = pairs.groupby(_CELL).size().reset_index(name="pairs")
+    numbers = sizes["words"].map({words: number for words, (_, number) in asked.items()})
+    return BuiltPairs(pairs, pseudowords, cells_not_filled=int((sizes["pairs"] < numbers).sum()))

@@ -77,9 +77,9 @@ class MakePairs(Closed):
 
     pairs_per_condition: PerCell
     contrasts: Contrasts
-    pseudowords: Literal["wuggy", "random"] | None
-    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random syllables
-    where it has no answer; random syllables alone; or null for no pairs with pseudowords."""
+    pseudowords: Count | None
+    """How many pairs of each cell also come with pseudowords, random syllables, in the place of content words, where
+    pairs.yaml declares these; null for none."""
 
 
 class ScorePairs(Closed):

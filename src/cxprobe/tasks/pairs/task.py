@@ -149,7 +149,6 @@ class PairsTask(Task):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has pairs, and each benchmark its files."""
         from cxprobe.tasks.pairs.benchmarks import benchmark_files
-        from cxprobe.tasks.pairs.pseudowords import require_wuggy
 
         section = params.section(PairsParams)
         people, contents = _people_if_sound(), dict[str, PairsFile]()
@@ -165,8 +164,6 @@ class PairsTask(Task):
             if content.tests == "meaning" and name not in section.contrasts:
                 lacking = f"params.yaml: {name} is not in pairs.contrasts"
                 faults.notes.append(f"{lacking}, so no rate will say whether a model knows {name}")
-        if section.make.pseudowords == "wuggy" and any(content.content_slots for content in contents.values()):
-            faults.attempt(require_wuggy, prefix="params.yaml: ")
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
@@ -308,13 +305,12 @@ def _notes_on_variants(name: str, content: PairsFile, people: People, params: Re
     """Yield a note on variants that rates leave out, since one answer is always right in them."""
     pairs_per_condition: int = getattr(params.section(PairsParams).make.pairs_per_condition, content.tests)
     cells = unbalanced_cells(pair_table(render_pairs(name, content, people, pairs_per_condition, params.seed)))
-    if len(cells) and not content.one_answer:
+    if len(cells):
         listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
         yield (
             f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
             f"variants, where one answer is always right ({listed}); the report shows them one by one. To count them, "
-            "let the right word vary, or add variants in which the other one is right; if this is intended, write "
-            "one_answer: true in the file"
+            "let the right word vary, or add variants in which the other one is right"
         )
 
 

@@ -19,8 +19,9 @@ from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
-from cxprobe.tasks.recognition.make import NOT_FILLED
 
+NOT_FILLED = ["split", "feature", "value", "label", "wanted", "found"]
+"""Columns of a table of values of a feature that cannot give as many sentences of a label as were asked for."""
 # The most draws for each sentence that a cell needs: a cell may have fewer distinct sentences than it needs.
 DRAWS_PER_SENTENCE = 50
 
@@ -210,33 +211,6 @@ def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> Labelled:
         table[kept].reset_index(drop=True),
         {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
         sum(target not in known for target in zip(labels["kind"], labels["target"], strict=True)),
-    )
-
-
-def mark_spans(sentences: pd.DataFrame, mined: pd.DataFrame, place: str) -> pd.DataFrame:
-    """Mark the span of each sentence: from the first to the last word in a slot of the construction's pattern.
-
-    Args:
-        sentences: Columns id and text, and any others.
-        mined: All mined sentences, these among them: columns id and slots.
-        place: The construction and source, for messages.
-
-    Returns:
-        The sentences with the columns start and end: the first character of the span, and the first one after it.
-
-    Raises:
-        DataError: A sentence has no word in a slot, or two sentences have the same text: vectors are found by text.
-    """
-    slots = mined.set_index("id")["slots"][sentences["id"]].tolist()
-    unsound = sentences["text"].duplicated() | np.array([not len(words) for words in slots], dtype=bool)
-    if unsound.any():
-        raise DataError(
-            f"{place}: no word of {sentences.loc[unsound, 'id'].iloc[0]} fills a slot, or another sentence has its "
-            "text; mine again with the present pattern.yaml, or take construction_span out of recognition.constructions"
-        )
-    return sentences.assign(
-        start=[min(word["start"] for word in words) for words in slots],
-        end=[max(word["end"] for word in words) for words in slots],
     )
 
 

@@ -15,7 +15,6 @@ from cxprobe.constructions.construction import (
     load_sound_parts,
 )
 from cxprobe.constructions.sentences import SPLITS
-from cxprobe.corpora.pattern import require_slots
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.inputs import ReportInputs
@@ -63,14 +62,12 @@ class RecognitionTask(Task):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check the sources that params.yaml names against the files of the constructions."""
         section = params.section(RecognitionParams)
-        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "construction_span": "labels.tsv"}
+        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv"}
         for name, sources in section.constructions.items():
             place = f"params.yaml: recognition.constructions.{name}: "
             for source in sources:
                 if source in files:
                     faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
-            if "construction_span" in sources:
-                faults.attempt(require_slots, name)
             construction = FoundFaults().attempt(load_construction, name)
             if construction is None:  # its faults have been reported
                 continue
@@ -86,13 +83,12 @@ class RecognitionTask(Task):
                     )
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield what each model reads: every sentence, or its span, once."""
+        """Yield what each model reads: every sentence once."""
         section = params.section(RecognitionParams)
         sentences = labelled_sentences(section, mined=True)
-        spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
         sources = sentences[["construction", "source"]].apply(tuple, axis="columns")
         for model in section.models:
-            read = sentences[sources.isin(section.sources_of(model))].drop_duplicates(spans)
+            read = sentences[sources.isin(section.sources_of(model))].drop_duplicates("text")
             yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
@@ -109,7 +105,7 @@ class RecognitionTask(Task):
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each construction by layer."""
-        from cxprobe.tasks.recognition.report import figures_by_layer
+        from cxprobe.tasks.recognition.evaluate import figures_by_layer
 
         return figures_by_layer(inputs.rates(self.name), task_members(inputs.sections[self.name]))
 
