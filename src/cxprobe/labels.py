@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from filelock import FileLock
 from pydantic import StringConstraints
-from sklearn.metrics import cohen_kappa_score
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import Closed, faults_of
@@ -65,7 +64,7 @@ def read_labels(path: Path) -> pd.DataFrame:
     places = [f"{path}, line {row + 2}: " for row in table.index]
     faults = []
     for place, row, is_twice in zip(places, table.to_dict("records"), table.duplicated(_KEY), strict=True):
-        faults += [place + fault for fault in faults_of(Label, row)]
+        faults += [place + fault for fault in faults_of(Label, {str(name): cell for name, cell in row.items()})]
         faults += [f"{place}another row has the same kind, target and who; keep one of them"] * is_twice
     if faults:
         raise DataError("\n".join(faults))
@@ -145,6 +144,8 @@ def agreement_of_people(sentences: pd.DataFrame, labels: pd.DataFrame) -> Iterat
 
     Programs are no people, and who decides has seen the labels of others.
     """
+    from sklearn.metrics import cohen_kappa_score  # it takes a second to import
+
     others = labels["who"].str.startswith(PROGRAM) | labels["who"].str.endswith(DECIDES)
     said = pd.DataFrame(judgements(sentences, labels[~others]))
     for one, other in combinations(sorted(map(str, said)), 2):

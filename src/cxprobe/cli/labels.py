@@ -48,7 +48,7 @@ def label(
             table.add_labels(path, [{"kind": "sentence", "target": id_, "label": said, "who": who, "when": today}])
     labels = table.read_labels(path)
     for name, number in labels["who"].value_counts().sort_index().items():
-        print(f"{number} labels by {name}{' (a program)' * name.startswith(table.PROGRAM)}")
+        print(f"{number} labels by {name}{' (a program)' * str(name).startswith(table.PROGRAM)}")
     for one, other, number, kappa in table.agreement_of_people(sentences, labels):
         print(f"{number} sentences have labels of {one} and {other}, Cohen's kappa {kappa:.3f}")
     if number := sum(table.disputed(sentences, labels)):
