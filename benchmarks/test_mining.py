@@ -21,9 +21,8 @@ from threadpoolctl import threadpool_limits
 
 from cxprobe.constructions.construction import load_construction
 from cxprobe.corpora.pattern import load_pattern
-from cxprobe.corpora.readers import read_blocks
+from cxprobe.corpora.readers import CorpusFiles, read_blocks
 from cxprobe.corpora.search import BATCH, Matchers, load_matchers, search
-from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.segmentation import joined, sentence_spans
 from documentation import find_packages, installed_prose
 

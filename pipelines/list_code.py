@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from cxprobe.errors import CxprobeError
-from cxprobe.run.code import write_code
+from cxprobe.files.code import write_code
 from cxprobe.run.signals import end_on_signals
 
 if __name__ == "__main__":

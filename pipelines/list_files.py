@@ -14,7 +14,6 @@ READ = {
     "recognition": (["grammars/*", "labels.tsv", "pattern.yaml"], ["construction.yaml"]),
     "scenarios": (["scenarios.yaml"], []),
     "pairs": (["contrasts.yaml", "form_pairs.yaml", "pairs.yaml"], []),
-    "ratings": (["ratings.tsv"], []),
     "prompts": (["items.yaml"], []),
     "interventions": (["interventions.yaml"], ["form_pairs.yaml", "pairs.yaml"]),
     "report": (["construction.yaml"], []),

@@ -12,8 +12,8 @@ from cxprobe.corpora.collecting import collect_all
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Wanted, load_wanted
+from cxprobe.corpora.readers import files_left_out, list_corpus, open_corpus
 from cxprobe.corpora.search import check_examples, load_matchers, pipeline_of
-from cxprobe.corpora.sources import files_left_out, list_corpus, open_corpus
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import SCRATCH, read_json, scratch_folder, write_json

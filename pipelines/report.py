@@ -3,7 +3,7 @@
 from cxprobe.project.params import Params, whole_params
 from cxprobe.results.findings import ReportModels, findings_of
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.pages.site import headlines_of, overview_table, render_pages
+from cxprobe.results.pages import headlines_of, overview_table, render_pages
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.registry import TASKS
 

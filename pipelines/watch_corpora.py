@@ -8,7 +8,7 @@ from cxprobe.run.running import Outcome, Stage, run_stage
 def watch_corpora(stage: Stage[CorporaParams]) -> Outcome:
     if stage.params.mining.mined_in(stage.item):  # what is not mined need not be there
         # Here, so that `run_stage` says that it needs the extra mining.
-        from cxprobe.corpora.sources import list_corpus
+        from cxprobe.corpora.readers import list_corpus
 
         write_table(list_corpus(stage.params.corpora[stage.item]), stage.data / "parts.csv")
     return Outcome()

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import spacy
@@ -13,7 +14,6 @@ import torch
 from filelock import FileLock
 from hypothesis import settings
 from mlflow import MlflowClient
-from quick_python import quick_python
 from ruamel.yaml import YAML
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
@@ -45,16 +45,16 @@ CONSTRUCTION, PATTERN, PAIRS, SCENARIOS, ITEMS = (
     (_TOY / f"{name}.yaml").read_text() for name in ("construction", "pattern", "pairs", "scenarios", "items")
 )
 PEOPLE = (TOY_PROJECT / "lexicon" / "people.yaml").read_text()
-# BaselineSet -> kind of a baseline -> its settings.
-BASELINES: dict[str, dict[str, dict]] = {
-    "by-form": {"word_ngrams": {"lengths": [1, 2]}, "positions": {}},
-    "by-place": {"last_rule": {}, "copier": {}},
-    "by-rule": {"first_mentioned": {}, "shorter": {}},
-    "by-half": {"hypothesis_only": {"folds_by": "premise", "folds": 2}, "first_referent": {}},
-}
 # How the toy corpus's sentences begin, by the label of their sequence of tags.
 BEGINNINGS = {"Now": "positive", "": "positive", "So now": "negative", "We say that": "negative"}
 WORDS = sorted({word.strip("'").lower() for text in (TRAIN_CFG, TEST_CFG) for word in text.split()})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with a file that reads the finished project: one worker makes it while others run what does not need it."""
+    reading = (item.path for item in items if "finished_project" in item.fixturenames)
+    first = next(reading, None)
+    items.sort(key=lambda item: item.path != first)
 
 
 @pytest.fixture(scope="session")
@@ -150,53 +150,12 @@ def init_dvc(folder: Path) -> None:
     (folder / ".dvc" / "config").write_text("[core]\nanalytics = false\ncheck_update = false\n")
 
 
-def shrink(params: dict) -> None:
-    """Let the parameters of the quick preset ask for the toy construction and the tiny models."""
-    params["compute"]["jobs"] = 1
-    mining = {
-        "constructions": {"toy": "toys"},
-        "watched": ["toys"],
-        "engine": {"kind": "local", "arguments": {"workers": 1}},
-    }
-    params["mining"] |= mining | {"most_faults": 0.1}  # the toy corpus has two
-    params["recognition"] |= {
-        "models": {"one": {}, "one-random": {}, "by-form": {}},
-        "constructions": {"toy": ["generated"]},
-    }
-    params["recognition"]["make"]["per_label"] = 6
-    params["recognition"]["make"]["generated"] |= {"train_per_label": 6, "test_per_label": 6}
-    params["recognition"]["embed"]["token_budget"] = 256
-    params["report"]["under_methods"] = []
-    params["scenarios"] |= {"models": {"mlm": {}, "by-place": {}}, "constructions": ["toy"]}
-    params["scenarios"]["make"]["share"] = 1.0
-    params["pairs"] |= {
-        "models": {"mlm": {}, "clm": {}, "by-rule": {}},
-        "probe_models": {"mlm": {}},
-        "constructions": ["toy"],
-    }
-    params["pairs"]["make"]["pairs_per_condition"] = {"meaning": 4, "form": 4, "control": 1}
-    params["pairs"]["contrasts"] = []
-    params["pairs"]["probe"]["constructions"] = ["toy"]
-    params["prompts"] |= {"llms": {"mock": {}}, "models": {"clm": {}, "by-half": {}}, "constructions": ["toy"]}
-    params["report"]["tested"]["models"] = []
-    params["interventions"] |= {"models": {"clm": {}}, "constructions": ["toy"]}
-    params["interventions"]["make"] |= {"train": 8, "test": 8, "learn": None}
-    params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
-    params["llms"] = {"mock": params["llms"]["mock"]}
-    params["models"] = {
-        name: {"name": f"models/{name}", "revision": None, "sha256": None, "dtype": "float32"}
-        for name in ("one", "two", "mlm", "clm")
-    }
-    params["models"]["one-random"] = params["models"]["one"] | {"weights": "random", "seed": 1}
-    params["models"] |= {
-        name: {
-            "kind": "baselines",
-            "members": {slug.replace("_", "-"): {"kind": slug, **more} for slug, more in kinds.items()},
-        }
-        for name, kinds in BASELINES.items()
-    }
-    corpus = {"folder": "corpus", "glob": None, "format": "jsonl", "text": "text", "url": "url"}
-    params["corpora"] = {"toys": corpus}
+def toy_params() -> str:
+    """Return the params.yaml of the toy project, whose preset is among the others here."""
+    with TemporaryDirectory() as folder:
+        for preset in [*(ROOT / "presets").glob("*.yaml"), ROOT / "tests" / "support" / "toy.yaml"]:
+            (Path(folder) / preset.name).symlink_to(preset)
+        return preset_text("toy", Path(folder))
 
 
 def change_params(folder: Path, source: Path | str, change) -> None:
@@ -217,8 +176,6 @@ def commit(folder: Path) -> None:
 def run(folder: Path, *command: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a project, with this environment's programs and the project's own copy of the package."""
     own = project_environment(folder) | environment
-    if command[0] in ("dvc", "cxprobe"):
-        own["PATH"] = f"{quick_python()}{os.pathsep}{own['PATH']}"
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
     if check and done.returncode:
         pytest.fail(f"{' '.join(command)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}")
@@ -239,11 +196,11 @@ def write_toy_construction(folder: Path) -> None:
 
 def write_toy_files(folder: Path) -> None:
     """Write what people write in a small project: parameters, a construction with labels, people, prompts."""
-    shutil.copytree(TOY_PROJECT, folder, ignore=shutil.ignore_patterns("ratings.tsv"), dirs_exist_ok=True)
+    shutil.copytree(TOY_PROJECT, folder, dirs_exist_ok=True)
     shutil.copytree(ROOT / "prompts", folder / "prompts")
     for name in ("tagger", "parser"):
         (folder / "models" / name / "en_ewt_cxprobe").mkdir(parents=True)
-    change_params(folder, RECORDED, shrink)
+    change_params(folder, toy_params(), lambda _: None)
 
 
 @pytest.fixture
@@ -254,13 +211,8 @@ def toy_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def save_toy_tagger(folder: Path, *, parses: bool = False) -> None:
-    """Save a spaCy pipeline that tags by rules: it needs no training, and tells comparatives by their ending.
-
-    Args:
-        folder: Where it goes.
-        parses: Whether each word is a tree of its own, as far as a pattern asks for trees.
-    """
+def save_toy_tagger(folder: Path) -> None:
+    """Save a spaCy pipeline that tags by rules: it needs no training, and tells comparatives by their ending."""
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("attribute_ruler")
     adjectives = ["red", "blue", "green", "old", "young", "small", "fast", "slow", "calm", "careful", "tall"]
@@ -274,7 +226,7 @@ def save_toy_tagger(folder: Path, *, parses: bool = False) -> None:
         ([{"LOWER": {"REGEX": "ly$"}}], "RB"),
     ]
     for pattern, tag in rules:
-        ruler.add(patterns=[pattern], attrs={"TAG": tag, **({"DEP": "dep"} if parses else {})})
+        ruler.add(patterns=[pattern], attrs={"TAG": tag})
     folder.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(folder)
 

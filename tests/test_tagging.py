@@ -5,14 +5,11 @@ from functools import cache
 
 import pytest
 import spacy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from conftest import ROOT
 from cxprobe.errors import ModelError
 from cxprobe.models.params import TagNgrams
 from cxprobe.project.params import load_params
-from cxprobe.segmentation import Span
 from cxprobe.tagging import open_tagger
 
 load = cache(spacy.load)
@@ -32,20 +29,6 @@ def test_the_tags_of_a_text_are_those_that_spacy_gives_to_its_sentences(toy_tagg
     expected = [" ".join(token.tag_ for one in own for token in nlp(one)) for own in cut]
     assert open_tagger(str(toy_tagger), None).tags_of(texts) == expected
     assert expected[0] == "DT JJ NN NN ."
-
-
-@settings(max_examples=30)
-@given(data=st.data())
-def test_the_tags_of_a_span_are_those_of_its_words_in_the_whole_text(toy_tagger, data):
-    """The oracle looks at every character of every word."""
-    nlp = load(toy_tagger)
-    text = "The older cat. It runs slowly, ever so slowly!"
-    start = data.draw(st.integers(0, len(text) - 1))
-    span = Span(start, data.draw(st.integers(start + 1, len(text))))
-    words = [(15 * number + word.idx, word) for number, one in enumerate((text[:14], text[15:])) for word in nlp(one)]
-    inside = set(range(span.start, span.end))
-    expected = [word.tag_ for place, word in words if inside & set(range(place, place + len(word)))]
-    assert open_tagger(str(toy_tagger), None).tags_of([text], [span]) == [" ".join(expected)]
 
 
 def test_a_sentence_is_tagged_once_however_many_texts_and_models_ask_for_it(toy_tagger, monkeypatch):

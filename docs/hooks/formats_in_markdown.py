@@ -9,6 +9,7 @@ from cxprobe.constructions.construction import Construction
 from cxprobe.constructions.people import People
 from cxprobe.corpora.pattern import Pattern
 from cxprobe.files.schema import Closed
+from cxprobe.labels import Label
 from cxprobe.tasks.interventions.sentences import InterventionsFile, NeutralSentences
 from cxprobe.tasks.pairs.contrasts import ContrastsFile
 from cxprobe.tasks.pairs.frames import PairsFile
@@ -38,7 +39,6 @@ you want; a file that is not there is a task that does not apply.
 | [contrasts.yaml](#contrastsyaml) | contrasts, by which verdicts of meaning are given |
 | [items.yaml](#itemsyaml) | prompts |
 | [interventions.yaml](#interventionsyaml) | interventions |
-| [ratings.tsv](#ratingstsv) | what people said about the items |
 """
 # File -> the model that reads it.
 MODELS: dict[str, type[Closed]] = {
@@ -49,13 +49,12 @@ MODELS: dict[str, type[Closed]] = {
     "scenarios.yaml": Scenarios,
     "items.yaml": ConstructionItems,
     "interventions.yaml": InterventionsFile,
+    "labels.tsv": Label,
     "lexicon/people.yaml": People,
     "lexicon/neutral.yaml": NeutralSentences,
 }
 # What a heading is about -> the module whose docstring tells it.
 MODULES = {
-    "labels.tsv": "src/cxprobe/labels/labels.py",
-    "ratings.tsv": "src/cxprobe/labels/ratings.py",
     "Minimal pairs from other sources": "src/cxprobe/tasks/pairs/benchmarks.py",
 }
 

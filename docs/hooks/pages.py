@@ -10,16 +10,21 @@ from itertools import takewhile
 from pathlib import Path
 from posixpath import normpath, relpath
 
-from commands_in_markdown import describe_commands
 from formats_in_markdown import MODELS, describe_formats
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from params_in_markdown import describe_params
+from models_in_markdown import describe_model
 from rates import METHODS
+from typer.cli import get_docs_for_click
+from typer.main import get_command
 
 import cxprobe
+from cxprobe.cli import app
+from cxprobe.errors import ParamsError
+from cxprobe.files.schema import read_yaml
 from cxprobe.models.affinity import Affinity
+from cxprobe.project.params import whole_params
 
 ROOT = Path(__file__).parents[2]
 # The columns of docs/reproduced/*.tsv, in which people send what they have measured.
@@ -48,6 +53,16 @@ STATISTICS = """\
       show_root_heading: false
       heading_level: 3
       members: [rate_by, clusters_of, clusters_by, estimate_rate, difference_by, compare_paired, holm]
+"""
+PARAMS = """\
+# Parameters
+
+This page is made from the model that `cxprobe check` reads `params.yaml` with. An unknown key is a fault. So is a
+missing one that has no default here. `params.schema.json` is the same as a JSON Schema: editors complete and check
+params.yaml by it.
+
+The last column is what this project's `params.yaml` has, where it is short. `cxprobe preset NAME` writes the file from
+a preset.
 """
 # A link or picture of Markdown: its text, and a target inside the project.
 LINK = re.compile(r"(!?)\[([^\]]+)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
@@ -96,6 +111,22 @@ def _of_the_site(markdown: str, source: str, place: str) -> str:
         return f"{found[1]}[{found[2]}]({relpath(there, Path(place).parent)})"
 
     return LINK.sub(link, markdown)
+
+
+def describe_commands(name: str = "cxprobe") -> str:
+    """Return every command with its arguments and options, as typer documents them."""
+    command = get_command(app)
+    with command.make_context(name, [], resilient_parsing=True) as context:
+        text = get_docs_for_click(obj=command, ctx=context, name=name)  # type: ignore[arg-type]  # typer's own context
+    _, _, rest = text.partition("\n")
+    for one, about in command.commands.items():  # type: ignore[attr-defined]  # whole sentences, which typer shortens
+        rest = re.sub(rf"^\* `{one}`:.*$", f"* `{one}`: {str(about.help).splitlines()[0]}", rest, flags=re.M)
+    return f"# Commands\n\nThis page is made from the commands' own help.\n{rest}"
+
+
+def describe_params(folder: Path) -> str:
+    """Return the page about params.yaml, with the values of a project's own file."""
+    return f"{PARAMS}\n{describe_model(whole_params(), 2, read_yaml(folder / 'params.yaml', ParamsError))}\n"
 
 
 def describe_presets(root: Path) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 RATES = Path("recorded/rates.csv")
 # Of the facets, those that the documentation or the picture names; results/ has all of them.
-FACETS = ("", "all_items", "condition", "learnt", "scenario", "setting", "test", "tests", "tests_way", "used", "way")
+FACETS = ("", "all_items", "condition", "learnt", "scenario", "setting", "test", "tests", "used")
 
 
 def record(root: Path) -> None:

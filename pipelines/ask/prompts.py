@@ -17,7 +17,7 @@ def ask_prompts(stage: Stage[PromptsStage]) -> Outcome:
     slug, llm = stage.item, stage.params.llms[stage.item]
     paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
     made = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
-    table = questions_for(made, slug, stage.params.prompts)
+    table = questions_for(made, stage.params.prompts.llms[slug])
     if table.empty:
         raise PromptError(
             f"prompts.llms.{slug}: no question is left for this model; change its sets or prompts.constructions"

@@ -1,4 +1,4 @@
-"""evaluate_pairs: the answers, replies and probes of all models on minimal pairs -> responses, rates, runs."""
+"""evaluate_pairs: the answers and replies of all models on minimal pairs -> responses, rates, runs."""
 
 from functools import partial
 from pathlib import Path
@@ -7,32 +7,30 @@ import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
-from cxprobe.files.writing import DATA
-from cxprobe.labels.estimates import human_agreement, load_ratings
 from cxprobe.models.params import Member
 from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.evaluate import Evaluation, evaluate
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.evaluate import (
     FACETS,
     KEPT,
+    PUBLISHED,
     EvaluationConfig,
     decide_pairs,
     further_rates,
     override,
     pair_responses,
+    pairs_beside_published,
     pairs_for,
     pool_pairs,
     question_of,
 )
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.replies import responses_of_replies
-from cxprobe.tasks.pairs.report import PUBLISHED, pairs_beside_published
 from cxprobe.tasks.pairs.sources import CONTRAST, MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
-from cxprobe.tasks.pairs.ways import with_ways
 
 
 def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
@@ -45,7 +43,6 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     if len(own) and score in CONTEXT_SCORES and (own["context"] == "").all():
         raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
     published = [pd.read_csv(stage.use(path), sep="\t") for path in PUBLISHED] if len(own) else []
-    ratings = load_ratings(section.constructions)
     inside = folder_of(next(iter(made)))
 
     def responses(member: Member, folder: Path) -> pd.DataFrame | None:
@@ -64,17 +61,6 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
                 parts.append(pair_responses(decide_pairs(shown, answers, how), how))
         return pd.concat(parts, ignore_index=True) if parts else None
 
-    def pool(responses: pd.DataFrame) -> pd.DataFrame:
-        predicted, asked = {}, {}
-        for model in responses["model"].unique():
-            if section.probe and model in section.probe_models:
-                folder = stage.use(DATA / "probe_pairs" / model)
-                predicted[model] = {
-                    name: read_table(folder / f"{name}.parquet") for name in section.probe.constructions
-                }
-                asked[model] = section.probe_models[model].asked
-        return pool_pairs(with_ways(responses, predicted, asked), members, stage.params.report.limit)
-
     def dataset(construction: str, source: str) -> Path:
         if source in section.benchmarks:
             return MADE / folder_of(source).with_suffix(".parquet")
@@ -85,8 +71,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         return ["pairs.score", "pairs.evaluate", "pairs.ask", of_source]
 
     def tables(rates: pd.DataFrame, _: pd.DataFrame) -> dict[str, pd.DataFrame]:
-        people = human_agreement(ratings[ratings["kind"] == "pairs"])
-        return {"tables/beside_published": pairs_beside_published(rates, people, *published)} if published else {}
+        return {"tables/beside_published": pairs_beside_published(rates, *published)} if published else {}
 
     task = Evaluation(
         responses,
@@ -94,7 +79,7 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         settings,
         dataset,
         question_of=partial(question_of, tests_of=tests_of, contrasts=section.contrasts),
-        pool=pool,
+        pool=pool_pairs,
         further=further_rates,
         override=partial(override, meaning=meaning, members=members),
         tables=tables,

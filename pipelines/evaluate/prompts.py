@@ -1,25 +1,22 @@
 """evaluate_prompts: raw replies and scores of all models -> responses, rates, comparisons, and the runs."""
 
-from functools import partial
-
 import pandas as pd
 
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.evaluate import Evaluation, evaluate
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.prompts.evaluate import (
     beside_controls,
     evaluate_answers,
     facets_of,
-    macro_f1_rates,
     prompt_responses,
     rates_beside_constant,
 )
 from cxprobe.tasks.prompts.params import PromptsStage
-from cxprobe.tasks.prompts.report import prompts_beside_published, read_published_results
+from cxprobe.tasks.prompts.report import prompts_beside_published
 
 MADE = DATA / "make_prompts"
 
@@ -27,8 +24,7 @@ MADE = DATA / "make_prompts"
 def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
     section, members = stage.params.prompts, task_members(stage.params)
     score, facets = section.evaluate.score, facets_of(section.evaluate.score)
-    published = read_published_results(stage.use)
-    made = {}
+    asked, made = [one.slug for one in members if one.is_asked], {}
     for stem in ("questions", "choices", "answers", "items"):
         paths = [stage.use(MADE / name / f"{stem}.parquet") for name in section.constructions]
         made[stem] = pd.concat([read_table(path) for path in paths], ignore_index=True)
@@ -40,9 +36,10 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
         question_of=lambda _row: "meaning",
         estimate=rates_beside_constant,
-        further=partial(macro_f1_rates, facets=facets),
-        override=beside_controls,
-        tables=lambda rates, _responses: prompts_beside_published(rates, members, score, published),
+        override=lambda rates: beside_controls(rates, asked),
+        tables=lambda rates, _responses: {
+            "tables/beside_published": prompts_beside_published(rates, members, stage.use)
+        },
     )
     return evaluate(stage, task)
 

@@ -10,19 +10,18 @@ from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation, evaluate
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.runs import RunExtras
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.recognition.evaluate import (
     FACETS,
-    estimate_over_draws,
     rates_of_controls,
     rates_on_folds,
     recognition_responses,
+    run_extras,
     with_best_layers,
 )
 from cxprobe.tasks.recognition.params import RecognitionStage
-from cxprobe.tasks.recognition.report import run_extras
 
 
 def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
@@ -42,9 +41,7 @@ def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
             yield table.assign(model=member.slug, construction=construction, source=source)
 
     def responses(member: Member, _folder: Path) -> pd.DataFrame:
-        of_sources = zip(section.sources_of(member.entry), predictions(member, "probes"), strict=True)
-        parts = [recognition_responses(probes, read_table(splits_file(*place))) for place, probes in of_sources]
-        return pd.concat(parts, ignore_index=True)
+        return pd.concat(map(recognition_responses, predictions(member, "probes")), ignore_index=True)
 
     def further(responses: pd.DataFrame) -> pd.DataFrame:
         parts = []
@@ -64,7 +61,6 @@ def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         dataset=splits_file,
         question_of=lambda row: "" if row["construction"] in placebos else "form",
         pool=lambda responses: responses,
-        estimate=estimate_over_draws,
         further=further,
         override=with_best_layers,
         extras=extras,

@@ -11,7 +11,7 @@ from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.pairs.balance import unbalanced_cells
 from cxprobe.tasks.pairs.benchmarks import read_benchmark
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.pairs.frames import load_pairs, pairs_file, require_format
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.sources import CONTRASTS, folder_of
@@ -28,7 +28,6 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
     for name in section.contrasts:
         stage.use(contrasts_file(name))
         contrasts[name] = load_contrasts(name, people)
-    require_format(contents.values(), section.make.format)
     counts = Counter[str](constructions=len(contents))
     built = {name: build_pairs(name, content, people, section.make, seed) for name, content in contents.items()}
     for name, of_construction in built.items():
@@ -38,7 +37,6 @@ def make_pairs(stage: Stage[PairsStage]) -> Outcome:
             items=of_construction.pairs["item"].nunique(),
             cells_not_filled=of_construction.cells_not_filled,
             pseudowords=len(of_construction.pseudowords),
-            pseudowords_random=int((of_construction.pseudowords["source"] == "random").sum()),
         )
     for name, content in contrasts.items():
         pairs = contrast_pairs(name, content, people, section.make.contrasts, seed)

@@ -21,11 +21,9 @@ COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_
 
 def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
     settings, seed = stage.params.prompts.make, stage.params.seed
-    asked_by = ["verbatim"] if settings.wording == "verbatim" else ["inference", "reasoning"]
-    for stem in (*asked_by, "continuations"):
+    for stem in ("inference", "reasoning", "continuations"):
         stage.use(PROMPTS_FOLDER / f"{stem}.yaml")
-    inference = load_prompts(InferencePrompts, wording=settings.wording)
-    reasoning = load_prompts(ReasoningPrompts, wording=settings.wording)
+    inference, reasoning = load_prompts(InferencePrompts), load_prompts(ReasoningPrompts)
     continuations = load_continuations()
     materials, asked = {}, []
     for name in stage.params.prompts.constructions:

@@ -6,8 +6,8 @@ import pandas as pd
 
 from cxprobe.files.tables import write_table
 from cxprobe.run.running import Outcome, Stage, run_stage
+from cxprobe.tasks.recognition.make import make_source
 from cxprobe.tasks.recognition.params import RecognitionStage
-from cxprobe.tasks.recognition.sources import make_source
 
 
 def make_recognition(stage: Stage[RecognitionStage]) -> Outcome:

@@ -20,7 +20,9 @@ def measure_interventions(stage: Stage[InterventionsStage]) -> Outcome | None:
 
     def measure(member: Member) -> Mapping[str, float] | None:
         model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
-        return measure_model(model, made, stage.params.interventions.measure, KEPT, stage.data / member.inside)
+        return measure_model(
+            model, made, stage.params.interventions.measure, stage.params.seed, KEPT, stage.data / member.inside
+        )
 
     return measure_members(stage, measure)
 

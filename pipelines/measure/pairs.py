@@ -9,12 +9,12 @@ from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scoring import measure_texts
 from cxprobe.models.texts import ScoringConfig, distinct_texts, read_pair_answers
 from cxprobe.run.running import Outcome, Stage, run_stage
-from cxprobe.tasks.pairs.baselines import measure_baseline
 from cxprobe.tasks.pairs.make import pairs_of
 from cxprobe.tasks.pairs.measure import (
     Sources,
     check_scored,
     contrasts_in_words,
+    measure_baseline,
     pairs_shown_to,
     scoring_model,
     texts_of_pairs,

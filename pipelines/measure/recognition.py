@@ -15,9 +15,9 @@ from cxprobe.models.ngrams import baseline_facts
 from cxprobe.models.params import Member
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.recognition.baselines import count_features, kind_of
-from cxprobe.tasks.recognition.make import read_subsets, spans_of
+from cxprobe.tasks.recognition.make import read_subsets
+from cxprobe.tasks.recognition.measure import probe_source
 from cxprobe.tasks.recognition.params import RecognitionStage
-from cxprobe.tasks.recognition.probes import probe_source
 
 
 def measure_recognition(stage: Stage[RecognitionStage]) -> Outcome | None:
@@ -25,9 +25,7 @@ def measure_recognition(stage: Stage[RecognitionStage]) -> Outcome | None:
     places = params.recognition.sources_of(stage.item)
     made = {f"{name}/{source}": stage.use(DATA / "make_recognition" / name / source) for name, source in places}
     tables = {place: read_table(folder / "sentences.parquet") for place, folder in made.items()}
-    sentences = {place: table.drop_duplicates("text") for place, table in tables.items()}
-    texts = {place: table["text"].tolist() for place, table in sentences.items()}
-    spans = {place: marked for place, table in sentences.items() if (marked := spans_of(table)) is not None}
+    texts = {place: table["text"].drop_duplicates().tolist() for place, table in tables.items()}
 
     def measure(member: Member) -> Counter[str] | None:
         folder, counts = stage.data / member.inside, Counter[str]()
@@ -36,13 +34,13 @@ def measure_recognition(stage: Stage[RecognitionStage]) -> Outcome | None:
         else:
             model = MeasuredModel.of(stage, member.slug, member.spec, load_encoder)
             budget = params.recognition.embed.token_budget
-            counted = embed_texts(model, texts, spans=spans, token_budget=budget, folder=folder)
+            counted = embed_texts(model, texts, token_budget=budget, folder=folder)
             if counted is None:
                 return None
             counts.update(counted)
         for place, of_source in texts.items():
             if member.is_baseline:
-                counted_words = count_features(of_source, member.spec, f"{member.slug}, {place}", spans.get(place))
+                counted_words = count_features(of_source, member.spec, f"{member.slug}, {place}")
                 features = Features(of_source, (counted_words,))
             else:
                 features = read_features(folder / place)

@@ -1,6 +1,6 @@
 """cxprobe: do language models know constructions, the pairings of form and meaning?
 
-There is one package for each task, and none of them imports another:
+There is one package for each task in `cxprobe.tasks`, and none of them imports another:
 
     recognition/    probes of form
     scenarios/      masked scenarios, biases, calibration
@@ -9,9 +9,10 @@ There is one package for each task, and none of them imports another:
     interventions/  vectors exchanged between sentences: is what a probe reads used?
 
 Inside a task, data are made, models are measured (raw answers, kept as they come), answers are evaluated (rates with
-intervals), and all models are reported side by side. The other packages are shared: ``constructions`` and ``corpora``
-for what items are made from, ``lm`` for models, ``people`` for labels and ratings, ``run`` for DVC and MLflow,
-``report`` for the site. Only ``run`` knows MLflow, and only ``lm`` loads a model.
+intervals), and all models are reported side by side. The other packages are shared: `cxprobe.constructions` and
+`cxprobe.corpora` for what items are made from, `cxprobe.models` for models, `cxprobe.labels` for labels,
+`cxprobe.run` for DVC and MLflow, `cxprobe.results` for rates and the report. Only `cxprobe.run` knows MLflow, and only
+`cxprobe.models` loads a model.
 
 What users call is imported from here (`cxprobe.load`, `cxprobe.probe` ...) and documented in `cxprobe.api`.
 """

@@ -44,18 +44,16 @@ from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.checks import unknown_tokens
 from cxprobe.models.embedding import pool_texts, tokenise
-from cxprobe.models.params import Member, ModelSpec
+from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.models.terms import Bos, Dtype, SchemeName
 from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models, require_construction
-from cxprobe.results.contrast_verdicts import effects_of, frames_needed, verdicts_on
 from cxprobe.results.findings import findings_of, lead_findings
 from cxprobe.results.rates import ALL
 from cxprobe.results.sentences import by_model, headline, in_sum
-from cxprobe.results.verdict import BESIDE_CONTROL
+from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, verdicts_on
 from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import (
     CLUSTER,
@@ -71,16 +69,15 @@ from cxprobe.stats import (
     rate_by,
 )
 from cxprobe.tasks.pairs import benchmarks
-from cxprobe.tasks.pairs.contrast_rates import with_differences
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
-from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file, require_format
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders, with_differences
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
 from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.preview import decided_by_baselines
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, PAIR_COLUMNS, with_units, without_gaps
 from cxprobe.tasks.pairs.survey import (
     SCORES_OF_SURVEY,
+    decided_by_baselines,
     simple_baselines,
     survey_pairs,
     survey_rates,
@@ -695,8 +692,7 @@ def minimal_pairs(
     construction: str,
     *,
     pairs_per_condition: int = 300,
-    pseudowords: Literal["wuggy", "random"] | None = None,
-    format: str = PAPER_FORMAT,
+    pseudowords: int | None = None,
     seed: int = SEED,
     folder: str | Path | None = None,
 ) -> pd.DataFrame:
@@ -706,8 +702,7 @@ def minimal_pairs(
         construction: One of ``list_constructions(having="pairs")``; with "-form" behind it for the pairs of form of a
             construction that has pairs of meaning too.
         pairs_per_condition: The most pairs of each cell: a variant of one noun type in one order. The paper has 300.
-        pseudowords: What replaces content words in a second set of pairs; None for no such set.
-        format: In which words the second text asks: "paper", or a name under formats in the construction's pairs.yaml.
+        pseudowords: The same with pseudowords in the place of content words; None for no such pairs.
         seed: Of the draw; the same seed gives the same pairs.
         folder: The folder of all constructions; None for those that cxprobe carries.
 
@@ -718,8 +713,6 @@ def minimal_pairs(
 
     Raises:
         ConstructionError: There is no such construction, or it has no pairs.
-        DataError: ``pseudowords`` is none of these.
-        ParamsError: The construction has no such format.
 
     Source:
         Oba & Sugawara 2026, §3.
@@ -730,8 +723,6 @@ def minimal_pairs(
         >>> cxprobe.load("mini-clm").compare(table).accuracy.n == len(table)
         True
     """
-    if pseudowords is not None:
-        _check_option("pseudowords", pseudowords, Literal["wuggy", "random"])
     constructions = _constructions(folder)
     known = list_constructions(constructions, having="pairs")
     if construction not in known:
@@ -740,13 +731,11 @@ def minimal_pairs(
         )
     people = _people_beside(constructions)
     content = load_pairs(construction, people, constructions)
-    require_format([content], format)
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
     settings = MakePairs(
         pairs_per_condition=cells,
         contrasts=Contrasts(held_out=1, shuffled=0),  # required by the class; contrasts are not made here
         pseudowords=pseudowords,
-        format=format,
     )
     return build_pairs(construction, content, people, settings, seed).pairs
 
@@ -839,9 +828,7 @@ def overview(
     names = {name: files.construction.name for name, files in constructions.items()}
     rows = pictures.row_names({name: files.construction for name, files in constructions.items()})
     said = [f"{headline(of_model, model)} {in_sum(of_model, names)}" for model, of_model in by_model(leads).items()]
-    return pictures.Picture(
-        pictures.as_svg(pictures.overview(leads, rows, title=pictures.in_short)), " ".join(said).strip()
-    )
+    return pictures.Picture(pictures.as_svg(pictures.overview(leads, rows)), " ".join(said).strip())
 
 
 def read_pairs(path: str | Path) -> pd.DataFrame:
@@ -1117,7 +1104,7 @@ def _people_beside(constructions: Path) -> People:
 def _load(
     load_model: Callable[[str, ModelSpec, str], Any], name: str | Path, revision: str | None, dtype: Dtype, device: str
 ) -> Any:
-    """Load a model of lm/ without the key of params.yaml in messages: there is none."""
+    """Load a model of `cxprobe.models` without the key of params.yaml in messages: there is none."""
     _check_option("dtype", dtype, Dtype)
     if device == "auto":
         other = "mps" if torch.backends.mps.is_available() else "cpu"

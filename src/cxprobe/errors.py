@@ -7,13 +7,12 @@ from collections.abc import Iterator
 EXTRAS = {
     "exports": ("datasets",),
     "gguf": ("accelerate", "gguf"),
-    "mining": ("datasketch", "datatrove", "threadpoolctl"),
+    "mining": ("conllu", "datasketch", "datatrove", "threadpoolctl"),
     "pipeline": (
-        *("PIL", "dvc", "jinja2", "krippendorff", "lemminflect", "lightning_fabric", "matplotlib"),
-        *("mlflow", "optuna", "psutil", "rich", "spacy", "sqlalchemy", "thinc", "wordfreq"),
+        *("dvc", "jinja2", "lemminflect", "lightning_fabric", "matplotlib"),
+        *("mlflow", "optuna", "spacy", "thinc", "wordfreq"),
     ),
     "prompting": ("inspect_ai", "openai"),
-    "wuggy": ("wuggy",),
 }
 
 

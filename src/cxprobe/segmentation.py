@@ -1,7 +1,7 @@
 """Where sentences end, by the characters alone: the same text is cut alike whether or not it is tagged."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 # After these, and a full stop, no sentence ends.
@@ -37,19 +37,10 @@ WITHIN_A_SENTENCE = (
 
 
 class Span(NamedTuple):
-    """A place in a text, such as that of a sentence in its document: characters from ``start`` up to ``end``."""
+    """The place of a sentence in its document: characters from ``start`` up to ``end``."""
 
     start: int
     end: int
-
-
-Spans = Sequence[Span] | None
-"""Of each text the place that is looked at; None for whole texts."""
-
-
-def cut(texts: Sequence[str], spans: Spans) -> list[str]:
-    """Return what is looked at of each text."""
-    return list(texts) if spans is None else [text[start:end] for text, (start, end) in zip(texts, spans, strict=True)]
 
 
 def sentence_spans(document: str) -> Iterator[Span]:

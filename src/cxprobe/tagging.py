@@ -1,12 +1,12 @@
 """Fine-grained tags of words by a spaCy pipeline: for what is mined from corpora, and for baselines."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from cxprobe.errors import ModelError
 from cxprobe.files.writing import digest_of_files
-from cxprobe.segmentation import Span, Spans, sentence_spans
+from cxprobe.segmentation import sentence_spans
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -66,28 +66,13 @@ class Tagger:
         self._nlp = nlp
         self._known: dict[str, str] = {}
 
-    def tags_of(self, texts: Sequence[str], spans: Spans = None) -> list[str]:
-        """Return the tags of each text, with spaces between them; its sentences are tagged one by one.
-
-        Args:
-            texts: The texts.
-            spans: Of each text, the place of the words whose tags are returned; None for all of them.
-        """
+    def tags_of(self, texts: Sequence[str]) -> list[str]:
+        """Return the tags of each text, with spaces between them; its sentences are tagged one by one."""
         read = [[text[start:end] for start, end in sentence_spans(text)] for text in texts]
         new = list(dict.fromkeys(sentence for text in read for sentence in text if sentence not in self._known))
         for sentence, doc in zip(new, self._nlp.pipe(new, batch_size=BATCH), strict=True):
             self._known[sentence] = " ".join(token.tag_ for token in doc)
-        if spans is None:
-            return [" ".join(self._known[sentence] for sentence in text) for text in read]
-        return [" ".join(self._tags_within(text, span)) for text, span in zip(texts, spans, strict=True)]
-
-    def _tags_within(self, text: str, span: Span) -> Iterator[str]:
-        """Yield the tags of the words that overlap a span of a text whose sentences have been tagged."""
-        for start, end in sentence_spans(text):
-            words = self._nlp.make_doc(text[start:end])
-            for word, tag in zip(words, self._known[text[start:end]].split(" "), strict=True):
-                if start + word.idx < span.end and span.start < start + word.idx + len(word):
-                    yield tag
+        return [" ".join(self._known[sentence] for sentence in text) for text in read]
 
 
 @cache
@@ -96,7 +81,7 @@ def open_tagger(name: str, sha256: str | None) -> Tagger:
 
     Args:
         name: An installed package, or a folder.
-        sha256: That of what `sha256sum` prints for all its files, one line each in the order of their paths in the
+        sha256: That of what ``sha256sum`` prints for all its files, one line each in the order of their paths in the
             folder; None for any.
 
     Raises:

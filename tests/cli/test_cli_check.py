@@ -178,12 +178,10 @@ def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
     file = folder / "constructions" / "toy" / "form_pairs.yaml"
     file.write_text(FIXED)
     change(folder, lambda params: params["pairs"]["constructions"].append("toy-form"))
-    code, (sound, note) = check()
+    code, (_, note) = check()
     assert code == 0
     assert note.startswith("constructions/toy/form_pairs.yaml: rates of the construction leave out 1 of 1 variants")
     assert "A: 'sleeps' is right and 'sleep' is wrong in all" in note
-    file.write_text(FIXED.replace("tests: form", "tests: form\none_answer: true"))
-    assert check() == (0, [sound])
 
 
 def test_the_schema_and_the_page_of_constructions_are_written_where_they_changed(folder):
@@ -192,17 +190,3 @@ def test_the_schema_and_the_page_of_constructions_are_written_where_they_changed
     assert (folder / "params.schema.json").read_text() == schema_text()
     assert "## Toy order" in (folder / "constructions/README.md").read_text()
     assert "written anew" not in call("check")[1]
-
-
-def test_a_file_of_pairs_is_linted_in_any_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"The {noun} sleeps.\tThe {noun} sleeps not now." for noun in ("dog", "cat", "cow", "hen", "fox", "pig")]
-    rows += [rows[0], "He runs.\tHe runs."]
-    (tmp_path / "mine.tsv").write_text("\n".join(["sentence_good\tsentence_bad", *rows]) + "\n")
-    code, output = call("check", "--baselines", "mine.tsv")
-    assert code == 0, output
-    lines = output.splitlines()
-    assert lines[0].startswith("mine.tsv, row 8: good and bad are the same")
-    assert lines[1].startswith("mine.tsv, row 7: the pair is there twice")
-    assert "shorter: 94 % [" in output  # a tie is half
-    assert lines[-1].startswith("above chance without any model: ")

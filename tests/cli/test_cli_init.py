@@ -1,6 +1,5 @@
-"""`cxprobe init` makes a folder in which DVC finds everything, says what is next, and upgrades what is cxprobe's."""
+"""`cxprobe init` makes a folder in which DVC finds everything, and says what is next."""
 
-import shutil
 import subprocess
 from contextlib import chdir
 from pathlib import Path
@@ -8,10 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import call
 from dvc.repo import Repo
-from ruamel.yaml import YAML
 
-from conftest import ROOT, commit, run
-from cxprobe.project.folder import installed_version
+from conftest import ROOT, run
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_text
 
@@ -31,13 +28,6 @@ def made(tmp_path_factory):
     return folder, init(folder)
 
 
-@pytest.fixture
-def project(made, tmp_path, monkeypatch):
-    shutil.copytree(made[0], tmp_path / "study")
-    monkeypatch.chdir(tmp_path / "study")
-    return tmp_path / "study"
-
-
 def status_of(folder: Path) -> dict:
     """Return what DVC would run, and why."""
     with chdir(folder), Repo() as repo:
@@ -52,7 +42,6 @@ def test_a_project_has_what_its_preset_asks_for(made):
     assert models == {"LICENSE-APACHE-2.0.txt", "mini-clm", "mini-mlm", "mini-ngrams", "parser", "tagger"}
     assert not (folder / "src").exists()
     assert not (folder / "constructions" / "README.md").exists()
-    assert (folder / "cxprobe.version").read_text() == f"{installed_version()}\n"
     readme = (folder / "README.md").read_text()
     assert readme.startswith("# study\n")
     assert "preset `pairs`" in readme
@@ -84,6 +73,7 @@ def test_dvc_resolves_every_stage_and_every_file_that_a_stage_needs_from_the_sta
         if state == "deleted" and not path.startswith(("data/", "results/evaluate_", "results/make_"))  # of stages
     ]
     assert absent == []
+    assert status["list_code"][-1] == "always changed"  # the installed code is no file of the project
 
 
 def test_git_and_dvc_begin_where_there_is_no_repository_and_ignore_what_they_should(made):
@@ -91,7 +81,7 @@ def test_git_and_dvc_begin_where_there_is_no_repository_and_ignore_what_they_sho
     assert (folder / ".git").is_dir()
     assert "analytics = false" in (folder / ".dvc" / "config").read_text()
     ignored = ["data/make_pairs", "results/evaluate_pairs/tables", "mlruns/mlflow.db"]
-    asked = [*ignored, "params.yaml", "constructions", "cxprobe.version"]
+    asked = [*ignored, "params.yaml", "constructions"]
     assert run(folder, "git", "check-ignore", *asked).stdout.split() == ignored
 
 
@@ -122,42 +112,9 @@ def test_what_cannot_become_a_project_is_refused_before_anything_is_written(tmp_
 
 def test_it_says_the_next_commands_and_nothing_of_other_programs(made, monkeypatch):
     folder, output = made
-    assert output.startswith(f"{folder} is a project with the preset pairs, for cxprobe ")
+    assert output.startswith(f"{folder} is a project with the preset pairs. Next:")
     assert f"\n    cd {folder}\n    cxprobe check " in output
     assert "Initialized" not in output
     monkeypatch.chdir(folder)
     code, output = call("check")
     assert (code, "dvc repro make_pairs" in output) == (0, True)
-
-
-def test_an_upgrade_replaces_what_is_cxprobes_and_leaves_what_is_the_teams(project):
-    mine = ("params.yaml", "constructions/let-alone/pairs.yaml", "README.md")
-    for name in (*mine, "pipelines/make/pairs.py", "dvc.yaml"):
-        with (project / name).open("a") as file:
-            file.write("\n# of an older version\n")
-    (project / "pipelines/make/dropped.py").write_text("# of an older version\n")
-    (project / "cxprobe.version").write_text("cxprobe 0.0.1, code 0\n")
-    assert "cxprobe.version: the project was made for 'cxprobe 0.0.1, code 0'" in call("check")[1]
-    commit(project)
-    code, output = call("init", project, "--upgrade")
-    assert (code, "Next: git diff, cxprobe check, dvc repro" in output) == (0, True)
-    assert "Files of earlier versions that this version no longer has stay" in output
-    changed = run(project, "git", "diff", "--name-only").stdout.split()
-    assert sorted(changed) == ["cxprobe.version", "dvc.yaml", "pipelines/make/pairs.py"]
-    assert (project / "cxprobe.version").read_text() == f"{installed_version()}\n"
-    assert YAML(typ="safe").load(project / "dvc.yaml")["stages"]
-
-
-def test_an_upgrade_waits_until_git_can_show_what_it_does(project):
-    commit(project)
-    with (project / "dvc.yaml").open("a") as file:
-        file.write("# mine\n")
-    before = (project / "dvc.yaml").read_text()
-    code, output = call("init", project, "--upgrade")
-    assert (code, "commit .dvc/plots, constraints.txt, dvc.yaml" in output) == (2, True)
-    assert (project / "dvc.yaml").read_text() == before
-
-
-def test_only_a_project_that_was_made_is_upgraded(tmp_path):
-    code, output = call("init", tmp_path, "--upgrade")
-    assert (code, "has not made this project" in output) == (2, True)

@@ -1,22 +1,20 @@
-"""The commands by which people judge, run as a person runs them: with answers typed, and with tables."""
+"""The command ``cxprobe label``, run as a person runs it: with keys pressed, and with tables."""
 
 import csv
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from labelling_desk import mined
+from labelling_desk import label, mined
 from typer.testing import CliRunner
 
-from conftest import PEOPLE, ROOT, change_params, save_toy_tagger, shrink, write_toy_construction
+from conftest import PEOPLE, change_params, toy_params, write_toy_construction
 from cxprobe.cli import app
 from cxprobe.files.tables import write_table
-from cxprobe.labels.labels import read_labels
-from cxprobe.labels.ratings import read_ratings
+from cxprobe.labels import add_labels, in_drawn_order, read_labels
+from cxprobe.project.params import load_params
 
 LABELS = Path("constructions/toy/labels.tsv")
-RATINGS = Path("constructions/toy/ratings.tsv")
 
 
 @pytest.fixture(autouse=True)
@@ -25,59 +23,47 @@ def project(tmp_path, monkeypatch):
     write_toy_construction(tmp_path / "constructions")
     (tmp_path / "lexicon").mkdir()
     (tmp_path / "lexicon" / "people.yaml").write_text(PEOPLE)
-    change_params(tmp_path, ROOT / "params.yaml", settings)
-    save_toy_tagger(tmp_path / "tagger")
+    change_params(tmp_path, toy_params(), lambda _: None)
     table = mined(4).assign(length=10, second_start=5)  # the features of the toy construction
     write_table(table, tmp_path / "data" / "mine_sentences" / "toys" / "toy" / "sentences.parquet")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def settings(params: dict) -> None:
-    shrink(params)
-    params["mining"]["tagger"] = "tagger"
-
-
-def run(answers: str, *arguments: str) -> SimpleNamespace:
-    done = CliRunner().invoke(app, list(arguments), input=answers)
+def run(keys: str, who: str, *arguments: str) -> SimpleNamespace:
+    done = CliRunner().invoke(app, ["label", "toy", "--who", who, *arguments], input=keys)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return SimpleNamespace(code=done.exit_code, out=done.stdout, err=done.stderr)
 
 
-def test_two_people_label_resume_and_are_compared():
-    first = run("what\nz\np\nq\n", "label", "toy", "--who", "Ann")
+def test_two_people_press_keys_go_on_later_and_are_compared_and_a_third_decides():
+    first = run("xpq", "Ann")
     assert first.code == 0, first.err
-    assert "'what' is not an answer: p positive" in first.out
     assert "Positive: each half is a clause" in first.out
-    assert "**the** red cat runs, **the** fast dog sings." in first.out
-    assert f"3 of 4 left; the labels are in {LABELS}" in first.out
-    assert "0 of 4 left" in run("n\nn\nn\n", "label", "toy", "--who", "Ann").out
-    compared = run("p\np\nn\nn\n", "label", "toy", "--who", "Bo").out
-    assert "4 have labels of several people, Krippendorff's alpha 0.533" in compared
-    assert "1 to decide: `cxprobe label toy --who 'NAME (decides)'`" in compared
-    assert len(read_labels(LABELS)) == 8
+    assert "**the** red cat runs, the fast dog sings." in first.out
+    assert "p positive, n negative, u unclear, q quit" in first.out
+    assert "1 labels by Ann" in first.out
+    assert "precision" not in first.out  # the first sequence has a sentence without a label
+    assert "8 labels by Ann" in run("pnnnnnn", "Ann").out
+    ids = in_drawn_order(mined(4), load_params().seed)["id"].tolist()
+    assert [read_labels(LABELS).set_index("target")["label"][one] for one in ids[:3]] == ["positive"] * 2 + ["negative"]
+    compared = run("ppppnnnn", "Bo").out
+    assert "8 sentences have labels of Ann and Bo, Cohen's kappa 0.500" in compared
+    assert "2 sentences are called differently; --who 'NAME (decides)' decides" in compared
+    assert "precision 0.38 [" in compared
+    assert "instances in all 8 sentences: 3 [3, 3]" in compared
+    decided = run("pn", "Cy (decides)").out
+    assert "are called differently" not in decided
+    assert "instances in all 8 sentences: 3 [3, 3]" in decided
+    assert "**the**" not in run("", "Cy (decides)").out
 
 
-def test_how_far_the_labels_suffice_and_how_precise_the_pattern_is_are_said_with_every_answer():
-    said = run("p\nn\nq\n", "label", "toy", "--who", "Ann").out
-    assert "0 positive, 0 negative; with recognition.make.labels.folds = 2 each label needs at least 2" in said
-    assert said.count("precision 0.50 [0.") == 2  # beside the third sequence, and at the end
-    assert said.count("instances among all: 4 [2, 6] of 8 sentences") == 2
-    said = run("p\np\nn\nn\n", "label", "toy", "--who", "Bo").out
-    assert "\n4 sentences would test a probe; some 40 are wanted for an interval of 15 points to each side" in said
-    assert "\n  length: 2 sentences would test its probe\n" in said
-
-
-def test_a_third_person_decides_what_two_label_differently():
-    run("p\np\nn\nn\n", "label", "toy", "--who", "Ann")
-    run("p\nn\np\nn\n", "label", "toy", "--who", "Bo")
-    decided = run("p\nz\np\nn\n", "label", "toy", "--who", "Cy (decides)").out
-    assert "Ann: positive\nBo: negative\n" in decided
-    decisions = [(one.who, one.label) for one in read_labels(LABELS) if "Cy" in one.who]
-    assert sorted(decisions) == [("Cy (decides)", "negative"), ("Cy (decides)", "positive")]
-    after = run("", "label", "toy", "--who", "Cy (decides)").out
-    assert "0 of 0 left" in after
-    assert "to decide" not in after
+def test_labels_of_a_program_are_named_as_such_and_agree_with_nobody():
+    add_labels(LABELS, [label("sentence", one, "positive", "model:reader-1") for one in mined(4)["id"]])
+    said = run("pppppppp", "Ann").out
+    assert "8 labels by model:reader-1 (a program)\n" in said
+    assert "8 labels by Ann\n" in said
+    assert "kappa" not in said
 
 
 def fill_in(file: str, column: str, values: dict[int, str]) -> None:
@@ -92,55 +78,31 @@ def fill_in(file: str, column: str, values: dict[int, str]) -> None:
 
 def test_labels_go_through_a_spreadsheet_and_twice_changes_nothing():
     for who, labels in (("Ann", {1: "positive", 2: "negative", 4: "unclear"}), ("Bo", {1: "positive"})):
-        assert run("", "label", "toy", "--who", who, "--export", "labels.tsv").code == 0
+        assert run("", who, "--export", "labels.tsv").code == 0
         fill_in("labels.tsv", "label", labels)
-        done = run("", "label", "toy", "--who", who, "--import", "labels.tsv")
+        done = run("", who, "--import", "labels.tsv")
         assert done.code == 0, done.err
-    assert "1 have labels of several people" in done.out
+    assert "2 sentences have labels of Ann and Bo" in done.out
+    assert "1 sentences are called differently" in done.out
     known = read_labels(LABELS)
-    assert sorted((one.who, one.kind, one.label) for one in known) == [
-        ("Ann", "sentence", "negative"),
-        ("Ann", "sequence", "positive"),
-        ("Ann", "sequence", "unclear"),
-        ("Bo", "sequence", "positive"),
+    assert sorted(known[["who", "kind", "label"]].to_numpy().tolist()) == [
+        ["Ann", "sentence", "negative"],
+        ["Ann", "sequence", "positive"],
+        ["Ann", "sequence", "unclear"],
+        ["Bo", "sequence", "positive"],
     ]
     before = LABELS.read_bytes()
-    assert run("", "label", "toy", "--who", "Bo", "--import", "labels.tsv").code == 0
+    assert run("", "Bo", "--import", "labels.tsv").code == 0
     assert LABELS.read_bytes() == before
     fill_in("labels.tsv", "label", {4: "negative", 5: "yes"})
-    refused = run("", "label", "toy", "--who", "Bo", "--import", "labels.tsv")
+    refused = run("", "Bo", "--import", "labels.tsv")
     assert (refused.code, LABELS.read_bytes()) == (2, before)
-    assert "labels.tsv, line 6: label 'yes' is unknown" in refused.err
-
-
-def test_ratings_go_through_a_spreadsheet_and_are_compared():
-    for who in ("Ann", "Bo"):
-        done = run("", "rate", "toy", "--who", who, "--export", f"{who}.tsv")
-        assert done.code == 0, done.err
-        fill_in(f"{who}.tsv", "answer", dict.fromkeys(range(1, 9), "A"))
-    items = int(re.search(r"(\d+) items", done.out)[1])
-    kinds = [line.partition("\t")[0] for line in Path("Ann.tsv").read_text().splitlines()[1:]]
-    assert len(kinds) == items
-    assert set(kinds) == {"pairs", "inference", "reasoning"}
-    run("", "rate", "toy", "--import", "Ann.tsv", "--who", "Ann")
-    done = run("", "rate", "toy", "--import", "Bo.tsv", "--who", "Bo")
-    assert done.code == 0, done.err
-    known = read_ratings(RATINGS)
-    assert len(known) == 16
-    assert {one.rater for one in known} == {"Ann", "Bo"}
-    assert "kind" in done.out
-    assert sum(int(line.split()[3]) for line in done.out.splitlines()[1:]) == 16
-    before = RATINGS.read_bytes()
-    assert run("", "rate", "toy", "--import", "Ann.tsv", "--who", "Ann").code == 0
-    assert RATINGS.read_bytes() == before
-    fill_in("Ann.tsv", "answer", {2: "D"})
-    refused = run("", "rate", "toy", "--import", "Ann.tsv", "--who", "Ann")
-    assert (refused.code, RATINGS.read_bytes()) == (2, before)
-    assert "Ann.tsv, line 3: answer 'D' is not allowed" in refused.err
+    assert "labels.tsv, line 6: label: 'yes'" in refused.err
+    assert run("", "Bo", "--import", "none.tsv").code == 2
 
 
 def test_what_cannot_be_labelled_is_told():
-    assert "a name of printable characters is needed" in run("", "label", "toy", "--who", "A\tB").err
+    assert "A\\tB" in run("", "A\tB").err
     Path("data/mine_sentences/toys/toy/sentences.parquet").unlink()
-    assert "`dvc repro mine_sentences` makes it" in run("", "label", "toy", "--who", "Ann").err
+    assert "`dvc repro`" in run("", "Ann").err
     assert not LABELS.exists()

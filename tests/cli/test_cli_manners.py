@@ -22,10 +22,9 @@ IN_A_PROJECT = {
     "preset": ["pairs"],
     "sync": [],
     "ui": [],
-    "label": ["toy"],
-    "rate": ["toy"],
+    "label": ["toy", "--who", "Ann"],
     "new": ["construction", "mine"],
-    "export": ["latex", "rates.tex"],
+    "export": ["csv", "answers.csv"],
 }
 
 
@@ -84,7 +83,7 @@ def test_the_version_is_the_installed_one():
     ("words", "said"),
     [
         (["chek"], "Did you mean 'check'"),
-        (["label", "tyo"], "constructions/tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
+        (["label", "tyo", "--who", "Ann"], "tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
         (["init", "study", "--preset", "recoded"], "there is no preset 'recoded'; did you mean 'recorded'?"),
     ],

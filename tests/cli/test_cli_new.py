@@ -83,7 +83,7 @@ def test_the_entry_of_a_new_model_passes_the_check_where_it_is_pasted(toy_projec
     )
     assert code == 0, output
     head, entry, last = output.split("\n\n")
-    assert last.endswith("`dvc repro make_pairs && cxprobe check` says how many texts that is\n")
+    assert last.endswith("`dvc repro` then runs only what is new\n")
     assert head == "Paste this at the end of the section models of params.yaml:"
     assert entry.startswith("  roberta:\n    name: some/roberta\n    revision: 1a2b\n")
     change(toy_project, lambda params: params["models"].update(YAML(typ="safe").load(entry)))

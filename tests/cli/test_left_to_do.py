@@ -7,11 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from exported_project import MEANING, PAIRS
-from typer.testing import CliRunner
 from whole_project import BENCHMARK, change
 
 from conftest import change_params
-from cxprobe.cli import app
 from cxprobe.cli.check import print_what_is_left
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.project.params import load_params
@@ -90,12 +88,6 @@ def test_sentences_and_scenarios_are_counted_as_they_were_made(folder):
     recognition = Path("data/make_recognition/comparative-correlative")
     sentences = [pd.read_parquet(path)["text"] for path in recognition.glob("*/sentences.parquet")]
     assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique()
-    own = "comparative-correlative"
-    change(folder, lambda params: params["recognition"]["constructions"][own].append("construction_span"))
-    mined = pd.read_parquet(recognition / "mined" / "sentences.parquet")
-    (recognition / "construction_span").mkdir()
-    mined.assign(start=0, end=3).to_parquet(recognition / "construction_span" / "sentences.parquet")
-    assert asked("measure_recognition")["minilm"].texts == pd.concat(sentences).nunique() + mined["text"].nunique()
     texts = pd.read_parquet(f"data/make_scenarios/{MEANING}/texts.parquet")["text"]
     assert asked("measure_scenarios")["mini-mlm"].texts == texts.nunique()
 
@@ -128,15 +120,3 @@ def test_only_what_is_left_is_counted_and_a_making_stage_that_has_changed_is_tol
     assert row.split()[:2] == ["measure_pairs", "clm-random"]
     change(project, lambda params: params.update(seed=99))
     assert "make_pairs is not up to date; run `dvc repro make_pairs` to count what is new" in left(capsys)
-
-
-def test_a_new_model_is_told_what_all_pairs_cost_and_a_smaller_choice(folder):
-    def tokens(name):
-        done = CliRunner().invoke(app, ["new", "model", "mine", "--name", f"models/{name}"])
-        assert done.exit_code == 0, done.output
-        return [float(number.replace(",", "")) for number in re.findall(r"([\d,]+)(?: tokens;|$)", done.stdout.strip())]
-
-    causal, masked = tokens("mini-clm"), tokens("mini-mlm")
-    assert causal[0] == asked("measure_pairs")["mini-clm"].tokens
-    assert causal[1] <= causal[0]
-    assert masked[0] > causal[0]  # once for each token

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import CONSTRUCTION, ROOT
+from conftest import CONSTRUCTION, PEOPLE, ROOT
 from cxprobe.constructions.construction import (
     RESERVED_FEATURES,
     Distance,
@@ -12,6 +12,7 @@ from cxprobe.constructions.construction import (
     load_construction,
     load_sound_parts,
 )
+from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.sentences import generate_sentences, load_grammars
@@ -89,7 +90,7 @@ def test_every_column_of_sentences_beside_the_features_is_reserved(toy_construct
     construction = load_construction("toy", toy_constructions)
     grammars = load_grammars("toy", construction, toy_constructions)
     generated = generate_sentences("toy", construction, grammars, 2, 0).sentences.columns
-    mined = ("id", "text", "url", "start", "end", "tags", "slots")
+    mined = ("id", "text", "url", "start", "end", "tags", "matched", "slots")
     columns = {*generated, *mined} - construction.features.keys()
     assert {column for column in columns if not column.startswith(CLUSTER)} <= RESERVED_FEATURES
 
@@ -107,3 +108,19 @@ def test_the_sound_parts_of_a_faulty_file_are_enough_to_check_the_others(tmp_pat
     assert list(sound.features) == ["length", "second_start"]
     file.write_text("name: [")
     assert load_sound_parts("x", tmp_path).grammar is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("[feminine, masculine]", "[feminine, neuter]", "line 6: types.job.pronouns: 'neuter'"),
+        ("[feminine, masculine]", "[feminine, feminine]", "types.job.pronouns: 'feminine'"),
+        ("Ida, Mia", "Ida, Ann", "types.name.nouns: 'Ann'"),
+        ("they: he, them: him", "they: he", "line 1: pronouns: "),
+    ],
+)
+def test_a_fault_of_the_people_is_told(tmp_path, old, new, place):
+    (tmp_path / "people.yaml").write_text(PEOPLE.replace(old, new))
+    with pytest.raises(ConstructionError) as raised:
+        load_people(tmp_path / "people.yaml")
+    assert place in str(raised.value)

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from small_corpora import corpus_of, settings_of
 
-from cxprobe.corpora.params import faults_of_mining
 from cxprobe.errors import DataError
+from cxprobe.run.mining import CorporaParams
 
 CORPORA = {
     "books": corpus_of("books"),
@@ -15,7 +15,8 @@ CORPORA = {
 
 def told(constructions, watched):
     settings = settings_of(Path("tagger")).model_copy(update={"constructions": constructions, "watched": watched})
-    return [fault.partition(";")[0] for fault in faults_of_mining(settings, CORPORA, ["way", "let-alone"])]
+    params = CorporaParams.model_construct(mining=settings, corpora=CORPORA)
+    return [fault.partition(";")[0] for fault in params.faults_between(["way", "let-alone"])]
 
 
 @pytest.mark.parametrize(

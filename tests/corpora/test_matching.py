@@ -69,7 +69,7 @@ def test_the_pattern_finds_what_the_paper_shows(correlative, toy_tagger, tagged)
 @pytest.mark.parametrize(
     ("sentence", "reason"),
     [
-        ("The other one and the power of the taller man.", "dropped word: other"),
+        ("The other one and the power of the taller man.", "other words"),
         ("The taller man and a colder day.", "other words"),
         ("The coin and the taller man.", "other words"),
         ("The more elephants came, the more lions came.", None),
@@ -104,14 +104,6 @@ def test_a_tree_says_which_words_fill_the_slots():
         ("recipient", 15, 23, "brother", "NNS"),
         ("theme", 24, 26, "it", "PRP"),
     ]
-
-
-def test_a_word_that_no_part_may_contain_counts_only_where_the_tree_has_it():
-    nodes = [VERB, RECIPIENT, THEME]
-    matchers = Matchers(pattern_of(dependencies=nodes, never=("her",)), BLANK)
-    assert isinstance(matchers.match(gave(BLANK)), Found)
-    matchers = Matchers(pattern_of(dependencies=nodes, never=("it",)), BLANK)
-    assert matchers.match(gave(BLANK)) == "other dependencies"
 
 
 @pytest.mark.parametrize("label", ["1", 1, {"IN": ["obj", "dobj"]}, {"NOT_IN": ["dobj"]}])

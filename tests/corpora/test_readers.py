@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.corpora import readers
-from cxprobe.corpora.readers import FileLine, Unreadable, read_lines, read_shard
-from cxprobe.corpora.sources import CorpusFiles
+from cxprobe.corpora.readers import CorpusFiles, FileLine, Unreadable, read_lines, read_shard
 
 LONGEST = 1000
 

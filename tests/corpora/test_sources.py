@@ -3,7 +3,7 @@ import os
 import pytest
 
 from cxprobe.corpora.params import Corpus
-from cxprobe.corpora.sources import files_left_out, list_corpus
+from cxprobe.corpora.readers import files_left_out, list_corpus
 
 
 def files(folder, glob=None) -> Corpus:

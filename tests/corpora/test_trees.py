@@ -5,7 +5,7 @@ from spacy.matcher import DependencyMatcher, Matcher
 from spacy.tokens import Doc
 
 from cxprobe.corpora.pattern import OPERATOR, Node
-from cxprobe.corpora.trees import find_trees
+from cxprobe.corpora.search import find_trees
 
 BLANK = spacy.blank("en")
 DEPS, TAGS = ("obj", "iobj"), ("VB", "NN")

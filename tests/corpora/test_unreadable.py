@@ -13,7 +13,7 @@ from small_corpora import corpus_of, mine, settings_of
 
 from cxprobe.corpora.collecting import check_faults
 from cxprobe.corpora.engine import SLOTS
-from cxprobe.corpora.sources import list_corpus, open_corpus
+from cxprobe.corpora.readers import list_corpus, open_corpus
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 

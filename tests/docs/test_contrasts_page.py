@@ -8,9 +8,8 @@ import cxprobe
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.models.texts import token_table
-from cxprobe.tasks.pairs.contrast_rates import contrast_rows
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, contrast_rows, decide_pairs
 from cxprobe.tasks.pairs.make import pair_table
 from cxprobe.tasks.pairs.params import Contrasts
 

@@ -14,7 +14,7 @@ from lm_eval.tasks import TaskManager
 from tiny_lms import save_lm, tokenizer_of
 
 from conftest import ROOT
-from cxprobe.exports.formats import choice_tasks, export_harness, pair_tasks
+from cxprobe.exports import export_harness, pair_tasks
 from cxprobe.files.writing import write_bytes
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scores import score_pairs
@@ -23,8 +23,6 @@ from cxprobe.models.texts import ScoringConfig, distinct_texts, token_table
 from cxprobe.tasks.pairs.balance import with_one_answer
 from cxprobe.tasks.pairs.make import pairs_of
 from cxprobe.tasks.pairs.measure import texts_of_pairs
-from cxprobe.tasks.prompts.evaluate import evaluate_likelihoods, score_answers
-from cxprobe.tasks.prompts.measure import texts_of_choices
 
 pytestmark = pytest.mark.pipeline
 
@@ -41,16 +39,8 @@ def pairs(made_project):
 
 
 @pytest.fixture(scope="module")
-def prompts(made_project):
-    """The questions to be continued, and their answers."""
-    folder, _ = made_project
-    own = folder / "data" / "make_prompts" / MEANING
-    return pd.read_parquet(own / "choices.parquet"), pd.read_parquet(own / "answers.parquet")
-
-
-@pytest.fixture(scope="module")
-def tasks(pairs, prompts):
-    return [*pair_tasks(pairs), *choice_tasks(*prompts)]
+def tasks(pairs):
+    return [*pair_tasks(pairs)]
 
 
 @pytest.fixture
@@ -60,9 +50,9 @@ def folder(made_params, tmp_path):
     return tmp_path / "tasks"
 
 
-def test_every_item_is_in_one_task(tasks, pairs, prompts):
+def test_every_item_is_in_one_task(tasks, pairs):
     ids = [item["id"] for task in tasks for item in task.items]
-    assert sorted(ids) == sorted([*pairs["id"], *prompts[0]["id"]])
+    assert sorted(ids) == sorted(pairs["id"])
 
 
 def test_the_label_is_the_place_of_the_right_text_and_not_always_the_same(tasks, pairs):
@@ -71,15 +61,14 @@ def test_the_label_is_the_place_of_the_right_text_and_not_always_the_same(tasks,
     for task in tasks:
         for item in task.items:
             assert len(set(item["choices"])) == len(item["choices"])
-            if task.kind == "pairs":
-                assert item["choices"][item["label"]] == good[item["id"]]
-                places.append(item["label"])
+            assert item["choices"][item["label"]] == good[item["id"]]
+            places.append(item["label"])
     assert 0.3 < sum(places) / len(places) < 0.7
 
 
 def test_pairs_in_which_one_answer_is_always_right_are_tasks_of_their_own(tasks):
     named = {task.name: task for task in tasks}
-    alone = [task for task in tasks if task.kind == "pairs" and task.construction == UNBALANCED]
+    alone = [task for task in tasks if task.construction == UNBALANCED]
     assert len(alone) == 4
     assert all("a preference for a word is enough" in task.description for task in alone)
     assert all(len({item["variant"] for item in task.items}) == 1 for task in alone)
@@ -114,31 +103,21 @@ def margin_of(sample) -> float:
     return right - max(sums)
 
 
-def own_decisions(model: Path, pairs: pd.DataFrame, prompts=None, bos="add") -> pd.DataFrame:
-    """Score the same items by this project: a row an item, id, credit and margin, by the score sum."""
+def own_decisions(model: Path, pairs: pd.DataFrame, bos="add") -> pd.DataFrame:
+    """Score the same pairs by this project: a row a pair, id, credit and margin, by the score sum."""
     spec = ModelSpec(name=str(model), revision=None, sha256=None, dtype="float32", bos=bos)
     loaded = load_language_model("own", spec)
-    questions, answers = prompts or (pd.DataFrame(columns=["id", "question", "anywhere"]), None)
-    texts = texts_of_choices(answers.merge(questions, on="id")) if len(questions) else {}
-    portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs)), texts])
+    portions = distinct_texts([texts_of_pairs(loaded, pairs_of(pairs))])
     scores = score_texts(loaded, portions, ScoringConfig(["pll"], 1024))
     sums = score_pairs(pairs, token_table(scores), ["sum"])
     credits = (sums["margin"] > 0) + 0.5 * (sums["margin"] == 0)
-    decided = [pd.DataFrame({"id": sums["id"], "credit": credits, "margin": sums["margin"]})]
-    if len(questions):
-        values = score_answers(questions, answers, token_table(scores), ["sum"])
-        judged = evaluate_likelihoods(questions.drop(columns=["question", "anywhere"]), values)
-        decided.append(judged[["id", "credit", "margin"]])
-    return pd.concat(decided, ignore_index=True)
+    return pd.DataFrame({"id": sums["id"], "credit": credits, "margin": sums["margin"]})
 
 
-def test_the_harness_gets_the_accuracies_of_this_project(folder, tasks, pairs, prompts):
-    model, questions = ROOT / "models" / "mini-clm", prompts[0]
-    asked = questions[(questions["prompt"] == "question") & (questions["shots"] == 0)]
-    wanted = [task.name for task in tasks if {item["id"] for item in task.items} <= {*asked["id"], *pairs["id"][:16]}]
-    assert len(wanted) == 3  # minimal pairs, inference and multiple choice
-    found = run(folder, model, wanted)
-    own = own_decisions(model, pairs[:16], (asked, prompts[1][prompts[1]["id"].isin(asked["id"])]))
+def test_the_harness_gets_the_accuracies_of_this_project(folder, pairs):
+    model, asked = ROOT / "models" / "mini-clm", pairs[pairs["construction"] != UNBALANCED]
+    found = run(folder, model, [f"cxprobe_{name.replace('-', '_')}" for name in (MEANING, FORM)])
+    own = own_decisions(model, asked)
     assert set(found["id"]) == set(own["id"])
     both = found.merge(own, on="id", suffixes=("", "_own"))
     assert (both["margin"] - both["margin_own"]).abs().max() < NEAR / 2
@@ -151,7 +130,7 @@ def test_a_model_whose_tokenizer_puts_nothing_before_a_text_agrees_with_bos_add(
     tokenizer = tokenizer_of("gpt2")
     tokenizer.model_max_length = 512
     save_lm(tmp_path / "gpt2", "gpt2", tokenizer, positions=512)
-    harness = run(folder, tmp_path / "gpt2", ["cxprobe_pairs"]).set_index("id")
+    harness = run(folder, tmp_path / "gpt2", ["cxprobe"]).set_index("id")
     asked = pairs[[row.context != "" or row.good[0] == row.bad[0] for row in pairs.itertuples()]]
     added, bare = (own_decisions(tmp_path / "gpt2", asked, bos=bos).set_index("id") for bos in ("add", "as_tokenizer"))
     harness = harness.loc[added.index]

@@ -82,16 +82,15 @@ def test_the_hub_reads_the_header_of_the_card_and_the_card_describes_the_data(sa
     for name in names - {"sentences"}:  # whose features are described together
         assert all(f"| `{column}` |" in card.text for column in load(name).column_names)
     assert f"| {MEANING} | {len(pd.read_parquet(f'data/make_pairs/{MEANING}.parquet'))} |" in card.text
-    assert "No person has judged the items yet" in card.text
+    assert "No person has judged the items" in card.text
 
 
 def test_items_of_other_people_stay_out(project, made_params):
-    path = f"data/make_prompts/{MEANING}/choices.parquet"
+    path = f"data/make_prompts/{MEANING}/items.parquet"
     own = pd.read_parquet(path)
-    shown = own.iloc[[0]].assign(id="shown", examples="cxnli-train", shots=1)
-    asked = own.iloc[[0]].assign(id="asked", set="cxnli")
-    pd.concat([own, shown, asked]).to_parquet(path)
-    assert TASKS["prompts"].choices(made_params)[0]["id"].tolist() == own["id"].tolist()
+    pd.concat([own, own[own["kind"] == "inference"].iloc[[0]].assign(id="asked", set="cxnli")]).to_parquet(path)
+    found = TASKS["prompts"].dataset(made_params)["nli"]["id"].tolist()
+    assert found == own.loc[own["kind"] == "inference", "id"].tolist()
 
 
 def test_what_has_not_been_made_is_left_out_and_named_and_nothing_at_all_is_refused(project):

@@ -1,4 +1,4 @@
-"""The table of all responses, and rates as LaTeX."""
+"""The table of all responses."""
 
 from pathlib import Path
 
@@ -7,8 +7,7 @@ import pytest
 from exported_project import RULE
 
 from cxprobe.errors import DataError
-from cxprobe.exports.formats import RESPONSE_COLUMNS, export_latex, export_responses, responses_of
-from cxprobe.files.tables import write_table
+from cxprobe.exports import RESPONSE_COLUMNS, export_responses, responses_of
 from cxprobe.results.schema import RESPONSES, write_responses
 
 pytest_plugins = ["exported_project"]
@@ -40,14 +39,3 @@ def test_a_task_that_has_not_been_evaluated_is_named(made_params, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=r"data/evaluate_\w+/responses\.parquet is missing; run `dvc repro`"):
         export_responses(made_params)
-
-
-def test_rates_as_latex_have_their_interval_and_n(made_params, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    row = {"model": "mini_mlm", "construction": "let-alone", "question": "meaning", "way": "pairs"}
-    rate = {"accuracy": 0.442, "low": 0.37, "high": 0.52, "n": 336}
-    write_table(pd.DataFrame([row | rate, row | dict.fromkeys(rate, "")]), Path("results/report/tables/overview.csv"))
-    text = export_latex(made_params).files[""].decode()
-    assert r"mini\_mlm & let-alone & meaning & pairs & 44 [37, 52] & 336 \\" in text
-    assert r"\% [95 \% interval]" in text
-    assert text.count("let-alone") == 1  # the row without a rate is left out

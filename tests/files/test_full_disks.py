@@ -32,7 +32,7 @@ WRITERS = {
     "table.parquet": lambda path: write_table(TABLE, path),
     "table.csv": lambda path: write_table(TABLE, path),
     "record.json": lambda path: write_json({"text": "x" * 70_000}, path),
-    "rejects.parquet": grow,
+    "faults.parquet": grow,
     "features.npy": lambda path: write_features([NUMBERS], IDS, path.parent),
 }
 

@@ -1,91 +1,50 @@
 """What judgements tell, beside what definitions and plain loops say."""
 
-from itertools import permutations
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from labelling_desk import label
+from labelling_desk import label, table_of
 
-from cxprobe.labels.estimates import alpha_of_labels, estimate_yield, human_agreement, load_ratings
-from cxprobe.labels.labels import DECIDES
-from cxprobe.labels.mined import MinedSentence, SentenceGroup
+from cxprobe.labels import DECIDES, agreement_of_people, estimate_yield
 from cxprobe.stats import estimate_rate
 
-COLUMNS = ["construction", "kind", "item", "frame", "rater", "answer", "gold"]
-ANSWERS = st.lists(st.lists(st.sampled_from("ABC"), min_size=1, max_size=5), min_size=1, max_size=12)
+
+def kappa_by_hand(pairs: list[tuple[str, str]]) -> float:
+    """Cohen's kappa from its definition: agreement beyond that of independent answers with the same frequencies."""
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    first, second = (Counter(column) for column in zip(*pairs, strict=True))
+    expected = sum(first[value] * second[value] for value in first) / len(pairs) ** 2
+    return (observed - expected) / (1 - expected)
 
 
-def alpha_by_pairs(by_item: list[list[str]]) -> float:
-    """Krippendorff's nominal alpha from its definition: disagreement within items and among all values."""
-    units = [values for values in by_item if len(values) > 1]
-    values = [value for unit in units for value in unit]
-    within = sum(sum(one != other for one, other in permutations(unit, 2)) / (len(unit) - 1) for unit in units)
-    among = sum(one != other for one, other in permutations(values, 2)) / (len(values) - 1)
-    return 1 - within / among
+def test_the_agreement_of_two_people_leaves_out_programs_and_who_decides():
+    sentences = ordered(4)
+    said = {"Ann": ["positive", "positive", "negative", "unclear"], "Bo": ["positive", "negative", "negative"]}
+    labels = [label("sentence", f"{n}-0", one, who) for who, own in said.items() for n, one in enumerate(own)]
+    others = [label("sentence", "1-0", "positive", f"Cy{DECIDES}"), label("sentence", "1-0", "negative", "model:x")]
+    (found,) = agreement_of_people(sentences, table_of(*labels, *others))
+    assert found == ("Ann", "Bo", 3, pytest.approx(kappa_by_hand(list(zip(*said.values(), strict=False)))))
+    of_sequence = [label("sequence", "NN 0", "positive"), label("sentence", "0-0", "positive", "Bo")]
+    ((*_, number, kappa),) = agreement_of_people(sentences, table_of(*of_sequence))
+    assert (number, np.isnan(kappa)) == (1, True)  # both give one label only, so nothing can be told
+    assert not list(agreement_of_people(sentences, table_of()))
 
 
-@settings(max_examples=40, deadline=None)
-@given(ANSWERS)
-def test_agreement_is_what_brute_force_finds(given_answers):
-    rows = [
-        ("toy", "reasoning", f"i{item}", f"f{item % 3}", f"r{rater}", answer, "B")
-        for item, own in enumerate(given_answers)
-        for rater, answer in enumerate(own)
-    ]
-    (found,) = human_agreement(pd.DataFrame(rows, columns=COLUMNS)).to_dict("records")
-    credits = []
-    for own in given_answers:
-        most = max(own.count(answer) for answer in own)
-        modes = {answer for answer in own if own.count(answer) == most}
-        credits.append(0.0 if "B" not in modes else 1.0 if modes == {"B"} else 0.5)
-    frames = np.array([[f"f{item % 3}"] for item in range(len(given_answers))], dtype=object)
-    expected = estimate_rate(np.array(credits), frames)
-    rates = [found[name] for name in ("accuracy", "low", "high")]
-    assert rates == pytest.approx([expected.value, expected.low, expected.high])
-    assert (found["n"], found["ties"]) == (len(given_answers), credits.count(0.5))
-    assert (found["raters"], found["ratings"]) == (max(map(len, given_answers)), sum(map(len, given_answers)))
-    if len({answer for own in given_answers if len(own) > 1 for answer in own}) > 1:
-        assert found["alpha"] == pytest.approx(alpha_by_pairs(given_answers), abs=1e-9)
-    else:
-        assert np.isnan(found["alpha"])
+def ordered(number: int, sentences: int = 1) -> pd.DataFrame:
+    """Return so many sequences in their order, each of so many sentences."""
+    rows = [(f"{name}-{n}", f"NN {name}", float(name)) for name in range(number) for n in range(sentences)]
+    return pd.DataFrame(rows, columns=["id", "tags", "draw"])
 
 
-def test_alpha_of_labels_leaves_out_who_has_seen_the_labels_of_others():
-    judgements = {"Ann": ["positive", "positive", "negative"], "Bo": ["positive", "negative", "negative"]}
-    labels = [label("sequence", str(n), one, who) for who, own in judgements.items() for n, one in enumerate(own)]
-    decided = [*labels, label("sequence", "1", "positive", f"Cy{DECIDES}"), label("sequence", "9", "unclear", "Ann")]
-    expected = alpha_by_pairs([list(pair) for pair in zip(*judgements.values(), strict=True)])
-    assert alpha_of_labels(decided) == (pytest.approx(expected), 3)
-    alpha, twice = alpha_of_labels([])
-    assert (np.isnan(alpha), twice) == (True, 0)
-
-
-def test_nobody_has_judged_is_no_rate_of_zero(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert list(load_ratings(["toy"]).columns) == COLUMNS
-    none = human_agreement(load_ratings(["toy"]))
-    assert none.empty
-    assert {"construction", "kind", "accuracy", "low", "high", "n", "alpha"} <= set(none.columns)
-
-
-def groups_of(number: int, sentences: int = 1) -> tuple[SentenceGroup, ...]:
-    groups = []
-    for name in range(number):
-        own = tuple(MinedSentence(f"{name}-{n}", "a", "url") for n in range(sentences))
-        groups.append(SentenceGroup("sequence", f"NN {name}", f"NN {name}", own))
-    return tuple(groups)
-
-
-def label_of(group: SentenceGroup, is_positive: bool, who: str = "Ann"):
-    return label("sequence", group.target, "positive" if is_positive else "negative", who)
+def label_of(number: int, is_positive: bool, who: str = "Ann"):
+    return label("sequence", f"NN {number}", "positive" if is_positive else "negative", who)
 
 
 def test_the_intervals_cover_precision_and_the_number_of_instances_though_what_is_labelled_is_biased():
     n, repetitions, covered, naive = 200, 300, 0, 0
-    groups = groups_of(n)
+    sentences = ordered(n)
     for seed in range(repetitions):
         truth = np.random.default_rng(seed).random(n) < 0.3
         # Every second sequence is an instance as long as there are any: no ordering could be more biased.
@@ -93,7 +52,7 @@ def test_the_intervals_cover_precision_and_the_number_of_instances_though_what_i
         for turn in range(80):
             left = [number for number in range(n) if number not in labelled]
             labelled.add(min(left, key=lambda number: (not truth[number], number)) if turn % 2 else left[0])
-        _, instances = estimate_yield(groups, [label_of(groups[number], truth[number]) for number in labelled])
+        _, instances = estimate_yield(sentences, table_of(*(label_of(one, truth[one]) for one in labelled)))
         covered += instances[1] <= truth.sum() <= instances[2]
         biased = estimate_rate(truth[list(labelled)].astype(float), np.arange(len(labelled), dtype=object)[:, None])
         naive += biased.low <= truth.mean() <= biased.high
@@ -102,25 +61,25 @@ def test_the_intervals_cover_precision_and_the_number_of_instances_though_what_i
 
 
 def test_the_estimate_is_that_of_the_sample_up_to_the_first_gap_and_never_less_than_what_is_known():
-    groups = groups_of(100)
-    labels = [label_of(groups[number], number < 4) for number in range(20)]
-    assert estimate_yield(groups, labels[1:]) is None
-    precision, instances = estimate_yield(groups, labels)
+    sentences = ordered(100)
+    labels = [label_of(number, number < 4) for number in range(20)]
+    assert estimate_yield(sentences, table_of(*labels[1:])) is None
+    precision, instances = estimate_yield(sentences, table_of(*labels))
     oracle = estimate_rate(np.array([1.0] * 4 + [0.0] * 16), np.arange(20, dtype=object)[:, None])
     assert precision == oracle
     assert instances[0] == pytest.approx(20)
     assert instances[1] == pytest.approx(100 * (0.2 - (0.2 - oracle.low) * np.sqrt(0.8)))
-    behind = estimate_yield(groups, [*labels, *(label_of(groups[number], True) for number in range(30, 90))])
-    assert behind == (oracle, pytest.approx((64, 64, 64)))  # 30 are left, 64 instances are known
-    whole = estimate_yield(groups, [label_of(group, number < 10) for number, group in enumerate(groups)])
-    assert whole[1] == (10, 10, 10)
+    behind = estimate_yield(sentences, table_of(*labels, *(label_of(number, True) for number in range(30, 90))))
+    assert behind == (oracle, pytest.approx([64, 64, 64]))  # 30 are left, 64 instances are known
+    whole = estimate_yield(sentences, table_of(*(label_of(number, number < 10) for number in range(100))))
+    assert whole[1] == [10, 10, 10]
 
 
 def test_what_is_unclear_is_no_instance_and_what_two_call_differently_is_half_of_one():
-    groups = groups_of(4, sentences=2)
-    labels = [label_of(group, True) for group in groups[:3]]
-    labels[1] = labels[1]._replace(label="unclear")
-    labels.append(label_of(groups[2], False, "Bo"))
-    assert estimate_yield(groups, labels)[0].value == pytest.approx((2 + 0 + 1) / 6)
+    sentences = ordered(4, sentences=2)
+    labels = [label_of(number, True) for number in range(3)]
+    labels[1]["label"] = "unclear"
+    labels.append(label_of(2, False, "Bo"))
+    assert estimate_yield(sentences, table_of(*labels))[0].value == pytest.approx((2 + 0 + 1) / 6)
     labels.append(label("sentence", "0-1", "negative", "Ann"))
-    assert estimate_yield(groups, labels)[0].value == pytest.approx((1 + 0 + 1) / 6)
+    assert estimate_yield(sentences, table_of(*labels))[0].value == pytest.approx((1 + 0 + 1) / 6)

@@ -1,126 +1,172 @@
-"""Labels: the file, and tables that a spreadsheet has saved."""
+"""Labels: the table, tables that a spreadsheet has saved, and which labels count."""
 
-import csv
-import io
+import subprocess
+import sys
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labelling_desk import DAY, label, mined, session
+from labelling_desk import DAY, label, mined, table_of
 
-from cxprobe.errors import ConstructionError
-from cxprobe.labels.labels import (
-    JUDGEMENTS,
-    KINDS,
-    PersonLabel,
-    merge_labels,
-    read_label_sheet,
-    read_labels,
-    write_labels,
-)
-from cxprobe.labels.mined import LABEL_COLUMNS, group_sentences, label_rows
-from cxprobe.labels.tables import write_judgements
+from cxprobe.errors import DataError
+from cxprobe.files.texts import read_texts, write_table_as
+from cxprobe.labels import DECIDES, Label, add_labels, disputed, in_drawn_order, read_labels, write_label_sheet
+from cxprobe.tasks.recognition.sentences import apply_labels
 
-# Of people, whatever they are written with: what `cxprobe label` takes.
-NAMES = st.sampled_from(["Jose\u0301", "अनिल", 'A "B" C', '"x'])
-NAMES |= st.text(max_size=5).map(str.strip).filter(lambda name: name and name.isprintable())
-LABELS = st.builds(
-    PersonLabel,
-    st.sampled_from(KINDS),
-    st.sampled_from(["DT JJR NN", "DT `` ''", "mined-1"]),
-    st.sampled_from(JUDGEMENTS),
-    st.sampled_from(["Ann", "Bo"]) | NAMES,
-    st.dates().map(lambda day: f"{day.year:04d}-{day.month:02d}-{day.day:02d}"),
+KINDS, JUDGEMENTS = ("sequence", "sentence"), ("positive", "negative", "unclear")
+NAMES = st.sampled_from(["Ann", "Bo", "Jose\u0301", "अनिल", 'A "B" C', '"x', "model:reader-1"])
+LABELS = st.lists(
+    st.builds(
+        label,
+        st.sampled_from(KINDS),
+        st.sampled_from(["DT JJR NN", "DT `` ''", "-LRB- NN", "'' NN", "mined-1"]),
+        st.sampled_from(JUDGEMENTS),
+        NAMES,
+        st.dates().map(lambda day: f"{day.year:04d}-{day.month:02d}-{day.day:02d}"),
+    ),
+    unique_by=lambda one: (one["kind"], one["target"], one["who"]),
 )
-LINE = "sequence\tDT NN\tpositive\tAnn\t2026-01-31"
 HEAD = "kind\ttarget\tlabel\twho\twhen"
+LINE = "sequence\tDT NN\tpositive\tAnn\t2026-01-31"
 
 
-@given(st.lists(LABELS))
+@given(LABELS)
 def test_labels_are_read_as_they_were_written_whatever_their_order(tmp_path_factory, labels):
-    kept = merge_labels([], labels)
     path = tmp_path_factory.mktemp("labels") / "labels.tsv"
-    write_labels(kept, path)
-    assert read_labels(path) == kept
+    add_labels(path, table_of(*labels))
+    columns = [*Label.model_fields]
+    assert read_labels(path).to_dict("records") == table_of(*labels).sort_values(columns).to_dict("records")
+    before = path.read_bytes() if labels else b""
+    add_labels(path, table_of(*reversed(labels)))
+    assert (path.read_bytes() if path.exists() else b"") == before
+
+
+# A table -> the line, the column or word that the message names, and the value.
+FAULTS = {
+    "a column less": (["sequence\ttags\tlabel"], "labels.tsv", "there is no text", ""),
+    "a conflict": ([HEAD, "<<<<<<< HEAD", LINE], "line 2", "cells", ""),
+    "a marker alone": ([HEAD, "<<<<<<< HEAD\t\t\t\t", LINE], "line 2", "kind", "<<<<<<< HEAD"),
+    "twice": ([HEAD, LINE, LINE.replace("positive", "negative")], "line 3", "who", "keep one"),
+    "a label": ([HEAD, LINE.replace("positive", "maybe")], "line 2", "label", "maybe"),
+    "a kind": ([HEAD, LINE.replace("sequence", "word")], "line 2", "kind", "word"),
+    "a day": ([HEAD, LINE.replace("2026-01-31", "2026-W05-6")], "line 2", "when", "2026-W05-6"),
+    "nobody": ([HEAD, LINE.replace("Ann", " ")], "line 2", "who", ""),
+    "what cannot be seen": ([HEAD, LINE.replace("Ann", "A\u200bn")], "line 2", "who", "\\u200b"),
+    "the second row": ([HEAD, LINE, LINE.replace("DT", "NN").replace("positive", "yes")], "line 3", "label", "yes"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_told_with_its_row(tmp_path, name):
+    lines, place, column, value = FAULTS[name]
+    path = tmp_path / "labels.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError) as raised:
+        read_labels(path)
+    assert all(part in str(raised.value) for part in (str(path), place, column, value))
     before = path.read_bytes()
-    write_labels(reversed(kept), path)
+    with pytest.raises(DataError):
+        add_labels(path, [label("sequence", "JJ", "positive")])
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["sequence\ttags\tlabel"], "line 1: expected the columns kind target label who when"),
-        ([HEAD, "<<<<<<< HEAD", LINE], "line 2: expected 5 cells"),
-        ([HEAD, LINE, LINE.replace("positive", "negative")], "line 3: sequence DT NN Ann is there twice"),
-        ([HEAD, LINE.replace("positive", "maybe")], "line 2: label 'maybe' is unknown (allowed: positive, negative"),
-        ([HEAD, LINE.replace("sequence", "word")], "line 2: kind 'word' is unknown"),
-        ([HEAD, LINE.replace("2026-01-31", "2026-W05-6")], "line 2: when '2026-W05-6' is not a day"),
-        ([HEAD, LINE.replace("Ann", " ")], "line 2: a cell of kind target label who when is empty"),
-        ([HEAD, LINE.replace("Ann", "A\u200bn")], "U+200B in ["),
-        ([HEAD, LINE, f'"{LINE}'], "line 3: is no row of a table"),
-    ],
-)
-def test_a_fault_is_told_with_its_line(tmp_path, lines, message):
-    (tmp_path / "labels.tsv").write_text("\n".join(lines) + "\n")
-    with pytest.raises(ConstructionError) as raised:
-        read_labels(tmp_path / "labels.tsv")
-    assert message in str(raised.value)
+def test_every_fault_is_told(tmp_path):
+    wrong = [LINE.replace("positive", "yes"), LINE.replace("2026", "26"), LINE.replace("NN", "JJ")]
+    (tmp_path / "a.tsv").write_text("\n".join([HEAD, *wrong]) + "\n")
+    with pytest.raises(DataError) as raised:
+        read_labels(tmp_path / "a.tsv")
+    told = str(raised.value).split("\n")
+    assert ["line 2: label" in told[0], "line 3: when" in told[1]] == [True, True]
 
 
-@given(st.lists(LABELS), st.lists(LABELS))
-def test_the_labels_of_two_people_merge_in_any_order_and_twice_changes_nothing(ann, bo):
-    ann, bo = (merge_labels([], [one._replace(who=who) for one in own]) for who, own in (("Ann", ann), ("Bo", bo)))
-    merged = merge_labels(ann, bo)
-    assert merged == merge_labels(bo, ann) == sorted([*ann, *bo])
-    assert merge_labels(merged, ann) == merge_labels(merged, bo) == merged
+def test_another_label_of_the_same_person_replaces_the_older_and_the_same_again_keeps_its_day(tmp_path):
+    path = tmp_path / "labels.tsv"
+    early, late = label("sequence", "DT", "positive"), label("sequence", "DT", "negative", when="2026-02-01")
+    add_labels(path, [early, label("sequence", "DT", "unclear", "Bo")])
+    add_labels(path, [early | {"when": "2026-03-01"}])
+    assert early in read_labels(path).to_dict("records")
+    add_labels(path, [late])
+    assert read_labels(path).to_dict("records") == [late, label("sequence", "DT", "unclear", "Bo")]
 
 
-def test_of_two_labels_of_one_person_the_later_counts_and_the_same_again_keeps_its_day():
-    early = label("sequence", "DT", "positive", "Ann")
-    late = label("sequence", "DT", "negative", "Ann", "2026-02-01")
-    assert merge_labels([early], [late]) == merge_labels([late], [early]) == [late]
-    assert merge_labels([early], [early._replace(when="2026-03-01")]) == [early]
+@pytest.mark.parametrize("name", ["ann.tsv", "ann.csv"])
+def test_a_sheet_has_every_sequence_and_sentence_once_and_what_is_filled_in_comes_back(tmp_path, name):
+    path, sentences = tmp_path / name, in_drawn_order(mined(), 1)
+    tags, ids = sentences["tags"], sentences["id"]
+    known = [label("sentence", ids[1], "negative"), label("sequence", tags[0], "unclear")]
+    write_label_sheet(path, sentences, table_of(*known, label("sequence", tags[2], "positive", "Bo")), "Ann", DAY)
+    sheet = read_texts(path)
+    assert len(sheet) == 4 + 8
+    assert set(sheet.loc[sheet["kind"] == "sentence", "text"]) == set(sentences["text"])
+    assert sorted(read_labels(path).to_dict("records"), key=str) == sorted(known, key=str)
+    write_table_as(sheet.assign(label="Positive"), str(path))
+    labels = read_labels(path)
+    assert set(labels["target"]) == {*tags, *ids}
+    assert labels[["label", "who", "when"]].drop_duplicates().to_numpy().tolist() == [["positive", "Ann", DAY]]
 
 
-def sheet(folder, labels=()):
-    """Return the cells of a table that Ann fills in."""
-    rows = label_rows(group_sentences(mined(), 1), session(folder, labels).given, "Ann")
-    write_judgements(LABEL_COLUMNS, rows, folder / "a.tsv")
-    return list(csv.DictReader(io.StringIO((folder / "a.tsv").read_text()), delimiter="\t"))
-
-
-def filled_in(folder, rows):
-    write_judgements(LABEL_COLUMNS, [tuple(row.values()) for row in rows], folder / "a.tsv")
-    return read_label_sheet(folder / "a.tsv", "Ann", DAY)
-
-
-def test_a_table_has_every_sequence_and_sentence_once_and_what_is_filled_in_comes_back(tmp_path):
-    tags, ids = mined()["tags"], mined()["id"]
-    known = [label("sequence", tags[0], "unclear", "Ann"), label("sentence", ids[1], "negative", "Ann")]
-    rows = sheet(tmp_path, [*known, label("sequence", tags[2], "positive", "Bo")])
-    assert len(rows) == 4 + 8
-    assert {row["text"] for row in rows if row["kind"] == "sentence"} == set(mined()["text"])
-    assert read_label_sheet(tmp_path / "a.tsv", "Ann", DAY) == known
-    for row in rows:
-        row["label"] = "Positive"
-    labels = filled_in(tmp_path, rows)
-    assert {(one.label, one.who, one.when) for one in labels} == {("positive", "Ann", DAY)}
-    assert {one.target for one in labels} == {*tags, *ids}
-
-
-def test_what_a_spreadsheet_would_run_is_a_text_and_comes_back_with_odd_characters_and_empty_lines(tmp_path):
+def test_what_a_spreadsheet_would_run_is_a_text_and_comes_back_with_empty_lines_and_ends_of_windows(tmp_path):
     path, tags = tmp_path / "a.tsv", ["-LRB- NN", "'' NN"]
-    table = mined(2, 1).assign(text=["=1+1", '"Go,"\u200b he\u2028 said.'], url=["a\u00adb", "@c"], tags=tags)
-    known = {("sequence", one): label("sequence", one, "positive", "Ann") for one in tags}
-    write_judgements(LABEL_COLUMNS, label_rows(group_sentences(table, 1), known, "Ann"), path)
-    rows = [*csv.DictReader(io.StringIO(path.read_text()), delimiter="\t")]
-    assert {row["text"] for row in rows} == {"'=1+1", table["text"][1]}
-    assert {row["target"] for row in rows} == {"'-LRB- NN", "'' NN"}
-    path.write_text(path.read_text().replace("\n", "\r\n\r\n") + "\t\t\t\t\t\n")
-    assert sorted(read_label_sheet(path, "Ann", DAY)) == sorted(known.values())
+    table = mined(2, 1).assign(text=["=1+1", '"Go,"\u200b he\u2028 said.'], url=["a\tb", "@c"], tags=tags)
+    known = table_of(*(label("sequence", one, "positive") for one in tags))
+    write_label_sheet(path, in_drawn_order(table, 1), known, "Ann", DAY)
+    sheet = read_texts(path)
+    assert set(sheet["text"]) >= {"'=1+1", '"Go,"\u200b he said.'}
+    assert {"'-LRB- NN", "'' NN"} < set(sheet["target"])
+    assert {"a b", "'@c"} < set(sheet["url"])
+    path.write_text(path.read_text().replace("\n", "\r\n\r\n") + "\t\t\t\t\t\t\n")
+    assert set(read_labels(path)["target"]) == set(tags)
 
 
-def test_a_table_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(ConstructionError, match="there is no such file"):
-        read_label_sheet(tmp_path / "none.tsv", "Ann", DAY)
+def test_the_order_is_drawn_by_the_seed_and_by_nothing_else():
+    orders = {seed: in_drawn_order(mined(5), seed)["tags"].unique().tolist() for seed in range(4)}
+    assert len(set(map(tuple, orders.values()))) > 1
+    shuffled = mined(5).sample(frac=1, random_state=0)
+    assert in_drawn_order(shuffled, 1)["tags"].unique().tolist() == orders[1]
+    fewer = [tags for tags in orders[1] if tags in set(mined(3)["tags"])]
+    assert in_drawn_order(mined(3), 1)["tags"].unique().tolist() == fewer
+
+
+DRAWN = st.tuples(st.integers(0, 5), st.sampled_from(JUDGEMENTS[:2]), st.sampled_from(["Ann", "Bo", f"Cy{DECIDES}"]))
+
+
+@given(st.lists(DRAWN, max_size=14))
+def test_disputes_are_the_sentences_that_a_conflict_leaves_out_until_each_is_decided(drawn):
+    table = mined(2)
+    targets = [("sequence", tags) for tags in table["tags"].unique()] + [("sentence", one) for one in table["id"]]
+    by_key = {(targets[place], who): label(*targets[place], judgement, who) for place, judgement, who in drawn}
+    labels = table_of(*by_key.values())
+    in_dispute = disputed(table, labels)
+    assert sum(in_dispute) == apply_labels(table, labels).left_out.get("conflict", 0)
+    others = labels[labels["who"] != f"Cy{DECIDES}"]
+    open_ones = table.loc[disputed(table, others), "id"]
+    decided = [label("sentence", one, "positive", f"Dee{DECIDES}") for one in open_ones]
+    assert not any(disputed(table, table_of(*others.to_dict("records"), *decided)))
+
+
+# Two people who label, each in a process of its own.
+WRITER = """
+import sys
+from pathlib import Path
+from cxprobe.labels import add_labels
+
+print("begun", flush=True)
+sys.stdin.readline()
+for number in range(50):
+    row = {"kind": "sentence", "target": f"mined-{number}", "label": "positive", "who": sys.argv[1]}
+    add_labels(Path("toy/labels.tsv"), [row | {"when": "2026-01-31"}])
+"""
+
+
+@pytest.mark.pipeline
+def test_of_100_answers_that_two_people_give_at_once_none_is_lost(tmp_path):
+    (tmp_path / "toy").mkdir()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, who], cwd=tmp_path, **pipes) for who in ("Ann", "Bo")]
+    assert [writer.stdout.readline() for writer in writers] == ["begun\n"] * 2
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert Counter(read_labels(tmp_path / "toy" / "labels.tsv")["who"]) == {"Ann": 50, "Bo": 50}

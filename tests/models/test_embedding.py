@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scored import measured
 from tiny_lms import tokenizer_of
 
-from cxprobe.errors import DataError
 from cxprobe.files.arrays import read_features
 from cxprobe.models.embedding import (
     embed_texts,
@@ -25,7 +24,6 @@ from cxprobe.models.embedding import (
 )
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.store import token_budget_batches
-from cxprobe.segmentation import Span
 
 LENGTHS = st.lists(st.integers(1, 50))
 BUDGETS = st.integers(1, 200)
@@ -102,11 +100,11 @@ def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_id
     np.testing.assert_array_equal(together, mean_of_each_layer(encoder, tokens))
 
 
-def embed(spec, texts=TEXTS, output="out", spans=None):
+def embed(spec, texts=TEXTS, output="out"):
     """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
     model = measured("tiny", spec, load_encoder)
     seen = count_rows(model.loaded)
-    counts = embed_texts(model, {"a": texts[:20], "b": texts[20:]}, spans=spans, token_budget=64, folder=Path(output))
+    counts = embed_texts(model, {"a": texts[:20], "b": texts[20:]}, token_budget=64, folder=Path(output))
     found = None if counts is None else [read_features(Path(output) / name) for name in "ab"]
     return counts, found, seen.rows
 
@@ -119,55 +117,22 @@ def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder,
     assert counts == {"sentences": len(TEXTS), "tokens": sum(len(one.ids) for one in tokens), "unknown": 0}
 
 
-def test_the_vector_of_a_span_is_the_mean_of_the_hidden_states_of_its_tokens(spec, encoder):
-    spans = [Span(text.index(words[len(words) // 2]), len(text)) for text in TEXTS[20:] if (words := text.split())]
-    _, found, _ = embed(spec, spans={"b": spans})
-    np.testing.assert_allclose(found[0].vectors, embed(spec, output="whole")[1][0].vectors, atol=1e-6)
-    for row, (text, span) in enumerate(zip(TEXTS[20:], spans, strict=True)):
-        read = encoder.tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2"])
+def test_all_tokens_but_the_special_ones_count(encoder, kind):
+    own = replace(encoder, tokenizer=tokenizer_of(kind))
+    text = "The older zz naïve ☃ cat's , ."
+    (tokens,) = tokenise(own, [text])
+    read = own.tokenizer(text, return_special_tokens_mask=True)
+    assert tokens.ids == read["input_ids"]
+    assert tokens.counted == [not special for special in read["special_tokens_mask"]]
+
+
+def test_a_vector_is_the_mean_of_the_hidden_states_of_the_tokens_that_count(spec, encoder):
+    _, found, _ = embed(spec)
+    for row, text in enumerate(TEXTS[20:]):
+        read = encoder.tokenizer(text, return_special_tokens_mask=True, return_tensors="pt")
         with torch.inference_mode():
             layers = encoder.model(read["input_ids"], output_hidden_states=True).hidden_states
+        counted = read["special_tokens_mask"][0] == 0
         for layer, states in enumerate(layers):
-            own = [
-                states[0, token].numpy()
-                for token, (start, end) in enumerate(read["offset_mapping"][0].tolist())
-                if max(start, span.start) < end
-            ]
-            assert 0 < len(own) < len(states[0])
-            np.testing.assert_allclose(found[1].vectors[layer, row], sum(own) / len(own), atol=1e-5)
-
-
-# Spans
-
-
-@pytest.fixture(scope="module")
-def encoders(encoder):
-    """A word-piece, a byte-level and a sentence-piece tokenizer."""
-    return [replace(encoder, tokenizer=tokenizer_of(kind)) for kind in ("bert", "roberta", "deberta-v2")]
-
-
-def overlaps(text, tokenizer, span) -> list[bool]:
-    """Return which tokens have a character of a span, character by character."""
-    read = tokenizer(text, return_offsets_mapping=True)
-    return [any(place in range(*span) for place in range(*token)) for token in read["offset_mapping"]]
-
-
-@given(
-    st.lists(st.sampled_from(["The", "old", "older", "zz", "naïve", "☃", ",", "cat's"]), min_size=1, max_size=9),
-    st.data(),
-)
-def test_tokens_that_overlap_the_span_count_and_no_others(encoders, words, data):
-    text = " ".join(words)
-    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(words) - 1)] * 2)))
-    start = len(" ".join([*words[:first], ""]))
-    span = Span(start, start + len(" ".join(words[first : last + 1])))
-    for own in encoders:
-        (tokens,) = tokenise(own, [text], spans=[span])
-        assert tokens.counted == overlaps(text, own.tokenizer, span)
-        (whole,) = tokenise(own, [text])
-        assert tokens.ids == whole.ids
-
-
-def test_a_span_without_a_token_is_named(encoder):
-    with pytest.raises(DataError, match="'the cat' has no token in its characters 3 to 4"):
-        tokenise(encoder, ["the cat"], spans=[Span(3, 4)])
+            np.testing.assert_allclose(found[1].vectors[layer, row], states[0, counted].mean(dim=0), atol=1e-5)

@@ -1,8 +1,8 @@
-"""What a model's `load` hands to transformers: half precision, another attention, layers on the disk."""
+"""A model in half precision, and what its `load` hands to transformers: another attention, layers on the disk."""
 
 import numpy as np
 import pytest
-from model_folders import change, save_sound, spec
+from model_folders import save_sound, spec
 from scored import log_probs_of, vectors_of
 from tiny_lms import save_lm
 
@@ -10,14 +10,13 @@ from conftest import ROOT
 from cxprobe.errors import ModelError, ParamsError
 from cxprobe.files.schema import validate
 from cxprobe.models.embedding import load_encoder
-from cxprobe.models.measuring import relative_difference
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder
+from cxprobe.models.trials import relative_difference
 
 MODELS = ("mini-clm", "mini-mlm")
 TEXTS = ["The more you look, the more you see.", "She baked him a cake and he ate it.", "They ran."]
-BITS8 = {"quant_method": "bitsandbytes", "load_in_8bit": True, "llm_int8_threshold": 0.0}
 
 
 def folder_of(name, model):
@@ -38,7 +37,7 @@ def test_scores_in_low_precision_are_near_those_in_float32_and_never_mixed_with_
 @pytest.mark.parametrize("name", MODELS)
 def test_layers_on_the_disk_give_the_same_numbers_under_a_key_of_their_own(name, tmp_path):
     load = {"device_map": "auto", "max_memory": {"cpu": "30MB"}, "offload_folder": str(tmp_path / "layers")}
-    plain, spread = (load_language_model(name, spec(ROOT / "models" / name, load=one)) for one in (None, load))
+    plain, spread = (load_language_model(name, spec(ROOT / "models" / name, load=one)) for one in ({}, load))
     assert set(spread.model.hf_device_map.values()) == {"cpu", "disk"}
     np.testing.assert_allclose(log_probs_of(spread, TEXTS), log_probs_of(plain, TEXTS), atol=1e-5)
     assert spread.fingerprint == plain.fingerprint  # the same weights, wherever they lie
@@ -52,7 +51,7 @@ def test_layers_on_the_disk_give_the_same_numbers_under_a_key_of_their_own(name,
 
 def test_another_attention_is_in_the_facts_and_the_key_and_gives_the_same_numbers(tmp_path):
     folder = save_sound(tmp_path, "gpt2")
-    plain, eager = (spec(folder, load=load) for load in (None, {"attn_implementation": "eager"}))
+    plain, eager = (spec(folder, load=load) for load in ({}, {"attn_implementation": "eager"}))
     model, expected = (load_language_model("tiny", one) for one in (eager, plain))
     assert (model.facts.attention, expected.facts.attention) == ("eager", "sdpa")
     assert load_language_model("tiny", eager, "meta").facts == model.facts
@@ -62,42 +61,22 @@ def test_another_attention_is_in_the_facts_and_the_key_and_gives_the_same_number
 
 def test_a_model_that_does_not_come_to_lie_where_the_stage_computes_is_refused(tmp_path):
     save_lm(tmp_path, "gpt2")
-    with pytest.raises(ModelError, match=r"models\.m: .*load\.device_map puts it on cpu, and .* computes on cuda:1"):
+    with pytest.raises(ModelError, match=r"models\.m\.load puts it on cpu, .* computes on cuda:1"):
         load_language_model("m", spec(tmp_path, load={"device_map": "cpu"}), "cuda:1")
 
 
-def test_what_transformers_says_of_a_quantisation_that_it_cannot_follow_is_passed_on(tmp_path):
-    folder = save_sound(tmp_path, "gpt2")
+def test_what_transformers_says_of_a_load_that_it_cannot_follow_is_passed_on_with_the_key(tmp_path):
     unknown = {"quantization_config": {"quant_method": "no-such-method"}}
     with pytest.raises(ModelError, match=r"Unknown quantization type.*look whether models\.m\.load can be followed"):
-        load_language_model("m", spec(folder, load=unknown))
-    change(folder / "config.json", quantization_config={"quant_method": "gptq", "bits": 4})
-    with pytest.raises(ModelError, match=r"is a quantised checkpoint already; take its original"):
-        load_language_model("m", spec(folder, load={"quantization_config": BITS8}))
+        load_language_model("m", spec(save_sound(tmp_path, "gpt2"), load=unknown))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"load": {"trust_remote_code": True}},
-            r"load\.trust_remote_code: unknown key \(allowed: attn_implementation, device_map, max_memory, "
-            r"offload_folder, quantization_config\)",
-        ),
-        (
-            {"load": {"attn_implementation": "kernels-community/flash-attn"}},
-            r"load\.attn_implementation: .* not allowed",
-        ),
-        ({"load": {"quantization_config": {"load_in_8bit": True}}}, r"load: quantization_config has no quant_method"),
-        (
-            {"load": {"device_map": "cpu"}, "weights": "random", "seed": 1},
-            "a random-weights control is not loaded in another way",
-        ),
-    ],
-)
-def test_what_would_run_code_take_other_files_or_contradict_the_entry_is_refused_with_its_key(
-    changes, message, tmp_path
-):
-    entry = {"name": "a", "revision": None, "sha256": None, "dtype": "float32", **changes}
-    with pytest.raises(ParamsError, match=message):
-        validate(ModelSpec, entry, tmp_path, ParamsError)
+def test_a_random_weights_control_is_not_loaded_in_another_way(tmp_path):
+    with pytest.raises(ParamsError, match=r"leave out load"):
+        validate(
+            ModelSpec,
+            {"name": "a", "revision": None, "sha256": None, "dtype": "float32", "weights": "random", "seed": 1}
+            | {"load": {"device_map": "cpu"}},
+            tmp_path,
+            ParamsError,
+        )

@@ -204,11 +204,13 @@ def test_damaged_weights_in_the_format_of_pytorch_are_refused_and_no_code_in_the
     assert not Path("ran").exists()
 
 
-def test_code_of_a_checkpoint_is_never_run(bert):
+@pytest.mark.parametrize("load", [{}, {"trust_remote_code": True}])
+def test_code_of_a_checkpoint_is_never_run(bert, load):
     own = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
     change(bert / "config.json", model_type="strange", auto_map=own)
     (bert / "evil.py").write_text(f"open({str(bert / 'ran')!r}, 'w')")
-    refusal(load_encoder, bert)
+    with pytest.raises(ModelError, match=r"custom code|strange"):
+        load_encoder("tiny", spec(bert, load=load))
     assert not (bert / "ran").exists()
 
 

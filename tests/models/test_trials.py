@@ -14,9 +14,19 @@ from cxprobe.models.embedding import encoder_of, load_encoder
 from cxprobe.models.intervening import SentenceTokens, block_output
 from cxprobe.models.scoring import load_language_model, score_texts
 from cxprobe.models.texts import ScoringConfig
-from cxprobe.models.trials import are_alike
+from cxprobe.models.trials import are_alike, relative_difference
 
 TEXTS = sentences_that_begin_alike()[:24]
+
+
+def test_the_difference_is_relative_to_the_size_of_what_is_expected():
+    expected = np.array([[3.0, 0.0], [0.0, 4.0]])
+    assert relative_difference(expected, expected) == 0
+    assert relative_difference(expected + np.array([[0.5, 0], [0, 0]]), expected) == pytest.approx(0.5 / 5)
+    assert relative_difference(-expected, expected) == pytest.approx(2)
+    assert relative_difference(10 * expected, 10 * (expected + 1)) == relative_difference(expected, expected + 1)
+    assert relative_difference(np.zeros(2), np.zeros(2)) == 0
+    assert relative_difference(np.ones(2), np.zeros(2)) == np.inf
 
 
 def saved(folder, kind):

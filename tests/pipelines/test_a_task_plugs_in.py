@@ -14,11 +14,16 @@ from conftest import ROOT, commit, copy_project, run
 pytestmark = pytest.mark.pipeline
 
 TOY = ROOT / "tests" / "support" / "toy_task"
+# Change of params.yaml -> what `cxprobe check` says of it.
+FAULTS = [
+    (("names: 8", "names: 0"), "greetings.make.names: greet one person or more"),
+    (("names: 8", "people: 8"), "greetings.make.people: unknown key"),
+]
 
 
 @pytest.fixture(scope="module")
 def plugged(finished_project: Path, tmp_path_factory: pytest.TempPathFactory, empty_store: Path) -> Path:
-    """A project with the task, in which its stages and the report have run."""
+    """A project with the task, whose items have been made."""
     folder = copy_project(finished_project, tmp_path_factory.mktemp("plugged") / "project", empty_store)
     shutil.copytree(TOY / "package", folder / "src" / "cxprobe" / "tasks" / "greetings")
     for script in (TOY / "pipelines").glob("*.py"):
@@ -53,24 +58,29 @@ def add_section(params: dict) -> None:
     params["greetings"] = {"models": {"mlm": {}, "clm": {}}, "constructions": ["toy"], "make": {"names": 8}}
 
 
-def test_check_knows_its_section_and_asks_the_line_about_it(plugged):
-    assert "greetings" not in run(plugged, "cxprobe", "check", check=False).stderr
-    text = (plugged / "params.yaml").read_text()
+# Whether texts are counted can be asked in a project without a fault alone.
+CHECK = """
+from contextlib import suppress
+from cxprobe.cli.check import check, print_what_is_left
+from cxprobe.project.params import load_params
+print_what_is_left(load_params())
+with suppress(SystemExit):
+    check()
+"""
+
+
+def test_check_knows_its_section_asks_the_task_about_it_and_counts_its_texts(plugged):
+    done = run(plugged, sys.executable, "-c", CHECK)
+    assert "measure_greetings  mlm" in done.stdout
+    assert "greetings" not in done.stderr
+    path = plugged / "params.yaml"
+    text = path.read_text()
     try:
-        (plugged / "params.yaml").write_text(text.replace("names: 8", "names: 0"))
-        assert "greetings.make.names: greet one person or more" in run(plugged, "cxprobe", "check", check=False).stderr
-        (plugged / "params.yaml").write_text(text.replace("names: 8", "people: 8"))
-        assert "greetings.make.people: unknown key" in run(plugged, "cxprobe", "check", check=False).stderr
+        for edit, fault in FAULTS:
+            path.write_text(text.replace(*edit))
+            assert fault in run(plugged, "cxprobe", "check", check=False).stderr
     finally:
-        (plugged / "params.yaml").write_text(text)
-
-
-def test_its_texts_are_counted(plugged):
-    code = (
-        "from cxprobe.cli.check import print_what_is_left; from cxprobe.project.params import load_params; "
-        "print_what_is_left(load_params())"
-    )
-    assert "measure_greetings  mlm" in run(plugged, sys.executable, "-c", code).stdout
+        path.write_text(text)
 
 
 def test_its_stages_run_and_it_stands_in_mlflow_the_report_and_the_exports(plugged):

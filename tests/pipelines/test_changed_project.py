@@ -1,63 +1,108 @@
-"""Whole projects under DVC after a change: what runs again, and what does not."""
+"""A whole project under DVC after changes: what runs again, and what does not.
+
+`dvc status` says which stages a change reaches at once; one `dvc repro` after several changes, what follows from them.
+"""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from whole_project import change, stages_that_ran
+from stage_work import do_work
+from whole_project import change, outdated, runs, stages_that_ran
 
-from conftest import run, save_toy_tagger
+from conftest import ROOT, commit, copy_project, run
 from cxprobe.files.tables import read_table
+from cxprobe.project.params import load_params
+from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
 
-
-def test_a_new_file_of_the_corpus_is_mined(project):
-    text = {"text": "Now the old fox runs, the young bird sings.", "url": "toy/new"}
-    (project / "corpus" / "2.jsonl").write_text(json.dumps(text) + "\n")
-    ran = stages_that_ran(run(project, "dvc", "repro", "make_recognition").stdout)
-    assert ran[0] == "mine_sentences@toys"
+FEWER = {"meaning": 1, "form": 1, "control": 1}
+MODELS = ("one", "one-random", "by-form")  # of recognition
 
 
-def test_new_probe_parameters_and_another_score_ask_no_model(project):
-    def judge_otherwise(params):
-        params["recognition"]["probe"]["C"] = 0.5
-        params["pairs"]["evaluate"]["score"] = "sum"
-        params["prompts"]["evaluate"]["score"] = "sum"
+@pytest.fixture(scope="module")
+def settled(finished_project, tmp_path_factory, empty_store) -> Path:
+    """A project in which everything has run. Every change of a test is taken back."""
+    return copy_project(finished_project, tmp_path_factory.mktemp("settled") / "project", empty_store)
 
+
+@contextmanager
+def changed(path: Path, edit: Callable[[str], str]) -> Iterator[None]:
+    before = path.read_text()
+    path.write_text(edit(before))
+    try:
+        yield
+    finally:
+        path.write_text(before)
+
+
+# Change of params.yaml -> the stages of single models that it reaches.
+CHANGES = {
+    "a probe": (
+        lambda params: params["recognition"]["probe"].update(C=0.5),
+        [f"measure_recognition@{m}" for m in MODELS],
+    ),
+    "a score of pairs": (lambda params: params["pairs"]["evaluate"].update(score="sum"), []),
+    "a score of prompts": (lambda params: params["prompts"]["evaluate"].update(score="sum"), []),
+    "a new model": (lambda params: params["recognition"]["models"].update(two={}), ["measure_recognition@two"]),
+    "a model less": (lambda params: params["recognition"]["models"].pop("one"), []),
+    "what a model is asked": (lambda params: params["pairs"]["models"].update(clm=FEWER), ["measure_pairs@clm"]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_of_parameters_reaches_the_models_that_it_is_about(settled, name):
+    edit, reached = CHANGES[name]
+    path = settled / "params.yaml"
+    with changed(path, str):
+        change(settled, edit)
+        found = outdated(settled)
+    assert sorted(stage for stage in found if "@" in stage) == sorted(reached)
+    assert found
+
+
+def test_an_edit_of_code_reaches_what_uses_the_module_and_a_comment_reaches_nothing(settled):
+    def reached(file: str, code: str) -> set[str]:
+        with changed(settled / "src" / "cxprobe" / file, lambda text: f"{text}\n{code}"):
+            run(settled, "python", "pipelines/list_code.py")
+            return {stage for stage in outdated(settled) if stage != "list_code"}
+
+    assert reached("tasks/pairs/evaluate.py", "# another comment\n") == set()
+    assert reached("run/tracking.py", "_CHANGED = 1\n") == set()
+    assert reached("tasks/pairs/evaluate.py", "_CHANGED = 1\n") == {"evaluate_pairs", "report"}
+
+
+def test_after_several_changes_only_what_follows_from_them_runs_and_what_comes_back_is_tracked_again(project):
+    def edit(params: dict) -> None:
+        params["recognition"]["models"] = {"one": {}, "two": {}}
+        params["pairs"]["models"]["clm"] = FEWER
+        for task in ("pairs", "prompts"):
+            params[task]["evaluate"]["score"] = "sum"
+
+    commit(project)
+    assert stages_that_ran(run(project, "dvc", "repro").stdout) == []
+    assert run(project, "git", "status", "--porcelain").stdout == ""
     asked = answers_kept(project)
-    change(project, judge_otherwise)
+    change(project, edit)
     ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    measured = [f"measure_recognition@{model}" for model in ("one", "one-random", "by-form")]
-    judged = ["evaluate_recognition", "evaluate_pairs", "evaluate_prompts"]
-    assert sorted(ran) == sorted([*measured, *judged, "report"])
+    evaluated = ["evaluate_recognition", "evaluate_pairs", "evaluate_prompts"]
+    assert sorted(ran) == sorted(["measure_recognition@two", "measure_pairs@clm", *evaluated, "report"])
     assert answers_kept(project) == asked
+    assert set(read_table(project / "results/evaluate_recognition/rates.csv")["model"]) == {"one", "two"}
+    responses = read_table(project / "data/evaluate_pairs/responses.parquet")
+    judged = responses[responses["decides"]].groupby("model").size()
+    assert judged["clm"] < judged["mlm"]
 
-
-def test_an_edit_of_code_runs_what_uses_the_module_and_a_comment_runs_nothing(project):
-    def outdated(file: str, code: str) -> set[str]:
-        with (project / "src" / "cxprobe" / file).open("a") as changed:
-            changed.write(f"\n{code}")
-        run(project, "dvc", "repro", "list_code")
-        status = json.loads(run(project, "dvc", "status", "--json").stdout)
-        return {stage for stage, reasons in status.items() if "data/list_code" in str(reasons)}
-
-    assert outdated("tasks/pairs/evaluate.py", "# another comment\n") == set()
-    assert outdated("run/tracking.py", "_CHANGED = 1\n") == set()
-    assert outdated("tasks/pairs/evaluate.py", "_CHANGED = 1\n") == {"evaluate_pairs", "report"}
-
-
-def test_a_corrected_frame_costs_its_own_texts(project):
-    path = project / "constructions/toy/pairs.yaml"
-    asked = answers_kept(project)
-    run(project, "dvc", "repro", "--force", "--single-item", "measure_pairs@mlm", "measure_pairs@clm")
-    assert answers_kept(project) == asked  # everything was kept
-    path.write_text(path.read_text().replace("gift: a song", "gift: an ode"))
-    run(project, "dvc", "repro", "measure_pairs")
-    more = answers_kept(project) - asked
-    assert 0 < more < asked / 2
+    change(project, lambda params: params["pairs"]["evaluate"].update(score="per_token"))
+    # DVC remembers no run of a stage with a file in git that is no metric, as those in results/metrics are.
+    assert stages_that_ran(run(project, "dvc", "repro", "evaluate_pairs").stdout) == ["evaluate_pairs"]
+    found = runs(project, "pairs", "params.model = 'mlm' and params.construction = 'toy'")
+    assert {one.data.params["pairs.evaluate.score"] for one in found} == {"sum", "per_token"}
+    assert (project / "results/metrics/pairs/mlm.json").exists()
 
 
 def answers_kept(folder: Path) -> int:
@@ -66,72 +111,60 @@ def answers_kept(folder: Path) -> int:
     return len({key for file in files for key in np.load(file, allow_pickle=False).tolist()})  # the first array
 
 
-def test_a_new_model_is_measured_alone_and_one_that_left_leaves_the_report(project):
-    change(project, lambda params: params["recognition"].update(models={"one": {}, "two": {}}))
-    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert ran == ["measure_recognition@two", "evaluate_recognition", "report"]
-    assert models_reported(project) == ["one", "two"]
-    change(project, lambda params: params["recognition"].update(models={"two": {}}))
-    run(project, "dvc", "repro", "evaluate_recognition")
-    assert models_reported(project) == ["two"]
+def test_a_new_file_of_the_corpus_is_mined(project):
+    text = {"text": "Now the old fox runs, the young bird sings.", "url": "toy/new"}
+    (project / "corpus" / "2.jsonl").write_text(json.dumps(text) + "\n")
+    run(project, "dvc", "repro", "--single-item", "watch_corpora@toys")
+    assert set(outdated(project)) == {"mine_sentences@toys"}
 
 
-def test_what_one_model_is_asked_about_runs_no_stage_of_another(project):
+# What a stage computes without DVC
+
+
+def test_a_corrected_frame_costs_its_own_texts(project, monkeypatch):
+    monkeypatch.chdir(project)
+    params, path = load_params(), project / "constructions/toy/pairs.yaml"
+
+    def ask() -> int:
+        do_work("make", "pairs", params)
+        for model in ("mlm", "clm"):
+            do_work("measure", "pairs", params, model)
+        return answers_kept(project)
+
+    asked = answers_kept(project)
+    assert ask() == asked  # everything was kept
+    path.write_text(path.read_text().replace("gift: a song", "gift: an ode"))
+    assert 0 < ask() - asked < asked / 2
+
+
+def test_a_model_is_asked_about_the_sources_that_it_names(project, monkeypatch):
     def ask_fewer(params):
-        params["pairs"]["models"]["clm"] = {"meaning": 1, "form": 1, "control": 1}
         params["recognition"]["constructions"]["toy"] = ["generated", "mined"]
         params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
         params["recognition"]["models"] |= {"one": {"toy": ["mined"]}, "one-random": {"toy": ["mined"]}}
 
     change(project, ask_fewer)
-    ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_pairs", "evaluate_recognition").stdout)
-    assert [stage for stage in ran if stage.startswith("measure_pairs")] == ["measure_pairs@clm"]
-    table = read_table(project / "results/evaluate_recognition/rates.csv")
+    monkeypatch.chdir(project)
+    params = load_params()
+    do_work("make", "recognition", params)
+    for model in MODELS:
+        do_work("measure", "recognition", params, model)
+    table = do_work("evaluate", "recognition", params).tables["rates"]
     asked, mined = table.groupby("model")["source"].agg(set).to_dict(), {"mined"}
     both = mined | {"generated"}
     assert asked == {"one": mined, "one-random": mined, "positions": both, "word-ngrams": both}
-    responses = read_table(project / "data/evaluate_pairs/responses.parquet")
-    judged = responses[responses["decides"]].groupby("model").size()
-    assert judged["clm"] < judged["mlm"]
 
 
-def models_reported(folder: Path) -> list[str]:
-    return sorted(set(read_table(folder / "results/evaluate_recognition/rates.csv")["model"]))
-
-
-def test_marked_sentences_are_the_mined_ones_once_a_pattern_names_its_slots(project):
-    pattern = project / "constructions/toy/pattern.yaml"
-    tokens, slot = "tokens: [{LOWER: the}, {TAG: JJ}]", "dependencies: [{RIGHT_ID: half-1, RIGHT_ATTRS: {TAG: JJ}}]"
-
-    def mark_too(params):
-        params["recognition"]["models"] = {"one": {}, "by-form": {}}
-        params["recognition"]["constructions"]["toy"] = ["mined", "construction_span"]
-        params["recognition"]["make"]["mined"].update(train_per_label=2, test_per_label=2, all_sentences=True)
-
-    change(project, mark_too)
-    refused = run(project, "dvc", "repro", "make_recognition", check=False)
-    assert refused.returncode
-    assert (
-        "toy/pattern.yaml: not every form fills a slot of construction.yaml (half-1" in refused.stdout + refused.stderr
-    )
-    pattern.write_text(pattern.read_text().replace(tokens, slot))
-    save_toy_tagger(project / "models/parser/en_ewt_cxprobe", parses=True)
-    ran = stages_that_ran(run(project, "dvc", "repro", "evaluate_recognition").stdout)
-    assert {"mine_sentences@toys", "make_recognition", "measure_recognition@one", "evaluate_recognition"} <= set(ran)
-    made = {source: project / "data/make_recognition/toy" / source for source in ("mined", "construction_span")}
-    mined, marked = (read_table(folder / "sentences.parquet") for folder in made.values())
-    pd.testing.assert_frame_equal(mined, marked.drop(columns=["start", "end"]))
-    summary = read_table(project / "results/evaluate_recognition/rates.csv")
-    assert {*zip(summary["source"], summary["model"], strict=True)} >= {("mined", "one"), ("construction_span", "one")}
-
-
-def test_a_line_without_models_makes_and_measures_nothing(project):
+def test_a_task_without_models_makes_and_measures_nothing(project, monkeypatch):
     def only_pairs(params):
-        for line in ("recognition", "scenarios", "prompts", "interventions"):
-            for key in ("models", "llms", "constructions"):
-                if key in params[line]:
-                    params[line][key] = type(params[line][key])()
+        for task in TASKS.keys() - {"pairs"}:
+            for key in {"models", "llms", "constructions"} & params[task].keys():
+                params[task][key] = type(params[task][key])()
 
     change(project, only_pairs)
-    ran = stages_that_ran(run(project, "dvc", "repro").stdout)
-    assert not [stage for stage in ran if "@" in stage]
+    assert not [stage for stage in outdated(project) if "@" in stage]
+    monkeypatch.chdir(project)
+    for task in TASKS.keys() - {"pairs"}:
+        for step in ("make", "evaluate"):
+            if (ROOT / "pipelines" / step / f"{task}.py").is_file():
+                do_work(step, task, load_params())

@@ -5,10 +5,10 @@ from html import unescape
 
 import pandas as pd
 import pytest
+from command_line import call
 from mlflow import MlflowClient
 from whole_project import runs
 
-from conftest import run
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import significant
 from cxprobe.results.findings import estimate_of
@@ -55,9 +55,12 @@ def test_thirty_rates_are_the_same_in_the_table_and_the_runs_of_mlflow(finished_
             assert shown[name] == pytest.approx(significant(rate["value"]))
 
 
-def test_rates_that_decide_are_the_means_of_the_responses_that_the_export_has(finished_project, rates):
-    run(finished_project, "cxprobe", "export", "csv", str(finished_project / ".." / "answers.csv"))
-    answers = pd.read_csv(finished_project / ".." / "answers.csv", keep_default_na=False, low_memory=False)
+def test_rates_that_decide_are_the_means_of_the_responses_that_the_export_has(
+    finished_project, rates, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(finished_project)
+    assert call("export", "csv", tmp_path / "answers.csv")[0] == 0
+    answers = pd.read_csv(tmp_path / "answers.csv", keep_default_na=False, low_memory=False)
     keys = ["task", "model", "construction", "source", "measure"]
     deciding = answers[answers["decides"] == True]  # noqa: E712  # as text, where columns are mixed
     means = deciding.assign(value=pd.to_numeric(deciding["value"])).groupby(keys)["value"].mean()

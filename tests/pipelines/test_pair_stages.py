@@ -41,7 +41,7 @@ LLMS = ("always-a", "knows")
 OF_OTHERS = [
     {"id": "a", "good": "She sings.", "bad": "She sing.", "kind": "agreement", "number": "one"},
     {"id": "b", "good": "They sing.", "bad": "They sings.", "kind": "agreement", "number": "many"},
-    {"id": "c", "good": "He ran.", "bad": "He run.", "kind": "tense/past", "number": "one"},
+    {"id": "c", "good": "He ran.", "bad": "He run.", "kind": "tense-past", "number": "one"},
     *(
         {"id": name, "good": f"{name} saw herself.", "bad": f"{name} saw himself.", "kind": "binding", "number": "one"}
         for name in ("Ann", "Eve")  # one answer is always right
@@ -82,12 +82,11 @@ def run(step: str, item: str = "", **changes: object) -> Outcome:
     """Run a stage's work in the current folder, with changed pairs parameters."""
     params = load_params(ROOT / "params.yaml", ROOT / "constructions")
     llm = Llm(name="mockllm/model", base_url=None, arguments={}, max_tokens=900, connections=1, retries=0, timeout=60)
-    cells = {"pairs_per_condition": PerCell(meaning=4, form=28, control=4), "pseudowords": "random"}
+    cells = {"pairs_per_condition": PerCell(meaning=4, form=28, control=4), "pseudowords": 4}
     benchmark = Benchmark(format="pairs", files="*.jsonl", by=["kind", "number"], score="sum")
     pairs = {
         "models": dict.fromkeys([item] if step == "measure" else ("training", "baseline"), AskedPairs()),
         "llms": dict.fromkeys(LLMS, Everything()),
-        "probe_models": {},
         "constructions": ["toy"],
         "contrasts": [],
         "make": params.pairs.make.model_copy(update=cells),
@@ -189,7 +188,7 @@ def test_a_series_of_models_is_a_run_with_steps(outcomes):
     places = {(one.source, one.construction) for one in runs}
     assert places == {
         *((words, name) for words in ("real", "pseudo") for name in ("all", "toy")),
-        *(("others", name) for name in ("all", "agreement", "tense_past")),
+        *(("others", name) for name in ("all", "agreement", "tense-past")),
     }
     assert {one.model for one in runs} == {"training"}
     places = {(one.model, one.construction, one.source): one for one in outcomes["evaluate"].runs}
@@ -203,7 +202,7 @@ def test_all_models_stand_side_by_side_in_one_table(outcomes):
     tables, made = outcomes["evaluate"].tables, outcomes["make"].tables
     rates = tables["rates"]
     assert set(rates["model"]) == {*SERIES, *members(), *LLMS}
-    assert {"variant", "compared", "compared_noun_type", "origin"} <= set(rates["facet"])
+    assert {"variant", "compared_noun_type", "origin"} <= set(rates["facet"])
     headed = rates[rates["decides"]].set_index(["model", "construction", "source", "measure"])
     for one in outcomes["evaluate"].runs:
         if one.facts.kind != "series":

@@ -32,13 +32,8 @@ toy\t1\tpremise\tThe king drew his cats.
 \t2\thypothesis\tThe king made a picture.
 \t2\trelation\t0 (entailment)
 """
-OFFICIAL = {
-    "format": "reasoning",
-    "constructions": {"toy": "data/benchmarks/reasoning.tsv"},
-    "rows": None,
-}
 MAKE = {
-    "files": {"free-form": "data/benchmarks/free.tsv", "official": OFFICIAL},
+    "files": {"free-form": "data/benchmarks/free.tsv", "official": {"toy": "data/benchmarks/reasoning.tsv"}},
     "inference_prompts": ["paper-2", "paper-3", "paper-1"],
     "reasoning_prompts": ["paper-2", "paper-4"],
     "premises": None,
@@ -62,7 +57,7 @@ def params_of_prompts(dtype: str = "float32", sets: list[str] | None = None) -> 
     """Return the parameters of the stages."""
     params = PromptsStage.model_validate(YAML(typ="safe").load(RECORDED))
     make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
-    part = AskedOf(sets=sets, shots=[0], chain_of_thought=None, variation=False)
+    part = AskedOf(sets=sets, shots=[0], chain_of_thought=None)
     asked = {
         "models": dict.fromkeys(("m", "baselines"), Everything()),
         "llms": {"mock": part},
@@ -180,4 +175,4 @@ def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcom
     assert not (tmp_path / "data/measure_prompts/m").exists()
     shutil.rmtree(tmp_path / "model")
     save_tiny_clm(tmp_path / "model")
-    assert 0 < run("measure", "m", "bfloat16").counts["difference_from_float32"] < 0.045
+    assert run("measure", "m", "bfloat16").counts["unknown"] == 0

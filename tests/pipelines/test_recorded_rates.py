@@ -31,7 +31,7 @@ PARTS = {
     ),
     "scenarios": Part({}, "baselines-scenarios", "copier"),
     "pairs": Part(
-        {"constructions": ["resultative"], "contrasts": ["resultative"], "probe_models": {}, "llms": {}},
+        {"constructions": ["resultative"], "contrasts": ["resultative"], "llms": {}},
         "taught-clm",
         "taught-clm",
     ),

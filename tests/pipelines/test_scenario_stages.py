@@ -62,13 +62,14 @@ def change_scenarios(folder, change) -> None:
         yaml.dump(content, file)
 
 
-def test_the_probabilities_are_those_of_one_text_at_a_time_for_every_text_that_was_made(folder):
-    score()
-    scores, texts = scores_of(folder), read_table(folder / "data/make_scenarios/toy/texts.parquet")
+@pytest.mark.pipeline
+def test_the_probabilities_are_those_of_one_text_at_a_time_for_every_text_that_was_made(finished_project):
+    scores = scores_of(finished_project)
+    texts = read_table(finished_project / "data/make_scenarios/toy/texts.parquet")
     assert scores[texts.columns].equals(texts)
     assert len(scores) == 48 * (3 + 3)
-    model = AutoModelForMaskedLM.from_pretrained(folder / "models/mlm").eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder / "models/mlm")
+    model = AutoModelForMaskedLM.from_pretrained(finished_project / "models/mlm").eval()
+    tokenizer = AutoTokenizer.from_pretrained(finished_project / "models/mlm")
     for row in scores[::7].itertuples():
         inputs = tokenizer(row.text, return_tensors="pt")
         with torch.no_grad():

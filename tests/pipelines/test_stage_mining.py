@@ -1,13 +1,17 @@
 """The stage that mines, as DVC runs it."""
 
 import json
+import runpy
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from conftest import ROOT, change_params, run
-from cxprobe.cli.project import create_project
+from cxprobe.cli.init import create_project
+from cxprobe.run.params import read_params
+from cxprobe.run.stage import Stage
 
 pytestmark = pytest.mark.pipeline
 
@@ -17,7 +21,7 @@ SENTENCES = "data/mine_sentences/toys/toy/sentences.parquet"
 def test_the_stage_has_mined_what_params_name(finished_project):
     folder = finished_project
     sentences = pd.read_parquet(folder / SENTENCES)
-    columns = ["id", "text", "url", "start", "end", "tags", "slots", "length", "second_start"]
+    columns = ["id", "text", "url", "start", "end", "tags", "matched", "slots", "length", "second_start"]
     assert sentences.columns.tolist() == columns
     results = folder / "results" / "mine_sentences" / "toys"
     counts = pd.read_csv(results / "counts.csv").set_index("count")["value"]
@@ -52,29 +56,28 @@ def test_a_project_of_a_preset_that_mines_nothing_can_mine(tmp_path):
     assert mined["url"].tolist() == ["own/0", "own/1"]
 
 
-def test_a_construction_that_moves_to_another_corpus_is_mined_there_and_nothing_else_is(project):
-    folder = project
-    shutil.copytree(folder / "constructions/toy", folder / "constructions/other")
-    shutil.copytree(folder / "corpus", folder / "second")
+def test_a_construction_that_moves_to_another_corpus_is_mined_there_and_nothing_else_is(project, monkeypatch, capsys):
+    shutil.copytree(project / "constructions/toy", project / "constructions/other")
+    shutil.copytree(project / "corpus", project / "second")
+    monkeypatch.chdir(project)
+    script = runpy.run_path("pipelines/mine_sentences.py")
 
     def mine_in(**corpora):
         def change(params):
             params["corpora"]["more"] = params["corpora"]["toys"] | {"folder": "second"}
             params["mining"] |= {"constructions": corpora, "watched": ["toys", "more"]}
 
-        change_params(folder, folder / "params.yaml", change)
-        mined = run(folder, "dvc", "repro", "mine_sentences")
-        assert "corpora.toys: 2 faults beside " in mined.stdout + mined.stderr
-        known = [
-            json.loads((folder / f"data/mine_sentences/{name}/mined.json").read_text()) for name in ("toys", "more")
-        ]
-        return [set(one["keys"]) for one in known]
+        change_params(project, project / "params.yaml", change)
+        params, mined = read_params(script["CorporaParams"]), []
+        for corpus in ("toys", "more"):
+            script["mine_sentences"](Stage("mine_sentences", corpus, params))
+            mined.append({*json.loads(Path(f"data/mine_sentences/{corpus}/mined.json").read_text())["keys"]})
+        assert "corpora.toys: 2 faults beside " in capsys.readouterr().err
+        return mined
 
     assert mine_in(toy="toys", other="toys") == [{"toy", "other"}, set()]
-    stays = folder / "data/mine_sentences/toys/toy/stays"
+    stays = Path("data/mine_sentences/toys/toy/stays")
     stays.write_text("mining would remove this file")
     assert mine_in(toy="toys", other="more") == [{"toy"}, {"other"}]
     assert stays.exists()
-    assert not (folder / "data/mine_sentences/toys/other").exists()
-    steps = pd.read_csv(folder / "results/mine_sentences/toys/steps.csv")
-    assert set(steps["construction"]) == {"toy"}
+    assert not Path("data/mine_sentences/toys/other").exists()

@@ -1,6 +1,5 @@
 """What each stage reads, parameters and files of constructions, is what dvc.yaml says: else a change runs nothing."""
 
-import json
 import os
 import runpy
 import sys
@@ -11,8 +10,8 @@ from pathlib import Path
 import pytest
 from dvc.dependency.param import ParamsDependency
 from dvc.repo import Repo
+from whole_project import outdated
 
-from conftest import run
 from cxprobe.files.schema import Closed
 from cxprobe.run.params import StageParams, read_params
 from cxprobe.run.stage import Stage
@@ -166,15 +165,15 @@ def test_every_stage_declares_the_parameters_and_the_files_that_it_reads(project
     assert "reads the file constructions/toy/" in found
 
 
-def test_a_label_makes_sentences_alone_again_and_a_construction_that_nothing_names_nothing(project):
-    def outdated(path: str, text: str) -> set[str]:
-        (project / path).parent.mkdir(exist_ok=True)
-        with (project / path).open("a") as file:
+def test_a_label_makes_sentences_alone_again_and_a_construction_that_nothing_names_nothing(project, monkeypatch):
+    def made_again(path: str, text: str) -> set[str]:
+        Path(path).parent.mkdir(exist_ok=True)
+        with Path(path).open("a") as file:
             file.write(text)
-        run(project, "dvc", "repro", "list_files")
-        status = json.loads(run(project, "dvc", "status", "--json").stdout)
-        return {name for name in status if name.startswith("make_")}
+        runpy.run_path("pipelines/list_files.py")["list_files"](Stage("list_files", "", None))
+        return {name for name in outdated(project) if name.startswith("make_")}
 
-    labels = (project / "constructions/toy/labels.tsv").read_text().splitlines()
-    assert outdated("constructions/toy/labels.tsv", labels[-1] + "\n") == {"make_recognition"}
-    assert outdated("constructions/new/pairs.yaml", "x: 1\n") == {"make_recognition"}
+    monkeypatch.chdir(project)
+    labels = Path("constructions/toy/labels.tsv").read_text().splitlines()
+    assert made_again("constructions/toy/labels.tsv", labels[-1] + "\n") == {"make_recognition"}
+    assert made_again("constructions/new/pairs.yaml", "x: 1\n") == {"make_recognition"}

@@ -1,9 +1,6 @@
-"""constructions/README.md, made from the data; and what baselines get before any run."""
+"""constructions/README.md, made from the data."""
 
-import re
 from pathlib import Path
-
-from command_line import call
 
 from conftest import ROOT
 from cxprobe.project.constructions import make_page
@@ -19,15 +16,3 @@ def test_a_construction_needs_no_items(toy_project):
     for name in ("pairs.yaml", "items.yaml", "scenarios.yaml", "interventions.yaml"):
         Path("constructions/toy", name).unlink()
     assert "###" not in make_page()
-
-
-def test_baseline_models_are_asked_about_new_items_before_any_run(toy_project):
-    code, output = call("check", "--baselines", "toy")
-    assert code == 0
-    pairs, _, others = output.partition("inference:\n")
-    assert pairs.startswith("minimal pairs:\n")
-    assert re.search(r"first-mentioned: 50 % \[\d+, \d+\], n = \d+|first-mentioned: \d+ of \d+ right", pairs)
-    assert "hypothesis-only" in others
-    assert not (toy_project / "data").exists() or not list((toy_project / "data").glob("*/*"))
-    assert not (toy_project / "constructions" / "README.md").exists()
-    assert call("check", "--baselines", "toyy")[0] == 2

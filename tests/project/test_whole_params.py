@@ -36,7 +36,6 @@ def test_a_model_may_be_without_a_name_until_a_line_names_it(tmp_path):
     def name(params):
         add(params)
         params["pairs"]["models"] = {"later": {}, "curve": {}}
-        params["pairs"]["probe_models"] = {}
 
     assert empty_names(load_changed(tmp_path, add).models, ["later", "mini-clm"]) == ["models.later.name"]
     assert [fault.partition(" names ")[0] for fault in sorted(faults_of(tmp_path, name))] == [
@@ -104,11 +103,6 @@ def put(values: dict[str, object]):
             "'mini-clm' is a model in pairs.models too, and tables",
         ),
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
-        ({"pairs/probe": None}, "pairs.probe: is null, and pairs.probe_models names models"),
-        (
-            {"pairs/probe_models": {"minilm": {}}},
-            "pairs.probe_models: pairs.models does not have minilm; take out here what is",
-        ),
         ({"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]}, "score: 'pmi' is not in pairs.evaluate"),
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
         ({"pairs/evaluate/scores": ["per_token"]}, "pairs.evaluate.scores: contrasts are of the score sum"),

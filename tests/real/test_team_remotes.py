@@ -3,7 +3,7 @@
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import NamedTuple
@@ -12,28 +12,12 @@ import pytest
 from team_servers import BUCKET, CREDENTIALS, running_store
 from whole_project import stages_that_ran
 
-from conftest import ROOT, commit, init_dvc, run
+from conftest import ROOT, commit, run
 
 PAGE = ROOT / "docs" / "howto" / "team.md"
 HOST = "server.example.org"  # as in the documentation, like the places
 PLACES = {"folder": "/shared/disk/cxprobe", "SSH": f"ssh://{HOST}/srv/cxprobe", "S3": f"s3://{BUCKET}/cxprobe"}
 GIT = {f"GIT_{who}_{what}": "t@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-
-
-class Remote(NamedTuple):
-    """A remote.
-
-    Attributes:
-        make: The documentation's commands that make it.
-        environment: Of its user.
-        contents: Returns name -> content of its objects.
-        put: Puts a content in the place of an object's.
-    """
-
-    make: list[list[str]]
-    environment: dict[str, str]
-    contents: Callable[[], dict[str, bytes]]
-    put: Callable[[str, bytes], object]
 
 
 def commands(section: str) -> list[list[str]]:
@@ -53,42 +37,26 @@ def recipe(kind: str, **places: str) -> list[list[str]]:
 
 
 @pytest.fixture(params=["folder", pytest.param("S3", marks=pytest.mark.slow)])
-def remote(request, tmp_path) -> Iterator[Remote]:
-    """Each kind of remote, empty, with its server."""
-    folder, home = tmp_path / "remote", tmp_path / "home"
-    home.mkdir()
+def remote(request, tmp_path) -> Iterator[list[list[str]]]:
+    """Each kind of remote, empty, with its server: the page's commands that make it."""
     if request.param == "folder":
-
-        def put(name: str, content: bytes) -> None:
-            (folder / name).chmod(0o644)
-            (folder / name).write_bytes(content)
-
-        def contents() -> dict[str, bytes]:
-            return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-        made = recipe("folder", **{PLACES["folder"]: str(folder)})
-        yield Remote(made, {"HOME": str(home)}, contents, put)
-    else:
-        pytest.importorskip("dvc_s3", reason="needs cxprobe's extra team")
-        (home / ".aws").mkdir()
-        (home / ".aws" / "credentials").write_text(CREDENTIALS)
-        with running_store() as store:
-            yield Remote(
-                recipe("S3", **{"https://s3.example.org": store.address}),
-                {"HOME": str(home)},
-                store.contents,
-                lambda key, content: store.client.put_object(Bucket=BUCKET, Key=key, Body=content),
-            )
+        yield recipe("folder", **{PLACES["folder"]: str(tmp_path / "remote")})
+        return
+    pytest.importorskip("dvc_s3", reason="needs cxprobe's extra develop")
+    (tmp_path / "home" / ".aws").mkdir(parents=True)
+    (tmp_path / "home" / ".aws" / "credentials").write_text(CREDENTIALS)
+    with running_store() as store:
+        yield recipe("S3", **{"https://s3.example.org": store.address})
 
 
 class Clone(NamedTuple):
-    """A clone of a project, and the environment of who works in it."""
+    """A clone of a project, and the home of who works in it."""
 
     folder: Path
-    environment: dict[str, str]
+    home: Path
 
-    def run(self, *command: str, check: bool = True) -> CompletedProcess[str]:
-        return run(self.folder, *command, check=check, **self.environment, **GIT)
+    def run(self, *command: str) -> CompletedProcess[str]:
+        return run(self.folder, *command, HOME=str(self.home), **GIT)
 
     def outputs(self) -> dict[Path, bytes]:
         files = [path for name in ("data", "results") for path in (self.folder / name).rglob("*") if path.is_file()]
@@ -99,11 +67,12 @@ class Clone(NamedTuple):
 def mine(project, remote, tmp_path) -> Clone:
     """A clone in which the pipeline has run, whose remote was made with the page's commands."""
     run(tmp_path, "git", "init", "--quiet", "--bare", "origin.git")
-    clone = Clone(project, remote.environment)
+    (tmp_path / "home").mkdir(exist_ok=True)
+    clone = Clone(project, tmp_path / "home")
     clone.run("git", "remote", "add", "origin", str(tmp_path / "origin.git"))
     commit(project)
     clone.run("git", "push", "--quiet", "--set-upstream", "origin", "HEAD")
-    for command in remote.make:
+    for command in remote:
         clone.run(*command)
     return clone
 
@@ -113,11 +82,11 @@ def clone_of(mine: Clone, folder: Path) -> Clone:
     run(folder.parent, "git", "clone", "--quiet", str(folder.parent / "origin.git"), folder.name)
     for file in (mine.folder / "corpus").iterdir():
         shutil.copystat(file, folder / "corpus" / file.name)
-    return Clone(folder, mine.environment)
+    return Clone(folder, mine.home)
 
 
 @pytest.mark.pipeline
-def test_what_one_pushes_another_pulls_and_has_nothing_to_do(mine, remote, tmp_path):
+def test_what_one_pushes_another_pulls_and_has_nothing_to_do(mine, tmp_path):
     daily = commands("Every day")[:5]
     push, save, pull, repro, sync = daily
     assert [command[0] for command in daily] == ["dvc", "git", "git", "dvc", "cxprobe"]
@@ -142,75 +111,6 @@ def _split(command: list[str]) -> Iterator[list[str]]:
         yield command[: command.index("&&")]
         command = command[command.index("&&") + 1 :]
     yield command
-
-
-# Damage
-
-
-@pytest.fixture
-def two_files(remote, tmp_path) -> Clone:
-    """A project under DVC with two files of data, which are in its remote too."""
-    clone = Clone(tmp_path / "project", remote.environment)
-    (clone.folder / "data").mkdir(parents=True)
-    for name in ("one", "two"):
-        (clone.folder / "data" / f"{name}.txt").write_bytes(text_of(name))
-    init_dvc(clone.folder)
-    clone.run("dvc", "add", "--quiet", "data")
-    for command in remote.make:
-        clone.run(*command)
-    clone.run("dvc", "push")
-    return clone
-
-
-def text_of(name: str) -> bytes:
-    return f"{name} ".encode() * 100
-
-
-def pull_anew(clone: Clone) -> CompletedProcess[str]:
-    """Pull into an empty cache."""
-    shutil.rmtree(clone.folder / ".dvc" / "cache", ignore_errors=True)
-    shutil.rmtree(clone.folder / "data", ignore_errors=True)
-    return clone.run("dvc", "pull", "--verbose", check=False)
-
-
-def test_a_damaged_object_is_noticed_and_mended_from_a_clone_that_has_it_whole(two_files, remote, tmp_path):
-    whole = two_files._replace(folder=tmp_path / "whole")
-    shutil.copytree(two_files.folder, whole.folder)
-    assert pull_anew(two_files).returncode == 0
-    assert two_files.outputs() == whole.outputs()
-    [name] = [name for name, content in remote.contents().items() if content == text_of("one")]
-    remote.put(name, text_of("one").replace(b"o", b"p", 1))
-    pulled = pull_anew(two_files)
-    assert pulled.returncode != 0
-    assert "Checkout failed" in pulled.stderr
-    object_ = name[name.index("files/md5/") :]
-    assert re.search(f"corrupted cache file '[^']*/{object_}'", pulled.stdout + pulled.stderr)
-    assert not (two_files.folder / "data" / "one.txt").exists()
-    # What the page warns of: DVC does not look for every file of a folder.
-    assert "in sync" in whole.run("dvc", "status", "--cloud").stdout
-    remote.put(name, (whole.folder / ".dvc" / "cache" / object_).read_bytes())
-    assert pull_anew(two_files).returncode == 0
-    assert two_files.outputs() == whole.outputs()
-
-
-def test_the_page_names_the_damaged_objects_of_the_cache_which_dvc_does_not_notice(two_files):
-    [find] = re.findall(r"^    (\(cd .*\))$", PAGE.read_text(), re.M)
-    assert two_files.run("sh", "-c", find).stdout == ""
-    [path] = [
-        one for one in (two_files.folder / ".dvc/cache").rglob("*") if one.is_file() and b"one one" in one.read_bytes()
-    ]
-    path.chmod(0o644)
-    path.write_bytes(path.read_bytes().replace(b"o", b"p", 1))
-    path.chmod(0o444)  # as DVC leaves it
-    shutil.rmtree(two_files.folder / "data")
-    assert two_files.run("dvc", "checkout").returncode == 0
-    assert "up to date" in two_files.run("dvc", "status").stdout
-    named = two_files.run("sh", "-c", find, check=False).stdout
-    assert named == f"{path.parent.name}/{path.name}: FAILED\n"
-    path.unlink()
-    shutil.rmtree(two_files.folder / "data")
-    two_files.run("dvc", "pull")
-    assert (two_files.folder / "data" / "one.txt").read_bytes() == text_of("one")
 
 
 def test_the_page_lets_dvc_verify_what_it_pulls_from_every_kind_of_remote():

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
-from cxprobe.results.contrast_verdicts import (
+from cxprobe.results.verdict import (
     EQUIVALENCE,
     SMALLEST_CONTROL,
     Effects,

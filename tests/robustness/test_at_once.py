@@ -1,9 +1,11 @@
 """Several processes at once that run one item."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from stage_process import Ended, StageProcess
+from stage_process import Ended, run_process
 from toy_stages import TOY, write_toy_project
 
 
@@ -20,8 +22,9 @@ def test_of_eight_runs_of_one_item_at_once_one_works_and_the_others_are_told(tmp
 def run_at_once(folder: Path, number: int) -> list[Ended]:
     folder.mkdir()
     write_toy_project(folder)
-    started = [StageProcess(folder, TOY, "tiny-1", TOY_STAGE="measure_pairs") for _ in range(number)]
-    return [one.wait() for one in started]
+    with ThreadPoolExecutor(number) as threads:
+        run = partial(run_process, folder, TOY, TOY_STAGE="measure_pairs")
+        return [*threads.map(run, ["tiny-1"] * number)]
 
 
 def contents(folder: Path) -> dict[Path, bytes]:

@@ -21,7 +21,7 @@ def test_dvc_repro_runs_no_name_as_a_command(tmp_path):
             stage.get("do", stage).pop(part, None)
     params = yaml.load(ROOT / "params.yaml")
     for line in ("recognition", "scenarios", "pairs", "prompts", "interventions"):
-        params[line] |= {name: HOSTILE for name in ("models", "llms", "probe_models") if name in params[line]}
+        params[line] |= {name: HOSTILE for name in ("models", "llms") if name in params[line]}
     params["corpora"] = dict.fromkeys(HOSTILE, next(iter(params["corpora"].values())))
     params["mining"] |= {"constructions": dict.fromkeys(HOSTILE, HOSTILE[0]), "watched": HOSTILE}
     for name, content in {"dvc.yaml": {"stages": stages}, "params.yaml": params}.items():

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from killing import Attacked, attack, faults_of_next
-from stage_process import Kill
+from script_process import Kill
 from toy_stages import TOY, write_toy_project
 
 # Kills with each signal, which `make test` has time for.

@@ -5,18 +5,16 @@ import os
 import shutil
 
 import pytest
-from stage_process import StageProcess
 from toy_stages import TOY, write_toy_project
 
-from conftest import ROOT
-from cxprobe.files.code import code_digest
-from cxprobe.run.code import WITHOUT_EFFECT, reached_files, write_code
+from conftest import ROOT, run
+from cxprobe.files.code import WITHOUT_EFFECT, code_digest, reached_files, write_code
 from cxprobe.tasks.registry import TASKS
 
 PIPELINES = ROOT / "pipelines"
 SCRIPTS = sorted(PIPELINES.rglob("*.py"))
 DECISIVE = (
-    *(f"models/{name}" for name in ("masked", "causal", "logits", "embedding", "candidates")),
+    *(f"models/{name}" for name in ("masked", "causal", "trials", "embedding", "candidates")),
     *("probing", "stats", "run/results", "tasks/pairs/params"),
     *(f"tasks/{task}/evaluate" for task in TASKS),
 )
@@ -66,7 +64,7 @@ def test_modules_without_effect_change_no_output(tmp_path, empty_store):
         folder.mkdir()
         write_toy_project(folder, empty_store)
         paths = os.pathsep.join(map(str, (src, ROOT / "tests", ROOT / "tests" / "support")))
-        assert StageProcess(folder, TOY, TOY_STAGE="evaluate_pairs", PYTHONPATH=paths).wait().code == 0
+        run(folder, "python", str(TOY), TOY_STAGE="evaluate_pairs", PYTHONPATH=paths)
         files = [path for name in ("data/evaluate_pairs", "results") for path in (folder / name).rglob("*")]
         outputs.append({path.relative_to(folder): path.read_bytes() for path in files if path.is_file()})
     assert outputs[0] == outputs[1] != {}

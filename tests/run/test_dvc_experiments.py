@@ -5,7 +5,7 @@ import os
 import pytest
 from mlflow import MlflowClient
 
-from conftest import ROOT, change_params, commit, init_dvc, run, shrink, write_toy_construction
+from conftest import ROOT, change_params, commit, init_dvc, run, toy_params, write_toy_construction
 
 SCRIPT = """\
 from toy_stages import evaluate_pairs
@@ -37,7 +37,7 @@ def project(tmp_path):
     folder.mkdir()
     content = {"evaluate_pairs.py": SCRIPT, "dvc.yaml": DVC_YAML, "input.txt": "hello"}
     write_toy_construction(folder / "constructions")
-    change_params(folder, ROOT / "params.yaml", shrink)
+    change_params(folder, toy_params(), lambda _: None)
     for name, text in (content | {".gitignore": "mlruns\n__pycache__\n"}).items():
         (folder / name).write_text(text)
     init_dvc(folder)

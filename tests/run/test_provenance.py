@@ -2,7 +2,8 @@ import os
 from pathlib import Path
 
 from conftest import commit, run
-from cxprobe.run.provenance import begin, md5_of
+from cxprobe.run.record import begin
+from cxprobe.run.stage import md5_of
 
 pytest_plugins = ["toy_stages"]
 

@@ -180,7 +180,7 @@ def test_a_run_that_was_only_half_written_is_written_again(project_folder, monke
         add_runs([JUDGED], CONTEXT, EXPERIMENTS)
     assert "full disk" in capsys.readouterr().err
     assert [one.info.status for one in runs("pairs")] == ["RUNNING"]
-    monkeypatch.setattr("psutil.pid_exists", lambda number: False)  # as if the process had ended
+    monkeypatch.setattr("cxprobe.run.tracking.has_ended", lambda process: True)
     assert sync([JUDGED], EXPERIMENTS) == 1
     assert sorted(one.info.status for one in runs("pairs")) == ["FINISHED", "KILLED"]
 

@@ -1,11 +1,10 @@
 """Minimal pairs and what models answered about them, made up, and the rates of these."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.models.params import Member
 from cxprobe.models.texts import TokenScores, token_table
 from cxprobe.results.rates import rates_of
 from cxprobe.stats import credits_of_margins
@@ -15,7 +14,7 @@ from cxprobe.tasks.pairs.sources import with_units
 
 # What pairs have where a test does not say otherwise.
 USUAL = {"construction": "toy", "tests": "meaning", "words": "real", "variant": "A", "origin": "paper"}
-USUAL |= {"format": "paper", "sentence": "construction", "noun_type": "female", "order": "original"}
+USUAL |= {"sentence": "construction", "noun_type": "female", "order": "original"}
 
 
 def crossed(**values) -> pd.DataFrame:
@@ -56,9 +55,8 @@ def own(scheme: str = "pll", score: str = "sum", scores: tuple[str, ...] = ("sum
 
 
 def of_benchmark(benchmark: Benchmark, name: str = "others") -> EvaluationConfig:
-    shifts = benchmark.format == "paired_focus"
     scores = [*dict.fromkeys([benchmark.score, "sum", "per_token", "per_character"])]
-    return EvaluationConfig(name, "pll", benchmark.score, scores, benchmark.by, shifts)
+    return EvaluationConfig(name, "pll", benchmark.score, scores)
 
 
 def responses_of(decided: Mapping[str, pd.DataFrame], how: EvaluationConfig | None = None) -> pd.DataFrame:
@@ -70,9 +68,9 @@ def responses_of(decided: Mapping[str, pd.DataFrame], how: EvaluationConfig | No
     return pd.concat(tables, ignore_index=True)
 
 
-def rates_of_pairs(responses: pd.DataFrame, members: Sequence[Member] = ()) -> pd.DataFrame:
+def rates_of_pairs(responses: pd.DataFrame) -> pd.DataFrame:
     """Return all rates by construction, source, facet, level, measure and model."""
-    pooled = pool_pairs(responses, members, 0.6)
+    pooled = pool_pairs(responses)
     keys = ["construction", "source", "facet", "level", "measure", "model"]
     tables = [rates_of(pooled, FACETS), further_rates(pooled)]
     return pd.concat(tables, ignore_index=True).set_index(keys).sort_index()

@@ -55,10 +55,9 @@ def write_small_project(folder: Path) -> None:
     }
     content["scenarios"] |= {"models": {"mini-mlm": {}}, "constructions": [MEANING]}
     content["scenarios"]["make"]["share"] = 0.01
-    content["pairs"] |= {"models": {"by-rule": {}}, "llms": {}, "probe_models": {}, "constructions": list(PAIRS)}
+    content["pairs"] |= {"models": {"by-rule": {}}, "llms": {}, "constructions": list(PAIRS)}
     content["pairs"]["contrasts"] = []
     content["pairs"]["make"]["pairs_per_condition"] = {"meaning": 1, "form": 3, "control": 1}
-    content["pairs"]["probe"] = None
     content["prompts"] |= {"llms": {"mock": {}}, "models": {"mini-clm": {}}, "constructions": [MEANING]}
     content["prompts"]["make"]["premises"] = 1
     content["report"]["tested"]["models"] = []

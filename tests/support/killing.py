@@ -5,18 +5,18 @@ import random
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from mlflow import MlflowClient
-from stage_process import Ended, Kill, StageProcess
+from script_process import NONE, Kill
+from stage_process import Ended, run_process
 
 from cxprobe.files.writing import SCRATCH
 
 SEED = os.environ.get("CXPROBE_KILL_SEED", "1")
+CALLS = [0, 1, 2, 3, 5, 10, 20, 1_000, 100_000]  # of functions, between a change of a file and the signal
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGKILL]
 SYNC = Path(sys.executable).with_name("cxprobe")
 
@@ -27,12 +27,10 @@ class Whole(NamedTuple):
     Attributes:
         outputs: Path of each file that it writes -> its content.
         changes: How often it changed a file.
-        seconds: How long it took.
     """
 
     outputs: dict[Path, bytes]
     changes: int
-    seconds: float
 
 
 class Attacked(NamedTuple):
@@ -52,17 +50,8 @@ class Attacked(NamedTuple):
     outputs: list[Path]
     environment: dict[str, str]
 
-    def run(self, kill: Kill | None = None) -> Ended:
-        return StageProcess(self.folder, self.script, *self.arguments, kill=kill, **self.environment).wait()
-
-    def run_and_kill(self, signum: int, moment: Kill | float) -> Ended:
-        if isinstance(moment, Kill):
-            return self.run(moment)
-        process = StageProcess(self.folder, self.script, *self.arguments, **self.environment)
-        time.sleep(moment)
-        with suppress(ProcessLookupError):  # it has come to its end
-            os.kill(process.number, signum)
-        return process.wait()
+    def run(self, kill: Kill = NONE) -> Ended:
+        return run_process(self.folder, self.script, *self.arguments, kill=kill, **self.environment)
 
     def found(self) -> dict[Path, bytes]:
         """Return all whole files that stand among the outputs."""
@@ -88,10 +77,9 @@ class Attacked(NamedTuple):
 
     def run_whole(self) -> Whole:
         self.remove_outputs()
-        began = time.monotonic()
         ended = self.run()
         assert ended.code == 0, ended.said
-        return Whole(self.found(), ended.changes, time.monotonic() - began)
+        return Whole(self.found(), ended.changes)
 
     def unfinished_runs(self) -> list[str]:
         client = MlflowClient(f"sqlite:///{self.folder / 'mlruns' / 'mlflow.db'}")
@@ -129,21 +117,14 @@ def attack(stage: Attacked, whole: Whole, older: dict[Path, bytes], number: int)
         stage.restore(standing)
         told = f"{len(standing)} files stood"
         for signum in generator.sample(SIGNALS, len(SIGNALS)):
-            moment = _moment(generator, signum, whole)
-            ended = stage.run_and_kill(signum, moment)
+            kill = Kill(signum, generator.randint(0, whole.changes), generator.choice(CALLS))
+            ended = stage.run(kill)
             hits += ended.code != 0
-            told += f", {signum.name} at {moment}"
+            told += f", {kill}"
             faults = [*faults_of_end(signum, ended), *faults_of_outputs(stage, whole, standing)]
             wrong += [f"{told}: {fault}" for fault in faults]
         wrong += [f"{told}: {fault}" for fault in faults_of_next(stage, whole)]
     return [*wrong, *faults_after_sync(stage)], hits
-
-
-def _moment(generator: random.Random, signum: int, whole: Whole) -> Kill | float:
-    """Draw a moment of a run: in two of three cases at a change of a file, else after some seconds."""
-    if generator.random() < 2 / 3:
-        return Kill(signum, generator.randint(1, max(whole.changes, 1)), generator.choice([0, 1, 2, 3, 5, 10, 20]))
-    return generator.uniform(0, whole.seconds)
 
 
 def faults_of_end(signum: int, ended: Ended) -> Iterator[str]:
@@ -182,7 +163,7 @@ def faults_of_next(stage: Attacked, whole: Whole) -> Iterator[str]:
 
 def faults_after_sync(stage: Attacked) -> Iterator[str]:
     """Yield what `cxprobe sync` leaves to do in the tracking store."""
-    synced = StageProcess(stage.folder, SYNC, "sync").wait()
+    synced = run_process(stage.folder, SYNC, "sync")
     if synced.code:
         yield f"cxprobe sync ended with {synced.code}: {synced.said}"
     if running := stage.unfinished_runs():

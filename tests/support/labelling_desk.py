@@ -1,10 +1,8 @@
-"""What tests of labelling share: mined toy sentences, and a session about them."""
+"""What tests of labelling share: mined toy sentences, and labels."""
 
 import pandas as pd
 
-from cxprobe.labels.labels import PersonLabel, write_labels
-from cxprobe.labels.mined import group_sentences
-from cxprobe.labels.sessions import Session
+from cxprobe.labels import Label
 
 BEGINNINGS = ("", "now ", "we say that ", "so now ", "we say that now ")
 TAGS = "DT JJ NN NN , DT JJ NN NN ."
@@ -20,16 +18,15 @@ def mined(sequences: int = 4, each: int = 2) -> pd.DataFrame:
             text = f"{beginning}the {adjective} cat runs, the fast dog sings."
             tags = " ".join([*["NN"] * len(beginning.split()), TAGS])
             url = f"https://example.org/{len(beginning)}#{number}"
-            rows.append((f"mined-{len(tags)}-{number}", text, url, 4, 4 + len(text), tags, []))
-    return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags", "slots"])
+            matched = [(len(beginning), len(beginning) + 3)]
+            rows.append((f"mined-{len(tags)}-{number}", text, url, 4, 4 + len(text), tags, matched, []))
+    return pd.DataFrame(rows, columns=["id", "text", "url", "start", "end", "tags", "matched", "slots"])
 
 
-def session(folder, labels=(), who="Ann") -> Session:
-    """Return a session about the toy sentences, with labels that were given before; one without any goes on."""
-    if labels:
-        write_labels(labels, folder / "labels.tsv")
-    return Session(group_sentences(mined(), 1), folder / "labels.tsv", who, DAY)
+def label(kind: str, target: str, judgement: str, who: str = "Ann", when: str = DAY) -> dict[str, str]:
+    return {"kind": kind, "target": target, "label": judgement, "who": who, "when": when}
 
 
-def label(kind: str, target: str, judgement: str, who: str, when: str = DAY) -> PersonLabel:
-    return PersonLabel(kind, target, judgement, who, when)
+def table_of(*labels: dict[str, str]) -> pd.DataFrame:
+    """Return labels as a table, which may be empty."""
+    return pd.DataFrame(labels, columns=[*Label.model_fields], dtype="str")

@@ -43,7 +43,7 @@ def write_imports(folder: Path, params: dict[str, Any]) -> None:
     examples = {path for shots in make["shots"] for path in shots["sources"] if "/" in path}
     asked = [one for one in make["files"].values() if isinstance(one, str)]
     others = [one for one in make["files"].values() if not isinstance(one, str)]
-    reasoning = [path for one in others for path in (*one["constructions"].values(), one["rows"]) if path]
+    reasoning = [path for one in others for path in one.values()]
     texts = {path: _inferences(Path(path), constructions, 3) for path in examples}
     texts |= {path: _inferences(Path(path), constructions, 1) for path in asked}
     texts |= {path: PLAIN.replace("\t", _between(path)) for path in reasoning}
@@ -98,15 +98,11 @@ def cut_down(params: dict[str, Any]) -> None:
     pairs["make"] = {
         "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
         "contrasts": {"held_out": 2, "shuffled": 1},
-        "pseudowords": "random",
-        "format": "paper",
+        "pseudowords": 1,
     }
     if pairs["ask"]:
         pairs["ask"]["pairs_per_construction"] = 1
     pairs["constructions"] = [name for name in pairs["constructions"] if name not in ALIKE]
-    if pairs["probe"]:
-        own = [name for name in pairs["probe"]["constructions"] if name not in ALIKE]
-        pairs["probe"] |= {"folds": 2, "constructions": own}
     params["interventions"]["make"] |= {"train": 8, "test": 8}
     params["interventions"]["measure"] |= {"layers": 1, "steps": 2, "draws": 1}
     shots = prompts["make"]["shots"]

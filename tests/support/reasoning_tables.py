@@ -3,6 +3,3 @@
 from pathlib import Path
 
 PLAIN = Path(__file__).with_name("reasoning_frames.tsv").read_text().replace("\n", "\r\n")
-HEADER, *_ROWS = PLAIN.split("\r\n")
-COLUMNS = HEADER.split("\t")
-FIRST, SECOND = _ROWS[:8], _ROWS[8:]

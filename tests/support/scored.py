@@ -4,17 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from cxprobe.models.answering import answer
 from cxprobe.models.embedding import pool_texts, tokenise
 from cxprobe.models.masked import PllQuestions
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.scoring import score_texts
+from cxprobe.models.store import answer
 from cxprobe.models.texts import ScoringConfig, encode_inputs
 from cxprobe.run import processes as of_stage
-from cxprobe.run.params import Compute, Precision
+from cxprobe.run.params import Compute
 
-LOOSE = Precision(items=8, largest_difference=0.5)
-ALONE = Compute(accelerator="cpu", devices=1, num_nodes=1, strategy="auto", jobs=1, precision=LOOSE)
+ALONE = Compute(accelerator="cpu", devices=1, num_nodes=1, strategy="auto", jobs=1)
 
 
 def pll_token_scores(model, texts, *, scheme, token_budget, starts=None):
@@ -28,9 +27,9 @@ def causal_token_scores(model, texts, *, bos, token_budget):
     return [found[text] for text in texts]
 
 
-def measured(slug, spec, load, *, precision=LOOSE, seed=1, processes=of_stage.ALONE):
+def measured(slug, spec, load, *, processes=of_stage.ALONE):
     """Return a model as a stage measures it, alone or with other processes."""
-    return MeasuredModel(slug, spec, load, processes, precision, seed, "t")
+    return MeasuredModel(slug, spec, load, processes, "t")
 
 
 def log_probs_of(model, texts):

@@ -12,7 +12,7 @@ from cxprobe.corpora.collecting import collect, collect_corpus
 from cxprobe.corpora.engine import make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Pattern, load_wanted
-from cxprobe.corpora.sources import open_corpus
+from cxprobe.corpora.readers import open_corpus
 
 CC = "comparative-correlative"
 ADJECTIVES = ("taller", "older", "colder", "shorter")
@@ -83,10 +83,10 @@ def mine(corpus: Corpus, settings: Mining, scratch: Path, output: Path):
     """Mine the comparative correlative; return how many shards were mined, what was found, and what was read."""
     wanted, job = job_of(corpus, settings, scratch)
     run = run_shards(job, settings.engine)
-    return run, collect(job, CC, wanted[CC], settings.duplicates, output), collect_corpus(job, output)
+    return run, collect(job, CC, wanted[CC], settings.duplicates), collect_corpus(job, output)
 
 
-def pattern_of(prefilter: str = ".", never: Sequence[str] = (), **form) -> Pattern:
+def pattern_of(prefilter: str = ".", **form) -> Pattern:
     """Return a pattern of one part that has one form, its tokens or its dependencies."""
     part = {"prefilter": prefilter, "patterns": [{"name": "a form", **form}]}
-    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"], "never": [*never]})
+    return Pattern.model_validate({"parts": [part], "must_match": ["x"], "must_not_match": ["y"]})

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from conftest import ROOT, change_params, shrink, write_toy_construction
+from conftest import change_params, toy_params, write_toy_construction
 from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import EvaluatedRun, Outcome, Stage
 
@@ -38,10 +38,9 @@ def write_toy_project(folder: Path, store: Path | None = None) -> None:
     write_toy_construction(folder / "constructions")
 
     def add_models(params: dict) -> None:
-        shrink(params)
         params["models"] |= {f"tiny-{number}": dict(params["models"]["mlm"]) for number in range(1, 9)}
 
-    change_params(folder, ROOT / "params.yaml", add_models)
+    change_params(folder, toy_params(), add_models)
 
 
 def figure() -> Figure:

@@ -1,10 +1,11 @@
-"""What tests of whole projects ask: which stages ran, which runs MLflow has, and what DVC has locked."""
+"""What tests of whole projects ask: which stages ran, which a change has reached, and which runs MLflow has."""
 
 import json
+from contextlib import chdir
 from pathlib import Path
 
+from dvc.repo import Repo
 from mlflow import MlflowClient
-from ruamel.yaml import YAML
 
 from conftest import change_params
 
@@ -21,13 +22,15 @@ def stages_that_ran(output: str) -> list[str]:
     return [stage for stage in ran if stage != WATCHED]
 
 
+def outdated(folder: Path) -> dict[str, list]:
+    """Return the stages that a change has reached, as `dvc status` does: those that run next, with the reasons."""
+    with chdir(folder), Repo() as repo:
+        return {stage: reasons for stage, reasons in repo.status().items() if stage != WATCHED}
+
+
 def runs(folder: Path, experiment: str, query: str = ""):
     client = MlflowClient(f"sqlite:///{folder.resolve() / 'mlruns' / 'mlflow.db'}")
     return client.search_runs([client.get_experiment_by_name(experiment).experiment_id], query)
-
-
-def locked(folder: Path) -> dict:
-    return YAML(typ="safe").load(folder / "dvc.lock")["stages"]
 
 
 def write_benchmark(folder: Path) -> None:

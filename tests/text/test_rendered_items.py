@@ -17,7 +17,7 @@ from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_text
 from cxprobe.tasks.interventions.make import draw_base_and_source
 from cxprobe.tasks.interventions.sentences import load_labelled
-from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs
+from cxprobe.tasks.pairs.frames import load_pairs
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM
 from cxprobe.tasks.prompts.make import build_choices, build_questions, item_table, load_material
@@ -47,7 +47,7 @@ def folders_with(file: str) -> list[str]:
 
 
 def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
-    """Yield the hashes of all pairs of all frames, with real words and pseudowords, in each format."""
+    """Yield the hashes of all pairs of all frames, with real words and pseudowords."""
     params, people = recorded_params(), load_people()
     names = [*folders_with("pairs.yaml"), *(name + FORM for name in folders_with("form_pairs.yaml"))]
     contents = {name: load_pairs(name, people) for name in names}
@@ -55,12 +55,11 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
         pairs_per_condition = params.pairs.make.pairs_per_condition.model_copy(
             update={content.tests: len(content.frames)}
         )
-        for format_ in (PAPER_FORMAT, *content.formats):
-            changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": "random", "format": format_}
-            settings = params.pairs.make.model_copy(update=changed)
-            table = build_pairs(name, content, people, settings, params.seed).pairs
-            texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]
-            yield f"pairs, {format_}", name, hash_of(texts.to_numpy().tolist())
+        changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": len(content.frames)}
+        settings = params.pairs.make.model_copy(update=changed)
+        table = build_pairs(name, content, people, settings, params.seed).pairs
+        texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]
+        yield "pairs", name, hash_of(texts.to_numpy().tolist())
 
 
 def hashes_of_prompts() -> Iterator[tuple[str, str, str]]:

@@ -51,8 +51,8 @@ def _begin(
 # Where the help shows a command -> commands, in their order.
 _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Models": (compare.compare, files.score),
-    "A project": (init.init, new.new, init.preset, check.check, new.import_),
-    "People's judgements": (labels.label, labels.rate),
+    "A project": (init.init, new.new, init.preset, check.check),
+    "Labels": (labels.label,),
     "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }
 # All others are about the project in whose folder they are called; `check` looks whether it needs one.

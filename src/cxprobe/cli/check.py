@@ -1,22 +1,15 @@
-"""The command ``cxprobe check``: faults of files, the stages that are left, and rates of baselines."""
+"""The command ``cxprobe check``: faults of files, and the work that is left."""
 
-import re
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from cxprobe.cli.tables import print_table
+from cxprobe.cli.files import print_table
 from cxprobe.errors import DataError
-from cxprobe.files.schema import SLUG_PATTERN
-from cxprobe.project.folder import require_project
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cxprobe.project.params import Params
     from cxprobe.results.task import Demand
 
@@ -34,44 +27,12 @@ class _NotNeeded(MetaPathFinder):
             raise ModuleNotFoundError(f"{name} is not imported by `cxprobe check`", name=name)
 
 
-def check(
-    pattern: Annotated[str, typer.Option(help="Compare this construction's pattern with treebanks.")] = "",
-    treebank: Annotated[list[Path] | None, typer.Option(help="A file of CoNLL-U, also .gz; several times.")] = None,
-    cxn: Annotated[list[str] | None, typer.Option(help="What Cxn= calls the construction; several times.")] = None,
-    tags: Annotated[bool, typer.Option("--tags", help="The last column has tags, as B-DITRAN, not Cxn=.")] = False,
-    gold: Annotated[bool, typer.Option("--gold", help="Match the treebank's own words, tags and trees.")] = False,
-    baselines: Annotated[
-        str,
-        typer.Option(
-            help="A construction, or in any folder a file of minimal pairs (see `cxprobe compare`): only print what "
-            "baselines get, which know nothing of the construction."
-        ),
-    ] = "",
-) -> None:
+def check() -> None:
     """Check params.yaml and all files of constructions/, lexicon/ and prompts/, and report all their faults at once.
 
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
     writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed.
-    With --pattern, print its precision and recall on treebanks that others annotated, by sentence, and nothing else.
     """
-    if baselines and not re.fullmatch(SLUG_PATTERN, baselines):
-        _print_baselines_on_file(baselines)
-        return
-    require_project(Path())
-    if pattern or treebank or cxn:
-        if not (pattern and treebank and cxn):
-            raise DataError("--pattern, --treebank and --cxn go together: a construction, a file, and its name there")
-        from cxprobe.corpora.treebanks import pattern_on_treebanks
-        from cxprobe.project.folder import require_construction
-        from cxprobe.project.params import load_params
-
-        require_construction(pattern)
-        for line in pattern_on_treebanks(pattern, treebank, cxn, load_params().mining, tags=tags, gold=gold):
-            print(line)
-        return
-    if baselines:
-        _print_baseline_rates(baselines)
-        return
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
     try:
@@ -145,60 +106,15 @@ def changed_stages(stages: Sequence[str]) -> set[str]:
     from dvc.exceptions import DvcException, NotDvcRepoError
     from dvc.repo import Repo
 
+    from cxprobe.run.running import ALWAYS_CHANGED
+
     if not Path("dvc.yaml").is_file():
         return set(stages)
     try:
         with Repo() as repo:
-            return set(stages) & set(repo.status(targets=list(stages)))
+            status = repo.status(targets=list(stages))
     except NotDvcRepoError:
         return set(stages)
     except DvcException as fault:
         raise DataError(f"DVC cannot read the project: {fault}") from fault
-
-
-def _print_baselines_on_file(file: str) -> None:
-    """Print what is wrong with pairs of a file, and the rates of baselines on them, best first."""
-    from cxprobe.cli.files import read_pairs
-
-    pairs = read_pairs(file)
-    for row in pairs.index[pairs["good"] == pairs["bad"]]:
-        print(f"{file}, row {row + 1}: good and bad are the same, so that nothing is right")
-    texts = [name for name in ("context", "good", "bad") if name in pairs]
-    for row in pairs.index[pairs.duplicated(texts)]:
-        print(f"{file}, row {row + 1}: the pair is there twice, which makes intervals too narrow")
-    from cxprobe import baselines_on
-
-    rates = baselines_on(pairs)
-    _print_rates(rates.rename(columns={"baseline": "model"}))
-    if solved := rates.loc[rates["low"] > 0.5, "baseline"].tolist():
-        print(
-            f"above chance without any model: {', '.join(solved)}; what a model gets less or as much of shows nothing"
-        )
-
-
-def _print_baseline_rates(construction: str) -> None:
-    """Print the rates of the baselines of params.yaml on a construction's items, best first."""
-    import pandas as pd
-
-    from cxprobe.project.folder import require_construction
-    from cxprobe.project.params import load_params
-    from cxprobe.tasks.registry import TASKS
-
-    require_construction(construction)
-    params = load_params()
-    of_tasks = [task.baseline_rates(construction, params) for task in TASKS.values()]
-    rates = pd.concat([pd.DataFrame({"items": []}), *of_tasks])
-    if rates.empty:
-        print(f"{construction} has neither pairs nor items of prompts, so there is nothing to ask baselines about")
-    for items, table in rates.groupby("items", sort=False):
-        print(f"{items}:")
-        _print_rates(table.sort_values("accuracy", ascending=False, kind="stable"), "  ")
-
-
-def _print_rates(rates: "pd.DataFrame", margin: str = "") -> None:
-    from cxprobe.results.words import in_full
-    from cxprobe.stats import Estimate
-
-    for row in rates.to_dict("records"):
-        rate = Estimate(row["accuracy"], row["low"], row["high"], int(row["n"]))
-        print(f"{margin}{row['model']}: {in_full(rate)}".replace("\u00a0", " "))
+    return {stage for stage in stages if status.get(stage, [ALWAYS_CHANGED]) != [ALWAYS_CHANGED]}

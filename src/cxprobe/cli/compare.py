@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
-from cxprobe.cli.files import BosOption, Device, ModelNames, Precision, Revision, SchemeOption, read_pairs
-from cxprobe.cli.tables import print_table
+from cxprobe.cli.files import BosOption, Device, ModelNames, Precision, Revision, SchemeOption, print_table, read_pairs
 from cxprobe.errors import DataError
 from cxprobe.files.schema import SLUG_PATTERN, suggest
 
@@ -139,8 +138,7 @@ _HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
 
 def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
     """Print the rates of constructions, a table a model, and how to read them."""
-    from cxprobe.results.contrast_verdicts import FEWEST_FRAMES
-    from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
+    from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
     from cxprobe.tasks.pairs.survey import ITEMS_OF_FORM
 
     at = {

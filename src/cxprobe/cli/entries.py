@@ -7,12 +7,11 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from cxprobe.cli.project import require_name
+from cxprobe.cli.new import require_name
 from cxprobe.errors import ModelError, ParamsError, ProjectError
 from cxprobe.files.schema import read_yaml
 from cxprobe.models.checkpoints import OF_THE_HUB, digest_of, is_gguf, path_of
-from cxprobe.models.params import ModelSpec
-from cxprobe.models.terms import Dtype
+from cxprobe.models.params import Dtype, ModelSpec
 from cxprobe.project.bundled import bundled_files
 from cxprobe.run.params import PARAMS_FILE
 

@@ -1,13 +1,14 @@
-"""The command for a file of sentences, ``cxprobe score``, and what commands for files and models share."""
+"""The command for a file of sentences, ``cxprobe score``, and what several commands share."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
 from cxprobe.errors import DataError
 from cxprobe.files.schema import suggest
-from cxprobe.models.terms import Dtype, SchemeName
+from cxprobe.models.params import Dtype, SchemeName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ def score(
 ) -> None:
     """Write how probable each sentence of a file is, or how surprising each of its words or tokens is, in bits.
 
-    Of sentences: sum, per_token and per_character (natural logarithms). Of words and tokens: `sentence` counts from 0.
+    Of sentences: sum, per_token and per_character (natural logarithms). Of words and tokens: sentence counts from 0.
     """
     from cxprobe.files.texts import read_sentence_file, refuse_unwritable, write_table_as
 
@@ -87,3 +88,14 @@ def read_pairs(file: str, by: Sequence[str] = ()) -> "pd.DataFrame":
         if name not in pairs:
             raise DataError(f"{file}: there is no column '{name}'{suggest(name, list(pairs.columns))}")
     return pairs
+
+
+def print_table(lines: Sequence[Sequence[str]], texts: int, stream: TextIO | None = None) -> None:
+    """Print lines of cells in columns; so many columns of texts are aligned at the left, the others at the right.
+
+    A line may end early. The stream is standard output by default.
+    """
+    widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
+    aligned = [f"<{width}" if column < texts else f">{width}" for column, width in enumerate(widths)]
+    for line in lines:
+        print("  ".join(map(format, line, aligned)).rstrip(), file=stream)

@@ -1,15 +1,14 @@
-"""The commands that add to a project: ``cxprobe new construction`` or ``model``, and ``cxprobe import prompts``."""
+"""The command that adds to a project: ``cxprobe new construction`` or ``cxprobe new model``."""
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from cxprobe.errors import DataError, ProjectError
-from cxprobe.models.terms import Dtype
-
-if TYPE_CHECKING:
-    from cxprobe.models.params import ModelSpec
+from cxprobe.errors import ProjectError
+from cxprobe.files.schema import SLUG_PATTERN
+from cxprobe.models.params import Dtype
 
 
 def new(
@@ -39,8 +38,6 @@ def new(
         for option, value in {"--name": name, "--revision": revision, "--dtype": dtype}.items():
             if value:
                 raise ProjectError(f"{option} is no option of `cxprobe new {kind}`; leave it out")
-        from cxprobe.cli.project import add_construction
-
         folder = add_construction(slug)
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
         print(f"{folder}/ has {', '.join(files)}")
@@ -67,45 +64,47 @@ def new(
         f"Then add `{slug}: {{}}` to the models of a task, as to pairs.models, and run `cxprobe check`; "
         "`dvc repro` then runs only what is new"
     )
-    print(_cost(slug, spec, is_masked=not why))
 
 
-def _cost(slug: str, spec: "ModelSpec", *, is_masked: bool) -> str:
-    """Return how much a model would read of all minimal pairs, and of a smaller choice."""
-    from cxprobe.project.params import load_params
-    from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
-    from cxprobe.tasks.registry import TASKS
+def require_name(kind: str, name: str) -> None:
+    """Refuse a name that cannot be a part of paths and of DVC's stage names.
 
-    choice = {"meaning": 1, "form": 4, "control": 2, "contrast": 20}
-    params, tokens = load_params(), []
-    models = {**params.models, slug: spec}
-    for asked in (AskedPairs(), AskedPairs(**choice)):
-        pairs = params.section(PairsParams).model_copy(update={"models": {slug: asked}, "llms": {}})
-        try:
-            rows = list(TASKS["pairs"].demand(params.model_copy(update={"models": models, "pairs": pairs})))
-        except (DataError, FileNotFoundError):
-            return "`dvc repro make_pairs && cxprobe check` says how many texts that is"
-        # A masked model reads a text once for each of its tokens.
-        tokens.append(sum(row.tokens * (row.tokens / row.texts if is_masked else 1) for row in rows))
-    smaller = str(choice).replace("'", "")
-    return f"Of all minimal pairs it reads some {tokens[0]:,.0f} tokens; with `{slug}: {smaller}` {tokens[1]:,.0f}"
-
-
-def import_(
-    kind: Annotated[Literal["prompts"], typer.Argument(help="prompts: those of a paper's authors.")],
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="Python files with a list `prompts`: about inference and about multiple choice."),
-    ],
-) -> None:
-    """Write the prompts of a paper's authors into prompts/verbatim.yaml, from files of code that are read and not run.
-
-    `prompts.make.wording: verbatim` asks by them. git ignores the file: the words are the authors'.
+    Raises:
+        ProjectError: It has other characters than small letters, digits and hyphens, or begins with a hyphen.
     """
-    from cxprobe.tasks.registry import TASKS
+    if not re.fullmatch(SLUG_PATTERN, name):
+        near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        hint = f"; take '{near}'" if near else ""
+        raise ProjectError(
+            f"'{name}' cannot be the name of a {kind}: it may have small letters, digits and hyphens, and begins with "
+            f"a letter or digit{hint}"
+        )
 
-    del kind
-    for task in TASKS.values():
-        for path, names in task.import_prompts(files).items():
-            print(f"{path} has {', '.join(names)}")
-    print("Next: set prompts.make.wording to verbatim, name these prompts in prompts.make, and run `cxprobe check`")
+
+def add_construction(name: str) -> Path:
+    """Write the files of a new construction, commented and with an example, into the project in the working directory.
+
+    Args:
+        name: The name of its folder.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ProjectError: The name is not allowed, or is taken.
+    """
+    from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
+    from cxprobe.files.writing import write_bytes
+    from cxprobe.project.checks import SCAFFOLD
+
+    require_name("construction", name)
+    if name == "all":
+        raise ProjectError(f"'{name}' is the name of the runs over all constructions; take another name")
+    folder = CONSTRUCTIONS_FOLDER / name
+    if folder.exists():
+        raise ProjectError(f"{folder} exists already; take another name, or remove it first")
+    title = name.replace("-", " ").capitalize()
+    for file in sorted(SCAFFOLD.rglob("*.*")):
+        text = file.read_text(encoding="utf-8").replace("<SLUG>", name).replace("<TITLE>", title)
+        write_bytes(text.encode(), folder / file.relative_to(SCAFFOLD))
+    return folder

@@ -13,9 +13,8 @@ from cxprobe.files.schema import Closed, FaultsError, Two, faults_of, read_yaml,
 from cxprobe.stats import CLUSTER
 
 CONSTRUCTIONS_FOLDER = Path("constructions")
-SentenceSource = Literal["generated", "balanced", "mined", "construction_span"]
-"""Where sentences come from: the first pair of grammars, the second one, or a corpus. Of the sentences of a corpus a
-probe sees all ("mined"), or the words from the first to the last slot alone ("construction_span")."""
+SentenceSource = Literal["generated", "balanced", "mined"]
+"""Where sentences come from: the first pair of grammars, the second one, or a corpus."""
 GrammarSource = Literal["generated", "balanced"]
 """The sources that have grammars."""
 
@@ -61,8 +60,8 @@ class Distance(Closed):
 
 
 # Features are columns and metrics, so a feature must not have the name of another column or metric.
-_OF_SENTENCES = "construction end id item label model slots source start tags text url"
-_OF_SUBSETS = f"all draw feature split value words {ALL_SENTENCES}"
+_OF_SENTENCES = "construction end id item label matched model slots source start tags text url"
+_OF_SUBSETS = f"all feature split value words {ALL_SENTENCES}"
 _OF_PREDICTIONS = "control credit layer margin probability score seed"
 _OF_RATES = "accuracy high highest low n rate tie_rate ties"
 RESERVED_FEATURES = frozenset(f"{_OF_SENTENCES} {_OF_SUBSETS} {_OF_PREDICTIONS} {_OF_RATES}".split())

@@ -85,21 +85,11 @@ def lint_people(people: People) -> Iterator[Fault]:
     """Yield the faults of nouns in the lexicon that cannot take the pronouns of their type."""
     for name, kind in people.types.items():
         for position, noun in enumerate(kind.nouns):
-            yield from (Fault(("types", name, "nouns", position), what) for what in unbearable(noun, name, people))
-
-
-def unbearable(noun: str, name: str, people: People) -> Iterator[str]:
-    """Yield a fault if a noun cannot take the pronouns of its type, as "king" cannot take "she".
-
-    Args:
-        noun: The noun, with its article.
-        name: The noun type's name.
-        people: The lexicon, which has the pronouns of the type.
-    """
-    other = OTHER_GENDER.get(gender_of(noun) or "")
-    for row in people.types[name].pronouns:
-        if other in people.pronouns[row].values():
-            yield (
-                f"'{noun}' would be called '{other}', since people of the type {name} get the pronouns {row}; take a "
-                "noun for both women and men"
-            )
+            other = OTHER_GENDER.get(gender_of(noun) or "")
+            for row in kind.pronouns:
+                if other in people.pronouns[row].values():
+                    what = (
+                        f"'{noun}' would be called '{other}', since people of the type {name} get the pronouns {row}; "
+                        "take a noun for both women and men"
+                    )
+                    yield Fault(("types", name, "nouns", position), what)

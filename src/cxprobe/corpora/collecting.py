@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from datasketch import MinHash, MinHashLSH
 
-from cxprobe.corpora.engine import SCHEMAS, SLOTS, MiningJob, table_path
+from cxprobe.corpora.engine import MATCHED, SCHEMAS, SLOTS, MiningJob, table_path
 from cxprobe.corpora.params import Duplicates, Mining
 from cxprobe.corpora.pattern import Wanted
 from cxprobe.corpora.search import NOT_ANNOTATED, REJECTED
@@ -27,8 +27,8 @@ class Collected(NamedTuple):
     """The sentences that were mined for a construction.
 
     Attributes:
-        sentences: Columns id, text, url, start, end, tags, slots (the words that fill the slots of construction.yaml
-            that the pattern names), and one for each feature.
+        sentences: Columns id, text, url, start, end, tags, matched (see `cxprobe.corpora.search.Found`), slots (the
+            words that fill the slots of construction.yaml that the pattern names), and one for each feature.
         counts: Step -> the number of documents or sentences that it let through.
         rejects: Reason -> the number of sentences, the most frequent reason first.
     """
@@ -92,9 +92,9 @@ def collect_all(
     check_faults(counts, faults, corpus, settings.most_faults)
     found = {}
     for name, one in wanted.items():
-        of_it = collect(job, name, one, settings.duplicates, output / name)
+        of_it = collect(job, name, one, settings.duplicates)
         check_annotated(of_it, corpus, name)
-        write_table(of_it.sentences, output / name / "sentences.parquet", {"slots": SLOTS})
+        write_table(of_it.sentences, output / name / "sentences.parquet", {"matched": MATCHED, "slots": SLOTS})
         # For people and their tools; a cell of a .tsv has neither tabs nor line breaks.
         hits = of_it.sentences[["id", "text", "url"]].replace(r"[\0\s]+", " ", regex=True)
         write_table_as(hits, str(output / name / "sentences.tsv"))
@@ -119,16 +119,12 @@ def collect_corpus(job: MiningJob, output: Path) -> tuple[Counter[str], pd.DataF
     return _counts(job, ""), read_table(output / "faults.parquet")
 
 
-def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, output: Path) -> Collected:
+def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates) -> Collected:
     """Join the shards' tables of a construction. The result depends neither on their order nor on who mined them.
 
-    In the folder ``output``, ``rejects.parquet`` (every sentence that was rejected, with its place and the reason) is
-    written. Only the candidates are kept in memory, with 3 kB or so for each.
+    The candidates are kept in memory, with 3 kB or so for each.
     """
-    ranks = range(len(job.source.shards))
-    rejects = [table_path(job, rank, "rejects", name) for rank in ranks]
-    join_tables(rejects, output / "rejects.parquet", SCHEMAS["rejects"])
-    tables = [read_table(table_path(job, rank, "candidates", name)) for rank in ranks]
+    tables = [read_table(table_path(job, rank, "candidates", name)) for rank in range(len(job.source.shards))]
     candidates = pd.concat(tables, ignore_index=True).sort_values(["url", "start", "text"], ignore_index=True)
     duplicates = find_duplicates(candidates["text"].tolist(), **settings.model_dump())
     kept = candidates.drop(index=[*duplicates]).reset_index(drop=True)
@@ -139,7 +135,7 @@ def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates, out
         rejected[step.removeprefix(REJECTED)] = counts.pop(step)
     most_first = sorted(rejected.items(), key=lambda reject: (-reject[1], reject[0]))
     columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in kept["text"]]}
-    columns |= {name: kept[name].tolist() for name in ("text", "url", "start", "end", "tags")}
+    columns |= {name: kept[name].tolist() for name in ("text", "url", "start", "end", "tags", "matched")}
     columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in kept["slots"]]
     for feature_name, feature in wanted.features.items():
         columns[feature_name] = [feature.of(*shape) for shape in zip(kept["words"], kept["marks"], strict=True)]

@@ -1,4 +1,4 @@
-"""Mining: the shards of a corpus, each a task -> tables of candidates, rejects and faults; all of it or nothing."""
+"""Mining: the shards of a corpus, each a task -> tables of candidates and faults; all of it or nothing."""
 
 import os
 
@@ -19,9 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from cxprobe.corpora.params import Engine, Mining
 from cxprobe.corpora.pattern import Pattern
-from cxprobe.corpora.readers import read_blocks
+from cxprobe.corpora.readers import CorpusFiles, read_blocks
 from cxprobe.corpora.search import Matchers, load_matchers, pipeline_of, search
-from cxprobe.corpora.sources import CorpusFiles
 from cxprobe.errors import DataError
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import growing_table
@@ -32,12 +31,15 @@ SHARD_MODULES = ("cxprobe.corpora.search", "cxprobe.segmentation")
 _loaded: dict[str, dict[str, Matchers]] = {}  # the folder of the last job -> its matchers
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _PLACE = {"url": _TEXT, "start": _NUMBER, "end": _NUMBER}
+MATCHED = pa.list_(pa.list_(_NUMBER))
 SLOTS = pa.list_(pa.struct({"slot": _TEXT, "start": _NUMBER, "end": _NUMBER, "word": _TEXT, "tag": _TEXT}))
 SCHEMAS = {
     "candidates": pa.schema(
-        {"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER, "marks": pa.list_(_NUMBER), "slots": SLOTS}
+        {
+            **{"text": _TEXT, **_PLACE, "tags": _TEXT, "words": _NUMBER},
+            **{"marks": pa.list_(_NUMBER), "matched": MATCHED, "slots": SLOTS},
+        }
     ),
-    "rejects": pa.schema({**_PLACE, "reason": _TEXT}),
     "faults": pa.schema({"shard": _TEXT, "line": _NUMBER, "offset": _NUMBER, "fault": _TEXT}),
 }
 
@@ -47,6 +49,9 @@ class _QuietExecutor(LocalPipelineExecutor):  # type: ignore[misc]
 
     def _run_for_rank(self, rank: int, local_rank: int = 0, node_rank: int = -1) -> Any:
         return super()._run_for_rank(rank, local_rank + 1, node_rank)
+
+
+EXECUTORS = {"local": _QuietExecutor, "slurm": SlurmPipelineExecutor}
 
 
 @dataclass(frozen=True)
@@ -95,38 +100,27 @@ def run_shards(job: MiningJob, engine: Engine) -> int:
     neither the number of workers nor their order can change a result.
 
     Raises:
-        DataError: A shard's storage failed, the engine cannot be used, jobs of an earlier run still mine, or shards are
-            not finished.
+        DataError: A shard's storage failed, the engine cannot be used, or shards are not finished.
     """
-    output = Path(job.output)
-    is_slurm = engine.kind == "slurm"
-    start = partial(SlurmPipelineExecutor, job_name=f"cxprobe-{output.name}") if is_slurm else _QuietExecutor
-    pipeline, logs = [partial(mine_shard, job=job)], str(output / "datatrove")
+    logs = str(Path(job.output) / "datatrove")
+    pipeline, tasks = [partial(mine_shard, job=job)], len(job.source.shards)
+    os.environ["SBATCH_WAIT"] = "1"  # sbatch then returns when its jobs have ended
     try:
-        executor: Any = start(pipeline=pipeline, tasks=len(job.source.shards), logging_dir=logs, **engine.arguments)
+        executor: Any = EXECUTORS[engine.kind](
+            pipeline=pipeline, tasks=tasks, logging_dir=logs, skip_completed=True, **engine.arguments
+        )
     except TypeError as fault:
         raise DataError(f"mining.engine.arguments: {fault}") from None
     left = executor.get_incomplete_ranks()
     try:
-        if left:
-            if is_slurm:
-                name = executor.job_name
-                # Jobs of a run that was killed may mine the same shards at the same time.
-                queued = subprocess.check_output(["squeue", "--me", "--noheader", f"--name={name}"])
-                if queued.strip():
-                    raise DataError(
-                        f"jobs of an earlier run still mine; wait for their end, or run `scancel --name={name}`"
-                    )
-                os.environ["SBATCH_WAIT"] = "1"  # sbatch then returns when its jobs have ended
-            executor.run()
+        executor.run()
     except (FileNotFoundError, subprocess.CalledProcessError) as fault:
-        stays = executor.get_incomplete_ranks()
-        raise DataError(f"mining.engine: {engine.kind} failed, {len(stays)} shards are left: {fault}") from fault
+        raise DataError(f"mining.engine: {engine.kind} failed: {fault}; mend it, and run the stage again") from fault
     if stays := executor.get_incomplete_ranks():
-        names = ", ".join(job.source.shards[rank] for rank in stays[:5]) + (" ..." if len(stays) > 5 else "")
+        names = ", ".join(job.source.shards[rank] for rank in stays[:5])
         raise DataError(
-            f"{len(stays)} of {len(job.source.shards)} shards were not finished ({names}). Logs are in "
-            f"{executor.logging_dir.path}. Run the stage again: it goes on with what is left"
+            f"{len(stays)} of {tasks} shards were not finished, the first: {names}. Logs are in {logs}. Run the stage "
+            "again: it goes on with what is left"
         )
     return len(left)
 
@@ -144,7 +138,7 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> It
     if job.output not in _loaded:  # once per process, not once per shard
         _loaded.clear()
         _loaded[job.output] = load_matchers(job.patterns, job.pipelines)
-    names = [("", "faults"), *((name, table) for name in job.patterns for table in ("candidates", "rejects"))]
+    names = [("", "faults"), *((name, "candidates") for name in job.patterns)]
     with threadpool_limits(1), ExitStack() as stack:
         tables = {
             (name, table): stack.enter_context(growing_table(table_path(job, rank, table, name), SCHEMAS[table]))
@@ -156,7 +150,7 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> It
             rows = {("", "faults"): [one._asdict() for one in unreadable]}
             for name, findings in search(records, _loaded[job.output], job.most_words).items():
                 counts[name].update(findings.counts)
-                rows[name, "candidates"], rows[name, "rejects"] = findings.candidates, findings.rejects
+                rows[name, "candidates"] = findings.candidates
             for key, table in tables.items():
                 table.write_batch(pa.RecordBatch.from_pylist(rows[key], schema=SCHEMAS[key[1]]))
     write_json(counts, table_path(job, rank, "counts"))

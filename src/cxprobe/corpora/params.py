@@ -1,13 +1,12 @@
 """The sections corpora and mining of params.yaml: which corpora, which tagger, which machines."""
 
-from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
 from cxprobe.errors import DataError
-from cxprobe.files.schema import Closed, Distinct, Slug, named_elsewhere, suggest
+from cxprobe.files.schema import Closed, Distinct, Slug
 from cxprobe.files.writing import DATA
 
 
@@ -36,24 +35,14 @@ class Corpus(Closed):
         return self
 
 
-# The arguments of datatrove's executors that mining itself sets.
-_OURS = frozenset({"depends", "job_name", "logging_dir", "pipeline", "skip_completed", "tasks"})
-
-
 class Engine(Closed):
     """Which of datatrove's executors mines; each file of a corpus is a task."""
 
     kind: Literal["local", "slurm"]
     """This machine, or a cluster whose nodes share the disk with data/."""
     arguments: dict[str, Any]
-    """Those of LocalPipelineExecutor or SlurmPipelineExecutor, such as {workers: 2}; the result does not depend on
-    them."""
-
-    @model_validator(mode="after")
-    def _leaves_ours(self) -> "Engine":
-        if own := sorted(_OURS & self.arguments.keys()):
-            raise ValueError(f"arguments: mining itself sets {', '.join(own)}; leave it out")
-        return self
+    """Those of LocalPipelineExecutor or SlurmPipelineExecutor, such as {workers: 2}, without those that mining sets
+    (pipeline, tasks, logging_dir, skip_completed); the result does not depend on them."""
 
 
 class Duplicates(Closed):
@@ -104,22 +93,3 @@ class Mining(Closed):
                 "the corpus there in which it is looked for"
             )
         return DATA / "mine_sentences" / self.constructions[construction] / construction
-
-
-def faults_of_mining(mining: Mining, corpora: Mapping[str, Corpus], constructions: Collection[str]) -> Iterator[str]:
-    """Yield the contradictions between the sections mining and corpora, and the folder of constructions."""
-    for name, corpus in mining.constructions.items():
-        entry = corpora.get(corpus)
-        if name not in constructions:
-            yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, list(constructions))}"
-        if entry is None:
-            yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(corpora))}"
-    for corpus in dict.fromkeys(mining.constructions.values()):
-        entry = corpora.get(corpus)
-        own_files = entry is not None and not entry.folder.startswith(("hf://", f"{DATA}/"))
-        if own_files and corpus not in mining.watched:
-            yield (
-                f"mining.watched: must name {corpus}, since its files may change; each `dvc repro` then looks for new "
-                "ones"
-            )
-    yield from named_elsewhere("mining.watched", mining.watched, "corpora", corpora)

@@ -45,12 +45,6 @@ def _re2(expression: str) -> str:
     return expression
 
 
-def _lower(word: str) -> str:
-    if word != word.lower() or word != word.strip():
-        raise ValueError(f"{word!r} must be in lower case, without spaces: it is compared with a token's lower case")
-    return word
-
-
 def _known(tokens: list[TokenPattern]) -> list[TokenPattern]:
     for token in tokens:
         predicates = [key for value in token.values() if isinstance(value, dict) for key in value]
@@ -73,7 +67,6 @@ def _one_word(token: TokenPattern) -> TokenPattern:
 
 
 Expression = Annotated[str, AfterValidator(_re2)]
-LowerWord = Annotated[str, AfterValidator(_lower)]
 
 
 class Node(Closed):
@@ -144,8 +137,6 @@ class Pattern(Closed):
     """Sentences that are candidates."""
     must_not_match: Annotated[list[str], Field(min_length=1)]
     """Sentences that are not candidates."""
-    never: list[LowerWord] = Field(default_factory=list)
-    """Words, in lower case, that no part may contain, whatever their tag."""
 
     @property
     def document_filter(self) -> str:
@@ -212,26 +203,6 @@ def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted
     construction = load_construction(name, constructions)
     pattern = load_pattern(name, construction, constructions)
     return Wanted(pattern=pattern, features=construction.features, slots=list(construction.slots))
-
-
-def require_slots(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None:
-    """Check that every mined sentence of a construction will have a word in a slot, which marks its span.
-
-    Raises:
-        ConstructionError: Some form of the pattern fills no slot; or as of `load_wanted`.
-    """
-    wanted = load_wanted(name, constructions)
-    filled = [
-        all(any(node.RIGHT_ID in wanted.slots for node in form.dependencies) for form in forms)
-        for forms in wanted.pattern.forms
-    ]
-    if not any(filled):
-        raise ConstructionError(
-            f"{constructions / name / 'pattern.yaml'}: not every form fills a slot of construction.yaml "
-            f"({', '.join(wanted.slots)}), so sentences can be without a marked span; give each form of a part "
-            "dependencies with the RIGHT_ID of a slot, or take construction_span out of recognition.constructions in "
-            "params.yaml"
-        )
 
 
 def load_pattern(name: str, construction: Construction, constructions: Path = CONSTRUCTIONS_FOLDER) -> Pattern:

@@ -1,27 +1,148 @@
-"""Files of a corpus -> records, and faults of what is unreadable."""
+"""The files of a corpus: their list, their records, and faults of what is unreadable."""
 
+import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from graphlib import TopologicalSorter
 from itertools import chain
-from pathlib import PurePosixPath
-from typing import IO, Any, NamedTuple, cast
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
+import conllu
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 from datatrove.io import get_datafolder
-from spacy.vocab import Vocab
 
-from cxprobe.corpora.conllu import ConlluSentence, document_of, gold_doc, has_words, read_sentence
-from cxprobe.corpora.sources import CorpusFiles
+from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
+from cxprobe.files.writing import DATA, digest
+from cxprobe.segmentation import joined
 
+if TYPE_CHECKING:
+    from spacy.vocab import Vocab
+
+# The files of a folder that are read if params.yaml has no glob.
+_PATTERNS = {"jsonl": "**/*.json*", "parquet": "**/*.parquet", "text": "**/*.txt*", "conllu": "**/*.conllu*"}
 _BLOCK = 8 << 20  # characters of a block
 _PARQUET_ROWS = 1024  # C4's records are some 2 kB, the longest some 1 MB
 _PIECE = 1 << 16  # bytes that are read at once
 _CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
-_VOCAB = Vocab()
 _MARK = b"\xef\xbb\xbf"  # the byte order mark of some files in UTF-8
+_NEW_DOCUMENT = re.compile(r"^#[ \t]*newdoc(?:[ \t]+id[ \t]*=(.*)|[ \t\r]*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class CorpusFiles:
+    """A corpus whose files can be read one by one.
+
+    Attributes:
+        folder: Its folder: a local one, or an address that fsspec can open (s3://, hf://datasets/...).
+        shards: Its files, sorted; paths relative to ``folder``.
+        format: "jsonl", "parquet", "text" or "conllu".
+        text: The key (column) of a record's text.
+        url: The key (column) of the name of a record's source.
+        digest: SHA-256 of the names and sizes of its files.
+    """
+
+    folder: str
+    shards: tuple[str, ...] = field(repr=False)
+    format: str
+    text: str
+    url: str
+    digest: str
+
+
+def list_corpus(corpus: Corpus) -> pd.DataFrame:
+    """List the files of a corpus without reading them. If the list changes, the corpus must be mined again.
+
+    Returns:
+        Columns name, size (in bytes) and modified: the time of the last change. Files that a stage has written have
+        their SHA-256 there, since every `dvc pull` changes their time.
+
+    Raises:
+        DataError: There are no files, one is a pipe, a device or a broken link, or the storage is out of reach.
+    """
+    is_output = Path(corpus.folder).parts[:1] == DATA.parts
+    rows = []
+    for shard, info in _files(corpus).items():
+        modified = digest(Path(corpus.folder, shard)) if is_output else _modified(corpus, shard)
+        rows.append((shard, info["size"], modified))
+    return pd.DataFrame(rows, columns=["name", "size", "modified"])
+
+
+def open_corpus(corpus: Corpus) -> CorpusFiles:
+    """Return the files of a corpus, ready to be read.
+
+    Raises:
+        DataError: See `list_corpus`.
+    """
+    files = _files(corpus)
+    sizes = [(shard, info["size"]) for shard, info in files.items()]
+    listed = hashlib.sha256(repr(sizes).encode()).hexdigest()
+    return CorpusFiles(_absolute(corpus.folder), tuple(files), corpus.format, corpus.text, corpus.url, listed)
+
+
+def _files(corpus: Corpus) -> dict[str, Mapping[str, Any]]:
+    """Return the storage's description of each file of a corpus, by the name of the file, sorted."""
+    if not corpus.folder.strip():
+        raise DataError("corpora: a folder is empty, which would be the project itself; name the corpus's folder")
+    pattern = corpus.glob or _PATTERNS[corpus.format]
+    try:
+        folder = get_datafolder(_absolute(corpus.folder))
+        shards = sorted(folder.list_files(glob_pattern=pattern))
+        is_local = folder.is_local()
+        files = {shard: folder.info(shard) for shard in shards if not is_local or Path(folder.path, shard).is_file()}
+    except Exception as fault:  # each storage raises errors of its own library
+        reason = " ".join(str(fault).split())[:300]
+        raise DataError(
+            f"corpora: {corpus.folder} cannot be listed with the glob {pattern}: {type(fault).__name__}: {reason}; "
+            "look at its spelling, at the network and at your credentials, and run the stage again"
+        ) from fault
+    if not shards:
+        raise DataError(f"corpora: {corpus.folder} has no file like {pattern}; name another folder or glob")
+    for shard in shards:
+        path = f"{folder.path}/{shard}"
+        if not shard.isprintable():
+            raise DataError(f"corpora: the name of {path!r} cannot be written into a table; rename it")
+        if shard not in files:  # reading a pipe or a device would never end
+            raise DataError(
+                f"corpora: {path} is no file but a pipe, a device or a link that leads to none; remove it, or name "
+                "another glob"
+            )
+    return files
+
+
+def files_left_out(corpus: Corpus) -> list[str]:
+    """Return the files of a corpus's folder that have another known format, sorted; none where it has a glob."""
+    if corpus.glob:
+        return []
+    others = [glob.removeprefix("**/") for known, glob in _PATTERNS.items() if known != corpus.format]
+    own = _PATTERNS[corpus.format].removeprefix("**/")
+    names = map(PurePosixPath, get_datafolder(_absolute(corpus.folder)).list_files())
+    return sorted(str(name) for name in names if any(map(name.match, others)) and not name.match(own))
+
+
+def _absolute(folder: str) -> str:
+    # A path of this machine must mean the same in the processes and on the machines that read it.
+    return folder if "://" in folder else str(Path(folder).resolve())
+
+
+def _modified(corpus: Corpus, shard: str) -> str:
+    """Return the time of a file's last change, or "unknown" where its storage has none."""
+    try:
+        time: datetime = get_datafolder(_absolute(corpus.folder)).modified(shard)
+    except NotImplementedError:
+        return "unknown"
+    return time.isoformat(timespec="seconds")
+
+
+ParsedWords = Mapping[str, Any]
+"""The words of a sentence, with tags and perhaps a tree, as the arguments of spaCy's Doc."""
 
 
 class CorpusRecord(NamedTuple):
@@ -31,13 +152,13 @@ class CorpusRecord(NamedTuple):
         text: The text.
         url: The url or name of its source.
         base: Where it starts there, in characters.
-        sentence: Its words, tags and tree, where its file has them; it is one sentence then.
+        sentence: Its words, where its file has them; the text is one sentence then.
     """
 
     text: str
     url: str
     base: int = 0
-    sentence: ConlluSentence | None = None
+    sentence: ParsedWords | None = None
 
 
 class Unreadable(NamedTuple):
@@ -255,41 +376,71 @@ def _paragraphs(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int)
 
 def _parsed_sentences(file: IO[bytes], shard: str, _corpus: CorpusFiles, longest: int) -> Records:
     """Yield the sentences of a file in CoNLL-U, and those with a fault by their first line."""
-    document, lines, first, skips = "", dict[int, str](), FileLine(b"", 0, 0), False
+    from spacy.vocab import Vocab  # takes a second to import, and few corpora are parsed
+
+    vocab, document = Vocab(), ""
+    block, size = list[FileLine](), 0
     for line in chain(read_lines(file, shard, longest), [FileLine(b"", 0, 0)]):
         if isinstance(line, Unreadable):
             yield line
-            lines, skips = {}, True
-            continue
-        content = line.content.removeprefix(_MARK).rstrip(b"\r\n")
-        first = first if lines else line
-        try:
-            if content and not skips:
-                lines[line.number] = _decoded(content)
-                if line.offset - first.offset > longest:
-                    raise ValueError(f"a sentence of more bytes than mining.longest_line ({longest:,})")
-            elif not content and has_words(lines):
-                document = document_of(lines, document)
-                yield _record_of(read_sentence(lines, document), shard)
-                lines = {}
-            skips = skips and bool(content)
-        except (ValueError, DataError) as fault:
-            yield Unreadable(shard, first.number, first.offset, str(fault))
-            lines, skips = {}, bool(content)
+        elif line.content.strip():
+            size += len(line.content)
+            block += [line] if size <= longest else []
+        elif block:
+            try:
+                text = _decoded(b"".join(one.content for one in block).removeprefix(_MARK))
+                document = [document, *map(str.strip, _NEW_DOCUMENT.findall(text))][-1]
+                if size > longest:
+                    raise ValueError(f"a sentence of {size:,} bytes, more than mining.longest_line ({longest:,})")
+                # An address, since those of one document begin alike; where none is named, each sentence is one.
+                place = f"conllu://{document}" if document else shard
+                yield _parsed_sentence(text, place, f"line {block[0].number}", vocab)
+            except (ValueError, OverflowError, conllu.exceptions.ParseException) as fault:
+                yield Unreadable(shard, block[0].number, block[0].offset, f"no CoNLL-U: {_one_line(fault)}")
+            block, size = [], 0
 
 
-def _record_of(sentence: ConlluSentence, shard: str) -> CorpusRecord:
-    """Return the record of a sentence as its text has it; raise if its words are not its text, or spaCy refuses it."""
-    written = sentence.as_written()
-    if written is None:
-        raise ValueError(
-            f"the words are {sentence.text_of_words[:100]!r}, and the text is {sentence.text[:100]!r}; they must be "
-            "the same"
-        )
-    gold_doc(written, _VOCAB)  # spaCy refuses it here, with its line, and not while it is searched
-    # An address, since those of one document begin alike; where no document is named, each sentence is one.
-    place = f"conllu://{sentence.document}" if sentence.document else shard
-    return CorpusRecord(written.text, f"{place}#{sentence.id}", sentence=written)
+def _parsed_sentence(lines: str, place: str, name: str, vocab: "Vocab") -> CorpusRecord:
+    """Return the record of a sentence of CoNLL-U, with the words as its ``# text`` has them; empty nodes are left out.
+
+    Raises:
+        ValueError: The words are not those of the text, the heads make no tree, or spaCy refuses an annotation.
+        ParseException: It is no CoNLL-U.
+    """
+    import spacy
+
+    rows = conllu.parse_token_and_metadata(lines, field_parsers={"feats": lambda cells, column: cells[column]})
+    words = [row for row in rows if not isinstance(row["id"], tuple)]
+    numbers = [word["id"] for word in words]
+    if not words or numbers != [*range(1, len(words) + 1)] or any(len(row) < 10 for row in rows):
+        raise ValueError("a sentence has words, numbered from 1, with a tab between two of their 10 columns")
+    forms, spaced = list[str](), ""
+    for row in rows:
+        first, sign, end = row["id"] if isinstance(row["id"], tuple) else (row["id"], "-", row["id"])
+        if sign == "-" and first > len(forms):  # the words of a token stand behind it
+            forms += _letters_of_words(joined(row["form"]), [word["form"] for word in words[first - 1 : end]])
+            spaced += row["form"] + " " * ((row["misc"] or {}).get("SpaceAfter") != "No")
+    text = joined(rows.metadata.get("text", spaced))
+    written, spaces = spacy.util.get_words_and_spaces(forms, text)
+    columns: dict[str, Any] = {"words": written, "spaces": spaces}
+    for name_of_doc, key in {"lemmas": "lemma", "pos": "upos", "tags": "xpos", "morphs": "feats"}.items():
+        columns[name_of_doc] = ["" if word[key] in ("_", None) else word[key] for word in words]
+    if all(word["head"] is not None for word in words):
+        columns["heads"] = [word["head"] - 1 if word["head"] else number for number, word in enumerate(words)]
+        columns["deps"] = [word["deprel"] if word["head"] else "ROOT" for word in words]
+        TopologicalSorter({word["id"]: [word["head"]] for word in words}).prepare()
+    spacy.tokens.Doc(vocab, **columns)  # spaCy refuses it here, with its line, and not while it is searched
+    return CorpusRecord(text, f"{place}#{rows.metadata.get('sent_id', name)}", sentence=columns)
+
+
+def _letters_of_words(form: str, words: Sequence[str]) -> Iterator[str]:
+    """Yield the letters that each word has of the form they are written as: "d" and "u" for "de" and "le" in "du"."""
+    for left in range(len(words) - 1, 0, -1):
+        are_alike = [one == other for one, other in zip(form.lower(), words[-1 - left].lower(), strict=False)]
+        end = min(max([*are_alike, False].index(False), 1), len(form) - left)
+        yield form[:end]
+        form = form[end:]
+    yield form
 
 
 def _decoded(content: bytes) -> str:

@@ -1,6 +1,5 @@
 """The search for candidates in sentences, or the reason for a rejection: by words alone, then by tags or trees."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,11 +12,9 @@ from spacy.language import Language
 from spacy.matcher import Matcher
 from spacy.tokens import Doc, Token
 
-from cxprobe.corpora.conllu import ConlluSentence, gold_doc
 from cxprobe.corpora.params import Mining
 from cxprobe.corpora.pattern import Alternative, Node, Pattern, lexical_only
-from cxprobe.corpora.readers import CorpusRecord
-from cxprobe.corpora.trees import find_trees
+from cxprobe.corpora.readers import CorpusRecord, ParsedWords
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
 from cxprobe.segmentation import joined, sentence_spans
@@ -29,6 +26,7 @@ _LONGEST_ON_AVERAGE = 100  # characters for each word that a sentence may have
 NOT_ANNOTATED = "not annotated: "  # before the annotation that a pattern needs and a sentence of CoNLL-U lacks
 REJECTED = "rejected: "  # before the reason, in the name of a count
 _AFTER_TAGGING = ("other tags", "other dependencies")  # why a sentence is rejected that is tagged, or parsed
+_SIDES = {".": "+", ".*": "++", ";": "-", ";*": "--"}  # of operators that are about places alone
 
 
 class Match(NamedTuple):
@@ -48,6 +46,7 @@ class Found(NamedTuple):
         tags: Of all tokens.
         words: Their number, by spaces.
         marks: The numbers, from 0, of the words at which the parts start.
+        matched: The words of the match: the first character of each in the sentence, and the one after its last.
         slots: The words that the pattern names, in their order. Each has a ``slot``, its characters in the sentence
             (``start``, ``end``), its ``tag``, and as ``word`` its lemma, or without lemmas its form, in lower case.
     """
@@ -55,6 +54,7 @@ class Found(NamedTuple):
     tags: str
     words: int
     marks: tuple[int, ...]
+    matched: tuple[tuple[int, int], ...]
     slots: tuple[dict[str, str | int], ...]
 
 
@@ -79,8 +79,6 @@ class Matchers:
     Attributes:
         pattern: The pattern.
         nlp: The pipeline.
-        never: RE2 expression of a word that no part may contain, with the characters before and after it as groups 1
-            and 2, or None. It has only words that the tokeniser keeps whole, in places where it is sure to do so.
     """
 
     def __init__(self, pattern: Pattern, nlp: Language) -> None:
@@ -92,7 +90,6 @@ class Matchers:
         labels = list(nlp.pipe_labels.get("parser", pattern.labels))
         if strange := sorted(map(str, pattern.labels - set(labels))):
             raise ConstructionError(f"pattern.yaml: DEP: the parser gives no {strange[0]}{suggest(strange[0], labels)}")
-        self._never = {nlp.vocab.strings.add(word): word for word in pattern.never}
         self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
         self._trees: list[tuple[int, Sequence[Node]]] = []  # of a tree: its part and its nodes
         self._keys: dict[int, int] = {}  # of a sequence of tokens: its part
@@ -103,8 +100,6 @@ class Matchers:
                 except ValueError as fault:
                     reason = " ".join(str(fault).split())
                     raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {reason}") from None
-        alone = [re.escape(word) for word in pattern.never if word.isalpha() and len(nlp.make_doc(word)) == 1]
-        self.never = rf"([\s\p{{Z}}])(?i:{'|'.join(alone)})([\s\p{{Z}},;:!?])" if alone else None
 
     def _add(self, part: int, form: Alternative) -> None:
         if form.tokens:
@@ -124,15 +119,9 @@ class Matchers:
 
     def refuse(self, doc: Doc) -> str | None:
         """Return the reason why the words of a sentence exclude the pattern, or None; words exclude no tree."""
-        if self._trees:
+        if self._trees or self._first(self._of_tokens(self._lexical, doc)):
             return None
-        matches = self._of_tokens(self._lexical, doc)
-        if self._first([match for match in matches if not self._never_in(doc, match)]):
-            return None
-        if not self._first(matches):
-            return "other words"
-        dropped = {self._never_in(doc, match) for match in matches} - {""}
-        return f"dropped word: {min(dropped)}"
+        return "other words"
 
     def match(self, doc: Doc) -> Found | str:
         """Return the match in a tagged or parsed sentence, or the reason for a rejection."""
@@ -148,24 +137,21 @@ class Matchers:
                 for tree in trees:
                     tokens = sorted(tree.values())
                     matches.append(Match(part, tokens, tokens[0], tokens[-1] + 1, tree))
-        first = self._first([match for match in matches if not self._never_in(doc, match)])
+        first = self._first(matches)
         if not first:
             return _AFTER_TAGGING[self.pattern.is_parsed]
         text = doc.text
         marks = tuple(text.count(" ", 0, doc[match.start].idx) for match in first)
+        words = [doc[position] for match in first for position in match.tokens]
+        matched = tuple((word.idx, word.idx + len(word)) for word in words)
         named = sorted((position, name) for match in first for name, position in match.names.items())
         slots = tuple(_slot(name, doc[position]) for position, name in named)
-        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, slots)
+        return Found(" ".join(token.tag_ for token in doc), text.count(" ") + 1, marks, matched, slots)
 
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
         return [Match(self._keys[key], range(start, end), start, end) for key, start, end in spans]
-
-    def _never_in(self, doc: Doc, match: Match) -> str:
-        """Return a word that no part may contain and this match does, or ""."""
-        words = (doc[position].lower for position in match.tokens)
-        return next((self._never[word] for word in words if word in self._never), "")
 
     def _first(self, matches: list[Match]) -> list[Match]:
         """Return the earliest matches of all parts, each after the end of the one before, or nothing."""
@@ -177,6 +163,52 @@ class Matchers:
                 return []
             first.append(min(fitting, key=lambda match: (match.end, match.start)))
         return first
+
+
+def find_trees(doc: Doc, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> list[dict[str, int]]:
+    """Return the places of a tree, as spaCy's DependencyMatcher finds them: the name of a node -> its word's position.
+
+    spaCy's own tries all combinations of words that have the attributes of a tree's nodes: 20 seconds for a sentence of
+    200 words with many verbs and objects. Here trees grow from word to word, and such a sentence takes 20 milliseconds.
+
+    Args:
+        doc: A parsed sentence.
+        nodes: The tree.
+        positions: For each node, the positions of the words that have its attributes.
+    """
+    trees = [{nodes[0].RIGHT_ID: position} for position in positions[0]]
+    for node, of_node in zip(nodes[1:], positions[1:], strict=True):
+        allowed = set(of_node)
+        trees = [
+            {**tree, node.RIGHT_ID: position}
+            for tree in trees
+            for position in _related(doc[tree[str(node.LEFT_ID)]], str(node.REL_OP))
+            if position in allowed
+        ]
+    return trees
+
+
+def _related(token: Token, operator: str) -> list[int]:
+    """Return the positions of the words that an operator of the DependencyMatcher relates to a word."""
+    base = operator.rstrip("+-*")
+    words: Iterable[Token]
+    match base:
+        case "<":
+            words = [token.head] if token.head.i != token.i else []
+        case ">":
+            words = token.children
+        case "<<":
+            words = token.ancestors
+        case ">>":
+            words = (word for word in token.subtree if word.i != token.i)
+        case "$":
+            words = token.head.children
+        case _:  # before or after in the same tree
+            words = [token, *token.ancestors][-1].subtree
+    side = _SIDES.get(operator, operator.removeprefix(base))
+    sign = -1 if "-" in side else 1
+    steps = ((word.i, sign * (word.i - token.i)) for word in words)
+    return [position for position, step in steps if not side or step == 1 or (step > 1 and len(side) > 1)]
 
 
 def _slot(name: str, token: Token) -> dict[str, str | int]:
@@ -193,7 +225,7 @@ def load_matchers(patterns: Mapping[str, Pattern], pipelines: Mapping[str, str])
     return {name: Matchers(pattern, loaded[pipelines[name]]) for name, pattern in patterns.items()}
 
 
-def find(sentences: Sequence[tuple[str | ConlluSentence, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
+def find(sentences: Sequence[tuple[str | ParsedWords, Sequence[Matchers]]]) -> Iterator[list[Found | str]]:
     """Yield, for each sentence and each of its patterns, the places of the pattern or the reason for its absence.
 
     A sentence is tokenised once, and tagged and parsed once if its words allow one of its patterns.
@@ -207,7 +239,7 @@ def find(sentences: Sequence[tuple[str | ConlluSentence, Sequence[Matchers]]]) -
         nlp = some[0][1][0].nlp
         docs, refused, bare = list[Doc](), list[list[str | None]](), list[int]()
         for number, (sentence, wanted) in enumerate(some):
-            doc = nlp.make_doc(sentence) if isinstance(sentence, str) else gold_doc(sentence, nlp.vocab)
+            doc = nlp.make_doc(sentence) if isinstance(sentence, str) else Doc(nlp.vocab, **sentence)
             docs.append(doc)
             refused.append([one.refuse(doc) for one in wanted])
             if isinstance(sentence, str) and None in refused[number]:
@@ -265,23 +297,20 @@ class Findings(NamedTuple):
     Attributes:
         candidates: Sentences that have the pattern: ``text``, ``url``, ``start`` and ``end`` in the url's document, and
             the attributes of `Found`.
-        rejects: Sentences that passed the pre-filter and are no candidates: ``url``, ``start``, ``end``, ``reason``.
-        counts: Step -> the number of documents or sentences.
+        counts: Step, or reason for a rejection after `REJECTED` -> the number of documents or sentences.
     """
 
     candidates: list[dict[str, Any]]
-    rejects: list[dict[str, Any]]
     counts: Counter[str]
 
     def add(self, sentence: Passage, record: CorpusRecord, verdict: Found | str) -> None:
         """Add a sentence that passed the pre-filter, with its match or the reason for its rejection."""
-        span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
         self.counts["sentences_that_pass"] += 1
         if isinstance(verdict, Found):
+            span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
             self.candidates.append({"text": sentence.text, **span, **verdict._asdict()})
             self.counts["candidates"] += 1
         else:
-            self.rejects.append({**span, "reason": verdict})
             self.counts[f"{REJECTED}{verdict}"] += 1
 
 
@@ -293,9 +322,13 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
         looking: Construction -> its matchers.
         most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
     """
-    findings = {name: Findings([], [], Counter()) for name in looking}
+    findings = {name: Findings([], Counter()) for name in looking}
     texts = pa.array([record.text for record in records], pa.string())
-    documents = {name: _documents(texts, matchers, findings[name].counts) for name, matchers in looking.items()}
+    documents = dict[str, set[int]]()
+    for name, matchers in looking.items():
+        passing = pc.indices_nonzero(pc.match_substring_regex(texts, matchers.pattern.document_filter))
+        findings[name].counts["documents_that_pass"] = len(passing)
+        documents[name] = set(passing.to_pylist())
     some = sorted(set().union(*documents.values()))
     lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
     passing = sorted(set().union(*_rows_that_match(lines, looking).values()))
@@ -317,21 +350,9 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
             of_row = verdicts.get(row, ["too long"] * len(names))
             for name, verdict in zip(names, of_row, strict=True):
                 findings[name].add(sentences[row], records[sentences[row].record], verdict)
-    for _, _, counts in findings.values():
+    for _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[REJECTED + why] for why in _AFTER_TAGGING)
     return findings
-
-
-def _documents(texts: pa.Array, matchers: Matchers, counts: Counter[str]) -> set[int]:
-    """Return the numbers of the texts that may have a construction, and count them."""
-    expression, never = matchers.pattern.document_filter, matchers.never
-    passing = documents = pc.indices_nonzero(pc.match_substring_regex(texts, expression))
-    if never is not None:  # only those that would pass even without the words that no part may contain
-        struck = pc.replace_substring_regex(texts.take(passing), never, r"\1#\2")
-        documents = passing.filter(pc.match_substring_regex(struck, expression))
-    counts["documents_that_pass"] = len(documents)
-    counts["documents_with_dropped_words_only"] = len(passing) - len(documents)
-    return set(documents.to_pylist())
 
 
 def _lines(record: int, text: str) -> Iterator[Passage]:

@@ -1,1 +1,306 @@
-"""Exports: the project's data, tasks and results in the forms that other tools read."""
+"""Exports: the project's data, tasks and results in the forms that other tools read.
+
+Data sets and tasks have only the data of this project, without mined sentences and items that were read from other
+people's files. The functions return files, which ``cxprobe export`` writes.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from huggingface_hub import DatasetCardData
+from jinja2 import StrictUndefined, Template
+
+from cxprobe.errors import DataError
+from cxprobe.files.schema import read_yaml
+from cxprobe.files.tables import read_made_table
+from cxprobe.files.writing import DATA
+from cxprobe.project.params import Params
+from cxprobe.results.params import task_members
+from cxprobe.results.schema import RESPONSES, cluster_lists, evaluated
+from cxprobe.results.task import Task
+from cxprobe.run.record import begin
+from cxprobe.stats import CLUSTER
+from cxprobe.tasks.registry import TASKS
+
+_HERE = Path(__file__).parent
+_SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
+_TASKS_VERSION = 1.0  # raise it when the same items would be scored in another way
+_OF_PAIR = ("id", "item", "construction", "variant", "sentence", "order")
+RESPONSE_COLUMNS: Mapping[str, str] = {
+    **RESPONSES,
+    "weights": "trained; random, of a random-weights control; none, of a baseline",
+    "clusters": "what the item shares with others, for intervals: name=value",
+}
+"""Column of the table of all responses -> what it holds; the facets of the tasks follow."""
+
+
+class Exported(NamedTuple):
+    """The files of an export.
+
+    Attributes:
+        files: Path below the folder -> content; "" for the file itself.
+        said: What to tell the user, a sentence each.
+    """
+
+    files: Mapping[str, bytes]
+    said: Sequence[str]
+
+
+def export_hub(params: Params) -> Exported:
+    """Return a data set of the Hugging Face hub: Parquet files with features, and a data card.
+
+    Raises:
+        DataError: Nothing has been made yet, or a file of what has been made is missing.
+        ImportError: datasets is not installed.
+    """
+    tasks, left_out = _made_tasks(params)
+    configurations: dict[str, dict[str, Any]] = {}
+    files: dict[str, bytes] = {}
+    for task in tasks:
+        for name, table in task.dataset(params).items():
+            about = read_yaml(task.params.experiments_file.with_name("dataset.yaml"), DataError)[name]
+            if table.empty:
+                continue
+            names = {
+                column: labels or list(dict.fromkeys(table[column].astype(str)))
+                for column, labels in about["labels"].items()
+            }
+            if "split" in table:  # the other columns of its sentences are features, of which constructions differ
+                parts = dict(list(table.groupby("split")))
+                splits = {
+                    str(split): parts[split].drop(columns="split") for split in ("train", "test") if split in parts
+                }
+            else:
+                splits = {"test": table[list(about["columns"])]}
+            counts = [rows["construction"].value_counts() for rows in splits.values()]
+            sizes = {name: [int(count.get(name, 0)) for count in counts] for name in names["construction"]}
+            configurations[name] = about | {"labels": names, "splits": [*splits], "sizes": sizes}
+            files |= {f"{name}/{split}.parquet": _parquet(rows, names) for split, rows in splits.items()}
+    if not configurations:
+        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
+    card = _card(params, configurations, left_out)
+    rows = [f"{name}: {sum(map(sum, about['sizes'].values())):,} rows" for name, about in configurations.items()]
+    return Exported(files | {"README.md": card.encode()}, [*rows, *_said(left_out), "README.md is the data card"])
+
+
+def _parquet(table: pd.DataFrame, names: Mapping[str, Sequence[str]]) -> bytes:
+    """Return a table as a Parquet file with features; ``names`` has the names of the labels in a column."""
+    from datasets import ClassLabel, Dataset, Features
+    from pyarrow.parquet import write_table
+
+    # Numbers are of words, null where a construction does not measure them.
+    numbers = table.select_dtypes("number")
+    texts: pd.DataFrame = table.select_dtypes("str")
+    cells = table.assign(**numbers.astype("Int32"), **texts.astype(object))
+    features = Dataset.from_pandas(cells, preserve_index=False).features
+    features |= {column: ClassLabel(names=list(labels)) for column, labels in names.items()}
+    cells = cells.astype(object).where(cells.notna(), None)
+    made = Dataset.from_dict(cells.to_dict("list"), features=Features(features))
+    written = BytesIO()
+    # The schema says what the features are. Dataset.to_parquet would show a progress bar.
+    write_table(made.data.table.cast(made.features.arrow_schema), written)
+    return written.getvalue()
+
+
+def _card(params: Params, configurations: Mapping[str, Mapping[str, Any]], left_out: Sequence[str]) -> str:
+    """Return the data card: README.md with a YAML header."""
+    rows = sum(sum(map(sum, about["sizes"].values())) for about in configurations.values())
+    configs = []
+    for name, about in configurations.items():
+        files = [{"split": split, "path": f"{name}/{split}.parquet"} for split in about["splits"]]
+        configs.append({"config_name": name, "data_files": files})
+    header = DatasetCardData(
+        pretty_name="cxprobe: constructions as probes of language models",
+        language=["en"],
+        license="mit",
+        size_categories=[[name for least, name in _SIZES.items() if rows >= least][-1]],
+        task_categories=list(dict.fromkeys(task for about in configurations.values() for task in about["tasks"])),
+        tags=["linguistics", "construction-grammar", "probing", "minimal-pairs"],
+        configs=configs,
+    )
+    settings = {task: params.params_of(task).of_task.make.model_dump(mode="json") for task in TASKS}
+    context = begin()
+    text = Template((_HERE / "hub_card.md").read_text("utf-8"), undefined=StrictUndefined).render(
+        configurations=configurations,
+        version=version("cxprobe"),
+        commit=context.commit,
+        changed=context.dirty,
+        seed=params.seed,
+        settings="".join(f"{task}.make: {json.dumps(make)}\n" for task, make in settings.items()),
+        left_out=left_out,
+    )
+    return f"---\n{header.to_yaml()}\n---\n\n{text}\n"
+
+
+@dataclass(frozen=True)
+class HarnessTask:
+    """A task for lm-evaluation-harness: a choice between two *whole texts*.
+
+    The harness puts a model's beginning-of-sequence token before each text (or, if there is none, its end-of-sequence
+    token) and compares the sums of their log-probabilities. Both texts of a pair begin with the same context, so
+    this is the decision by the score ``sum`` of this project, with ``bos: add``.
+
+    The context is not given apart, as it is in most tasks. The harness would then leave out as many tokens of the whole
+    text as the context has alone, which is wrong for tokenizers that end each text with a further token, or that put
+    nothing before it.
+
+    Attributes:
+        name: Its name in the harness.
+        construction: The construction that it asks about.
+        description: The task, and a remark on its accuracy.
+        items: One mapping an item: choices (whole texts), label (which is right), and what it is made of.
+    """
+
+    name: str
+    construction: str
+    description: str
+    items: Sequence[Mapping[str, Any]]
+
+
+def export_harness(params: Params) -> Exported:
+    """Return minimal pairs for lm-evaluation-harness: a YAML file and a file of items a task, groups, and a README.
+
+    Raises:
+        DataError: Nothing has been made yet, or a file of what has been made is missing.
+    """
+    made, left_out = _made_tasks(params)
+    tasks: list[HarnessTask] = []
+    for task in made:
+        pairs = task.pairs(params)
+        tasks += [] if pairs is None else pair_tasks(pairs)
+    if not tasks:
+        raise DataError(f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(left_out)})")
+    groups: dict[str, list[str]] = {}  # a group of the tasks of each construction
+    files = {"load_items.py": (_HERE / "harness_loader.txt").read_text("utf-8")}
+    template = (_HERE / "harness_task.txt").read_text("utf-8")
+    for one in tasks:
+        groups.setdefault(_name(one.construction), []).append(one.name)
+        items = f"items/{one.name}.jsonl"
+        files[items] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in one.items)
+        files[f"{one.name}.yaml"] = template.format(task=one, items=items, version=_TASKS_VERSION)
+    groups = {_name(): [*groups], **groups}
+    for name, members in groups.items():
+        listed = "".join(f"  - {member}\n" for member in members)
+        files[f"{name}.yaml"] = f"group: {name}\ntask:\n{listed}metadata: {{version: {_TASKS_VERSION}}}\n"
+    rows = [f"| {name} | | group of {len(members)} |" for name, members in groups.items()]
+    rows += [f"| {one.name} | {len(one.items)} | {one.description} |" for one in tasks]
+    files["README.md"] = (_HERE / "harness.md").read_text("utf-8").format(rows="\n".join(rows))
+    number = sum(len(one.items) for one in tasks)
+    said = [f"{len(tasks)} tasks, {number:,} items; README.md lists them", *_said(left_out)]
+    return Exported({name: text.encode() for name, text in files.items()}, said)
+
+
+def pair_tasks(pairs: pd.DataFrame) -> Iterator[HarnessTask]:
+    """Yield a task for the pairs of each construction and kind of words.
+
+    Pairs of a variant in which one answer is always right, so that a preference for a word is enough, are a separate
+    task, and in no other.
+
+    Args:
+        pairs: One row a pair, of one construction or several, as `cxprobe.results.task.Task.pairs` returns them.
+    """
+    alone = pairs["variant"].where(pairs["one_answer"] != "", "")
+    parts = pairs.assign(alone=alone).groupby(["construction", "words", "alone"], sort=False)
+    for (construction, words, variant), rows in parts:
+        name = _name(construction, "pairs", *([] if words == "real" else [words]), *([variant] if variant else []))
+        text = f"Minimal pairs of {construction}, {words} words; chance is 1/2."
+        if variant:
+            text += f" Variant {variant}: {rows['one_answer'].iloc[0]}, so a preference for a word is enough."
+        items = [_item(row) for row in rows.to_dict("records")]
+        yield HarnessTask(name, str(construction), text, items)
+
+
+def _item(pair: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return an item; label is the position of the good text.
+
+    Of two texts with the same sum the harness takes the first, so the order follows from the item's id.
+    """
+    sides = ["good", "bad"]
+    if hashlib.sha256(pair["id"].encode()).digest()[0] % 2:
+        sides.reverse()
+    choices = [pair["context"] + pair[side] for side in sides]
+    return {name: pair[name] for name in _OF_PAIR} | {"choices": choices, "label": sides.index("good")}
+
+
+def _name(*parts: object) -> str:
+    """Return the name of a task or group: letters, digits and underscores."""
+    return "_".join(re.sub(r"\W+", "_", str(part)) for part in ("cxprobe", *parts))
+
+
+def export_responses(params: Params) -> Exported:
+    """Return every response of every model to every item as a CSV.
+
+    Raises:
+        DataError: A file is missing, or there is no response at all.
+    """
+    table = responses_of(params)
+    content = table.assign(clusters=table["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n")
+    columns = [f"  {name}: {about}" for name, about in RESPONSE_COLUMNS.items()]
+    facets = [str(name) for name in table if name not in RESPONSE_COLUMNS]
+    said = [
+        f"{len(table):,} responses of {table['model'].nunique()} models; the columns:",
+        *columns,
+        f"  {', '.join(facets)}: what divides the responses of some tasks; empty for those of others",
+    ]
+    return Exported({"": content.encode()}, said)
+
+
+def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.DataFrame:
+    """Read the responses of all models.
+
+    Returns:
+        The columns of `RESPONSE_COLUMNS`, of which clusters is a list of texts, and those of the facets.
+
+    Raises:
+        DataError: A file is missing, or there is no response at all.
+    """
+    tables = []
+    for name in tasks:
+        of_task = params.params_of(name)
+        members = task_members(of_task)
+        if not members or of_task.nothing_to_do:
+            continue
+        table = read_made_table(evaluated(name) / "responses.parquet")
+        states = {member.slug: member.state for member in members}
+        facets = table.loc[:, [not str(column).startswith(CLUSTER) for column in table]]
+        named = facets.assign(weights=table["model"].map(states), clusters=cluster_lists(table))
+        tables.append(named[named["weights"].notna()])
+    if not tables:
+        raise DataError("params.yaml names no models and constructions, so there are no answers")
+    joined = pd.concat(tables, ignore_index=True)
+    return joined[[*RESPONSE_COLUMNS, *joined.columns.difference([*RESPONSE_COLUMNS], sort=False)]]
+
+
+def _made_tasks(params: Params) -> tuple[list[Task], list[str]]:
+    """Return the tasks whose data are there, and what is left out of data and tasks, a sentence each."""
+    tasks, left_out = [], []
+    for name, task in TASKS.items():
+        made = DATA / f"make_{name}"
+        if not params.params_of(name).of_task.constructions:
+            left_out.append(f"{name}: {name}.constructions of params.yaml names none.")
+        elif not made.is_dir():
+            left_out.append(f"{name}: {made} is missing, since `dvc repro make_{name}` has not run.")
+        else:
+            tasks.append(task)
+            left_out += task.left_out(params)
+    return tasks, left_out
+
+
+def _said(left_out: Sequence[str]) -> list[str]:
+    return [f"left out: {sentence}" for sentence in left_out]
+
+
+EXPORTS: Mapping[str, Callable[[Params], Exported]] = {
+    "hf": export_hub,
+    "lm-eval": export_harness,
+    "csv": export_responses,
+}
+"""Format -> what makes it."""

@@ -1,7 +1,8 @@
 """Digests of code: of the syntax tree, so that changes of comments, docstrings and layout do not count.
 
 Stored numbers are named by the digest of the code that computed them. DVC runs a stage again if the digest of a module
-that it imports, directly or indirectly, has changed (`cxprobe.run.code`).
+that it imports, directly or indirectly, has changed: the stage `list_code` writes the digests to ``data/list_code/``,
+one file a script, and each stage of dvc.yaml depends on its own file.
 """
 
 import ast
@@ -10,6 +11,10 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
+from cxprobe.files.writing import digest, remove_left_behind, write_bytes
+
+WITHOUT_EFFECT = ("cxprobe.run.tracking",)
+"""Modules that copy records into MLflow and write no output; a test shows it."""
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -98,3 +103,38 @@ def _digest_and_imports(path: Path, _modified: int) -> tuple[str, tuple[str, ...
 def _file_of(module: str) -> Path:
     path = _PACKAGE.joinpath(*module.split(".")[1:])
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def write_code(pipelines: Path, folder: Path) -> None:
+    """Write the code of every script below a folder.
+
+    Args:
+        pipelines: The folder of scripts, as ``pipelines/<step>/<task>.py``.
+        folder: Where to write ``<step>/<task>.txt``: a line for each file that the script reaches, with the digest of
+            what it does.
+    """
+    remove_left_behind(folder)
+    for script in sorted(pipelines.rglob("*.py")):
+        lines = ""
+        for name, path in sorted(reached_files(script, pipelines).items()):
+            of_file = code_digest(path) if path.suffix == ".py" else digest(path)
+            lines += f"{of_file}  {name}\n"
+        write_bytes(lines.encode(), folder / script.relative_to(pipelines).with_suffix(".txt"))
+
+
+def reached_files(script: Path, pipelines: Path) -> dict[str, Path]:
+    """Return the files that decide on the numbers of a script.
+
+    A package's module that draws pages has its ``templates`` beside it.
+
+    Args:
+        script: A script.
+        pipelines: The folder of scripts.
+
+    Returns:
+        Name ("measure/pairs.py", "cxprobe.tasks.pairs.evaluate", or a path in the package) -> file.
+    """
+    modules = reached_modules(script, without=WITHOUT_EFFECT)
+    templates = {path for file in modules.values() for path in (file.parent / "templates").rglob("*.*")}
+    named = {template.relative_to(_PACKAGE).as_posix(): template for template in templates}
+    return {script.relative_to(pipelines).as_posix(): script} | modules | named

@@ -74,6 +74,17 @@ def read_table(path: Path) -> pd.DataFrame:
         ) from fault
 
 
+def read_made_table(path: Path) -> pd.DataFrame:
+    """Read a table of the project's data.
+
+    Raises:
+        DataError: It is missing.
+    """
+    if not path.is_file():
+        raise DataError(f"{path} is missing; run `dvc repro`, or `dvc pull`, in the project's folder, and try again")
+    return read_table(path)
+
+
 def keep_table(table: pd.DataFrame, path: Path) -> None:
     """Write a table below data/.scratch that a later run goes on from, with its digest before it."""
     content = BytesIO()

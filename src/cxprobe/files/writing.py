@@ -50,10 +50,16 @@ def this_process() -> str:
 
 def has_ended(process: str) -> bool:
     """Return whether a name of `this_process` is that of a process of this machine which has ended."""
-    import psutil  # of the extra pipeline
-
     machine, _, number = process.rpartition("-")
-    return machine == this_machine() and not psutil.pid_exists(int(number))
+    if machine != this_machine():
+        return False
+    try:
+        os.kill(int(number), 0)  # which sends nothing
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # another user's
+        pass
+    return False
 
 
 class DiskFullError(DataError, OSError):
@@ -196,7 +202,7 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
 
 
 def digest_of_files(folder: Path, files: Iterable[Path]) -> str:
-    """Return the SHA-256 of what `sha256sum` prints for files of a folder, a line each, sorted by their paths in it."""
+    """Return the SHA-256 of what ``sha256sum`` prints for files of a folder, a line each, sorted by their paths."""
     named = sorted((path.relative_to(folder).as_posix(), path) for path in files)
     return hashlib.sha256("".join(f"{digest(path)}  {name}\n" for name, path in named).encode()).hexdigest()
 

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,7 +44,6 @@ def open_llm(llm: Llm) -> Any:
         raise ModelError(f"{llm.name}: inspect_ai is not installed; pip install 'cxprobe[prompting]'")
     from inspect_ai._util.error import PrerequisiteError  # it has no public name
     from inspect_ai.model import GenerateConfig, ModelInfo, ModelOutput, ModelUsage, get_model, set_model_info
-    from rich.text import Text
 
     config = GenerateConfig(
         temperature=0.0,
@@ -72,7 +72,8 @@ def open_llm(llm: Llm) -> Any:
     try:
         model = get_model(llm.name, config=config, base_url=llm.base_url, memoize=False, **arguments)
     except (PrerequisiteError, ValueError, ImportError, OSError) as fault:
-        reason = " ".join(Text.from_markup(str(getattr(fault, "message", fault))).plain.split())
+        without_styles = re.sub(r"\[/?[a-z][a-z ]*\]", "", str(getattr(fault, "message", fault)))
+        reason = " ".join(without_styles.split())
         raise ModelError(
             f"{llm.name}: {reason} (a name is <provider>/<model>; install its package and set its key)"
         ) from None

@@ -7,9 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.models.answering import answer
 from cxprobe.models.masked import MaskedLM, MaskedQuestions
-from cxprobe.models.store import Answers
+from cxprobe.models.store import Answers, answer
 from cxprobe.models.texts import Encoded, encode_inputs
 
 MASK = "[MASK]"

@@ -23,11 +23,10 @@ from cxprobe.errors import DataError, ModelError
 from cxprobe.files.schema import suggest
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import fields_of_model, load_model
-from cxprobe.models.logits import log_probabilities, logits_at
+from cxprobe.models.params import Bos
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
-from cxprobe.models.terms import Bos
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, check_length, encode
-from cxprobe.models.trials import are_alike, ids_of_trial, proven, read_plainly
+from cxprobe.models.trials import are_alike, ids_of_trial, log_probabilities, logits_at, proven, read_plainly
 from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:

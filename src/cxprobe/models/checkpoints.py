@@ -100,7 +100,7 @@ def loaded_files(folder: Path) -> list[Path]:
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a GGUF file, or of all that is loaded from a folder: weights, configuration and tokenizer.
 
-    That of a folder is of what `sha256sum` prints for `loaded_files`, one line each in the order of their names.
+    That of a folder is of what ``sha256sum`` prints for `loaded_files`, one line each in the order of their names.
 
     Raises:
         ModelError: As for `loaded_files`.

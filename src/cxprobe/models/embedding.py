@@ -13,16 +13,13 @@ import transformers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cxprobe.errors import DataError
 from cxprobe.files.arrays import DenseVectors, write_features
-from cxprobe.models.answering import answer
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
-from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.models.store import Answers, Batch, answer, key_of, token_budget_batches
 from cxprobe.models.texts import encode_inputs
 from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
 from cxprobe.run.record import ModelKind
-from cxprobe.segmentation import Span, Spans
 
 if TYPE_CHECKING:
     from cxprobe.models.checkpoints import Source
@@ -96,7 +93,6 @@ def embed_texts(
     model: "MeasuredModel[LoadedEncoder]",
     portions: Mapping[str, Sequence[str]],
     *,
-    spans: Mapping[str, Sequence[Span]] | None = None,
     token_budget: int,
     folder: Path,
 ) -> dict[str, float] | None:
@@ -105,7 +101,6 @@ def embed_texts(
     Args:
         model: The model.
         portions: Name -> distinct texts, such as those of one source of sentences; batches are formed within a portion.
-        spans: Name of a portion -> of each of its texts the span whose tokens count; of other portions all count.
         token_budget: The most tokens, padding included, in a batch.
         folder: Each portion has a subfolder there, for `cxprobe.files.arrays.read_features`: ``features.npy``, shape
             (layers, texts, dimensions), float32, and ``ids.parquet``, whose ids are the texts.
@@ -119,14 +114,9 @@ def embed_texts(
         DataError: See `tokenise`; or a number is not finite.
     """
     encoder = model.described
-    spans = spans or {}
-    tokens = {name: tokenise(encoder, texts, spans.get(name)) for name, texts in portions.items()}
+    tokens = {name: tokenise(encoder, texts) for name, texts in portions.items()}
     sentences = list(chain.from_iterable(tokens.values()))
-    checked = model.check(
-        list(chain.from_iterable(portions.values())),
-        sentences,
-        lambda loaded, sample: pool_texts(loaded, sample, token_budget),
-    )
+    checked = model.check(list(chain.from_iterable(portions.values())))
 
     def write(name: str, blocks: Iterable[DenseVectors]) -> None:
         write_features(blocks, list(portions[name]), folder / name)
@@ -154,28 +144,20 @@ class Tokens(NamedTuple):
     counted: list[bool]
 
 
-def tokenise(encoder: LoadedEncoder, texts: Sequence[str], spans: Spans = None) -> list[Tokens]:
-    """Tokenise sentences, and mark the tokens that count in the mean.
+def tokenise(encoder: LoadedEncoder, texts: Sequence[str]) -> list[Tokens]:
+    """Tokenise sentences, and mark the tokens that count in the mean: all but the special ones.
 
     Args:
         encoder: The model whose tokenizer is used.
         texts: The sentences.
-        spans: Of each sentence the characters whose tokens count, those that lie in it in part included; None for all.
 
     Raises:
-        DataError: A sentence has no token, or is longer than the model's longest input (nothing is ever truncated), or
-            no token lies in its span.
+        DataError: A sentence has no token, or is longer than the model's longest input (nothing is ever truncated).
     """
     tokens = []
-    for number, one in enumerate(encode_inputs(encoder, texts)):
-        inside = np.ones(len(one.spans), dtype=bool)
-        if spans is not None:
-            start, end = spans[number]
-            inside = np.maximum(one.spans[:, 0], start) < np.minimum(one.spans[:, 1], end)
-            if not inside.any():
-                raise DataError(f"{one.text!r} has no token in its characters {start} to {end}; mark a word of it")
+    for one in encode_inputs(encoder, texts):
         counted = np.zeros(len(one.ids), dtype=bool)
-        counted[one.first : one.first + len(one.spans)] = inside
+        counted[one.first : one.first + len(one.spans)] = True
         tokens.append(Tokens(one.text, one.ids.tolist(), counted.tolist()))
     return tokens
 

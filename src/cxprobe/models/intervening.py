@@ -21,9 +21,8 @@ from cxprobe.errors import ModelError
 from cxprobe.models.causal import CausalLM
 from cxprobe.models.checkpoints import reason_of
 from cxprobe.models.language_models import LoadedModel
-from cxprobe.models.logits import logits_at
 from cxprobe.models.texts import check_length, encode
-from cxprobe.models.trials import are_alike
+from cxprobe.models.trials import are_alike, logits_at
 
 AT_ANSWER = "answer"  # the region of a masked model's mask
 _PROVEN: WeakKeyDictionary[Any, set[int]] = WeakKeyDictionary()  # model -> blocks that were written back

@@ -22,7 +22,7 @@ class LoadedModel:
         fingerprint: Which weights exactly: the commit on the hub that the name and revision resolved to, or the SHA-256
             of a local folder's weights. That of a random-weights control begins with its state and seed, such as
             "random, seed 1, of sha256 ..."; one that is drawn names the versions that drew it too, since others draw
-            other weights. That of a quantised model begins with the package that rounds and its version.
+            other weights.
         max_tokens: The longest input, special tokens included, that the model has positions for.
         state: "trained", or "random" for a random-weights control.
         precision: In what it computes, for the record, such as "bfloat16"; how it is loaded is part of it.
@@ -60,7 +60,7 @@ class LoadedModel:
         import transformers
 
         config: dict[str, Any] = self.model.config.to_dict()
-        # Where the model is stored, which of DeBERTa's heads its weights are, and what the fingerprint says.
+        # Where the model is stored, which of DeBERTa's heads its weights are, and what fingerprint or precision says.
         for name in ("_name_or_path", "legacy", "quantization_config"):
             config.pop(name, None)
         settings = sorted((name, repr(value)) for name, value in config.items())

@@ -1,9 +1,8 @@
 """Load a model: find, read and check it; it is complete, in eval mode and in a known precision."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source, check_digest, is_gguf, loaded_files, path_of
 from cxprobe.models.checks import check_report, longest_input
 from cxprobe.models.gguf import dequantised
-from cxprobe.models.params import Load, ModelSpec
+from cxprobe.models.params import ModelSpec
 
 
 class DebertaV2Masked(transformers.DebertaV2ForMaskedLM):  # type: ignore[misc]
@@ -54,8 +53,7 @@ def open_source(slug: str, spec: ModelSpec) -> Source:
             commit = cached.parent.name  # the cache has one folder a commit
             spec = spec.model_copy(update={"revision": commit})
             source = replace(source, spec=spec, origin=f"commit {commit}")
-        attention = {"attn_implementation": spec.load.attn_implementation} if spec.load else {}
-        options = source.loading_options | attention
+        options = spec.load | source.loading_options  # such as the implementation of attention
         config = transformers.AutoConfig.from_pretrained(source.path, return_dict=True, **options)
         config.transformers_weights = None  # other names of weights, which `loaded_files` does not list
     with source.refusing("the tokenizer"):
@@ -79,15 +77,15 @@ def load_model(source: Source, model_class: Any, device: str) -> Any:
     if device == "meta":
         with torch.device("meta"), source.refusing("the model that config.json describes"):
             return _build(model_class, source.config, getattr(torch, spec.dtype))
-    model = _draw(source, model_class) if spec.weights == "random" else _read(source, model_class, device)
-    if not (spec.load and (spec.load.device_map or spec.load.quantization_config)):
+    model = _draw(source, model_class) if spec.weights == "random" else _read(source, model_class)
+    if "device_map" not in spec.load:  # else accelerate has placed it
         with source.refusing(f"the device '{device}'", "try cpu"):
             model = model.to(device)
     here = torch.device(device)
     if (model.device.type, model.device.index or 0) != (here.type, here.index or 0):
         raise ModelError(
-            f"{source}: load.device_map puts it on {model.device}, and this process computes on {here}; let "
-            "compute.accelerator name what it runs on, with devices and num_nodes 1, or give more max_memory"
+            f"{source}: models.{source.slug}.load puts it on {model.device}, and this process computes on {here}; let "
+            "compute.accelerator name what it runs on, with devices and num_nodes 1"
         )
     return model.eval()
 
@@ -98,17 +96,13 @@ def _build(model_class: Any, config: Any, dtype: torch.dtype) -> Any:
     return build(config, dtype=dtype)
 
 
-def _read(source: Source, model_class: Any, device: str) -> Any:
+def _read(source: Source, model_class: Any) -> Any:
     """Return a model with the weights of its checkpoint."""
     spec = source.spec
-    load = spec.load or Load()
-    if load.quantization_config and getattr(source.config, "quantization_config", None):
-        raise ModelError(f"{source} is a quantised checkpoint already; take its original, or leave out load")
-    whole = {"device_map": {"": device}} if load.quantization_config else {}  # as long as no other map is given
-    options = source.loading_options | whole | load.options
+    options = spec.load | source.loading_options
     if source.is_local:
         options["use_safetensors"] = any(file.suffix == ".safetensors" for file in loaded_files(Path(source.path)))
-    advice = f"look whether models.{source.slug}.load can be followed here: {load.options}" if spec.load else ""
+    advice = f"look whether models.{source.slug}.load can be followed here: {spec.load}" if spec.load else ""
     options |= {
         "config": source.config,
         "dtype": getattr(torch, spec.dtype),
@@ -128,20 +122,15 @@ def _read(source: Source, model_class: Any, device: str) -> Any:
             "and not to fill masks, so it can be probed but gives no scores; take DeBERTa v1 or v2"
         )
     check_report(source, model, report)
-    if load.device_map and any(key.startswith("pooler.") for key in report["missing_keys"]):
+    if spec.load and any(key.startswith("pooler.") for key in report["missing_keys"]):
         model.pooler = None  # nothing reads it, and accelerate cannot bring from the disk what no file has
     return model
 
 
 def fields_of_model(source: Source, model: Any) -> tuple[Any, ...]:
-    """Return the fields that every `LoadedModel` has, in their order."""
+    """Return the fields that every `cxprobe.models.language_models.LoadedModel` has, in their order."""
     spec = source.spec
     fingerprint = source.origin
-    if spec.load and spec.load.quantization_config:
-        method = str(spec.load.quantization_config["quant_method"])
-        with suppress(PackageNotFoundError):  # transformers has some methods itself
-            method = f"{method} {version(method)}"
-        fingerprint = f"quantised by {method}, of {fingerprint}"
     if spec.weights == "random":
         drawn_by = f"torch {torch.__version__.partition('+')[0]} and transformers {transformers.__version__}"
         fingerprint = f"random, seed {spec.seed}, of {fingerprint}, drawn by {drawn_by}"

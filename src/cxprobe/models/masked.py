@@ -16,11 +16,10 @@ from torch import Tensor
 from cxprobe.errors import DataError, ModelError
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
-from cxprobe.models.logits import log_probabilities, logits_at
+from cxprobe.models.params import Scheme
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
-from cxprobe.models.terms import Scheme
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
-from cxprobe.models.trials import ids_of_trial, proven, read_plainly
+from cxprobe.models.trials import ids_of_trial, log_probabilities, logits_at, proven, read_plainly
 from cxprobe.run.record import ModelKind
 
 if TYPE_CHECKING:
@@ -64,8 +63,8 @@ def load_masked_lm(slug: str, spec: "ModelSpec", device: str = "cpu", source: "S
     Arguments are those of `cxprobe.models.embedding.load_encoder`.
 
     Raises:
-        ModelError: As for `load_encoder`; or it is not a masked language model, its tokenizer has no mask token, or
-            it is DeBERTa v3, whose checkpoints hold a discriminator.
+        ModelError: As there; or it is not a masked language model, its tokenizer has no mask token, or it is DeBERTa
+            v3, whose checkpoints hold a discriminator.
     """
     source = source or open_source(slug, spec)
     if not is_masked(source.config):
@@ -211,8 +210,8 @@ class PllQuestions(MaskedQuestions):
     """The questions about the tokens of texts, each of which is masked.
 
     Under "pll" only the token is masked (Salazar et al. 2020); under "pll_word_l2r" those after it in its own word
-    are masked too, so that the end of a word does not reveal its beginning (Kauf & Ivanova 2023). `encode` defines
-    words.
+    are masked too, so that the end of a word does not reveal its beginning (Kauf & Ivanova 2023).
+    `cxprobe.models.texts.encode` defines words.
     """
 
     def __init__(

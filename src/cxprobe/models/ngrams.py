@@ -20,7 +20,7 @@ from cxprobe.models.language_models import read_model_facts, write_model_facts
 from cxprobe.models.params import NgramFeatures, NgramModel, TagNgrams
 from cxprobe.models.texts import TOKENS_FILE, Pair, TokenScores, read_pair_answers
 from cxprobe.run.record import ModelFacts
-from cxprobe.segmentation import Spans, cut, sentence_spans
+from cxprobe.segmentation import sentence_spans
 from cxprobe.tagging import open_tagger
 
 if TYPE_CHECKING:
@@ -52,15 +52,15 @@ def places_of(text: str, expression: str) -> list[int]:
     return [match.start() for match in re.finditer(rf"(?<!\w){re.escape(expression)}(?!\w)", text, re.IGNORECASE)]
 
 
-def counted_texts(spec: NgramFeatures | TagNgrams, texts: Sequence[str], spans: Spans = None) -> list[str]:
-    """Return the input of a baseline for each text or span: the text itself, or its tags with spaces between them.
+def counted_texts(spec: NgramFeatures | TagNgrams, texts: Sequence[str]) -> list[str]:
+    """Return the input of a baseline for each text: the text itself, or its tags with spaces between them.
 
     Raises:
         ModelError: The tagger does not exist, or is not the one that params.yaml names.
     """
     if isinstance(spec, TagNgrams):
-        return open_tagger(spec.tagger, spec.sha256).tags_of(texts, spans)
-    return cut(texts, spans)
+        return open_tagger(spec.tagger, spec.sha256).tags_of(texts)
+    return list(texts)
 
 
 def ngram_counter(spec: NgramFeatures | TagNgrams, dtype: type = np.float64) -> "CountVectorizer":

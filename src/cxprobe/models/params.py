@@ -9,42 +9,20 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, NonNegativeInt, PositiveFloat, StringConstraints, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Slug
-from cxprobe.models.terms import Axis, Bos, Dtype
 from cxprobe.run.params import StageParams
 from cxprobe.run.record import WeightsState, label_of
 
+Axis = Literal["training_tokens", "parameters"]
+"""The quantity in which the models of a series differ."""
+Dtype = Literal["float32", "bfloat16", "float16"]
+SchemeName = Literal["pll", "pll_word_l2r"]
+"""How a masked model is asked: each token masked alone, or together with what follows in its own word."""
+Scheme = Literal["causal", "pll", "pll_word_l2r"]
+"""How the tokens of a text were scored."""
+Bos = str
+"""What a causal model reads before a text: what its tokenizer puts there (as_tokenizer), its bos_token (add),
+nothing (none), or a token of its vocabulary, by its text."""
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-
-
-class Load(Closed):
-    """What ``from_pretrained`` of transformers is told as it stands here, beside what the loader itself says.
-
-    All other arguments are refused: they choose files, precision and code, which other keys of the model do, or nothing
-    may.
-    """
-
-    device_map: str | dict[str, int | str] | None = None
-    """Where accelerate puts which layers, such as auto; null for the whole model on the stage's one device."""
-    max_memory: dict[int | str, str] | None = None
-    """With device_map: how much each device may take, such as {0: 20GB, cpu: 60GB}; null for what is free."""
-    offload_folder: str | None = None
-    """With device_map: where layers lie that fit nowhere else; null for nowhere."""
-    quantization_config: dict[str, Any] | None = None
-    """How weights are rounded: quant_method (such as bitsandbytes or torchao) and what its class in transformers takes.
-    With bitsandbytes in 8 bits, llm_int8_threshold: 0.0 keeps the numbers of a text apart from those of its batch."""
-    attn_implementation: Literal["eager", "sdpa", "flash_attention_2", "flex_attention"] | None = None
-    """How attention is computed; null for what transformers takes for the architecture."""
-
-    @model_validator(mode="after")
-    def _says_what_rounds(self) -> Self:
-        if self.quantization_config is not None and not isinstance(self.quantization_config.get("quant_method"), str):
-            raise ValueError("quantization_config has no quant_method; name what rounds, such as bitsandbytes")
-        return self
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The arguments that are given."""
-        return self.model_dump(exclude_none=True)
 
 
 class ModelSpec(Closed):
@@ -74,15 +52,13 @@ class ModelSpec(Closed):
     own initialisation."""
     seed: NonNegativeInt | None = None
     """What a random-weights control's weights are drawn with; null for trained weights."""
-    load: Load | None = None
-    """How a model is loaded that does not fit as it is; null for an ordinary one."""
+    load: dict[str, Any] = Field(default_factory=dict)
+    """What ``from_pretrained`` of transformers is told beside it, for a model that does not fit as it is."""
 
     @property
     def precision(self) -> str:
         """In what the model computes and how it is loaded, for the record and for the key of its answers."""
-        if self.load is None:
-            return self.dtype
-        return f"{self.dtype}, load {json.dumps(self.load.options, sort_keys=True)}"
+        return f"{self.dtype}, load {json.dumps(self.load)}" if self.load else self.dtype
 
     @model_validator(mode="after")
     def _random_controls_are_plain(self) -> Self:
@@ -171,7 +147,7 @@ class PairClassifier(Closed):
     """Minimal pairs by a classifier on n-grams, trained on other frames of the construction."""
 
     kind: Literal["pair_classifier"]
-    """Logistic regression on what the two texts differ in, see `cxprobe.tasks.pairs.baselines.learn_preferences`."""
+    """Logistic regression on what the two texts differ in, see `cxprobe.tasks.pairs.measure.learn_preferences`."""
     folds: Annotated[int, Field(ge=2)]
     """How many folds, which share no frame; fewer where there are fewer frames."""
     counts: Ngrams

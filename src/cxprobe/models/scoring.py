@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cxprobe.models.answering import OnProgress, answer
 from cxprobe.models.causal import CausalLM, load_causal_lm
 from cxprobe.models.checkpoints import Source
 from cxprobe.models.loading import is_masked, open_source
 from cxprobe.models.masked import MaskedLM, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.params import ModelSpec
+from cxprobe.models.store import OnProgress, answer
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, write_token_scores
 
 
@@ -26,7 +26,7 @@ def load_language_model(
     Arguments are those of `cxprobe.models.embedding.load_encoder`.
 
     Raises:
-        ModelError: As for `load_encoder` and `load_masked_lm`; or it is no language model.
+        ModelError: As for `cxprobe.models.embedding.load_encoder` and `load_masked_lm`; or it is no language model.
     """
     source = source or open_source(slug, spec)
     if is_masked(source.config):
@@ -48,21 +48,17 @@ def measure_texts(
         folder: Where the files are written.
 
     Returns:
-        The number of distinct texts, the number of scores that their tokens have, the share of tokens that the model
-        does not know, and for a model in low precision the difference from float32. None if this process writes no
-        files.
+        The number of distinct texts, the number of scores that their tokens have, and the share of tokens that the
+        model does not know. None if this process writes no files.
 
     Raises:
         ModelError: See `MeasuredModel.check`.
-        DataError: Before anything of a portion is computed: a text cannot be scored (see `PllQuestions` and
-            `CausalQuestions`). Afterwards: a number is not finite.
+        DataError: Before anything of a portion is computed: a text cannot be scored, see
+            `cxprobe.models.masked.PllQuestions` and `cxprobe.models.causal.CausalQuestions`. Afterwards: a number is
+            not finite.
     """
     described = model.described
-    checked = model.check(
-        [text for texts in portions for text in texts],
-        [item for texts in portions for item in texts.items()],
-        lambda loaded, sample: [_scores(score_texts(loaded, [dict(sample)], how))],
-    )
+    checked = model.check([text for texts in portions for text in texts])
     schemes = len(how.schemes) if isinstance(described, MaskedLM) else 1
     tokens = model.answer(lambda: described.questions(portions, how), schemes * sum(map(len, portions)))
     if tokens is None:

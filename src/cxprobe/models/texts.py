@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.language_models import LoadedModel, write_model_facts
-from cxprobe.models.terms import Scheme
+from cxprobe.models.params import Scheme
 from cxprobe.run.record import ModelFacts
 
 

@@ -3,7 +3,8 @@
 A plain pass reads one text, without padding and without a mask. Work reads many at a time, and some architectures then
 answer otherwise: positions that are counted in another way, layers that read padding, heads that go past the base
 model, a state that runs on from text to text. So two short texts are read in both ways. A model that does not answer
-alike in one way of working is asked in the next simpler one; a model that never does is refused.
+alike in one way of working is asked in the next simpler one; a model that never does is refused. One such way is to
+apply the head at chosen positions alone (`logits_at`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from cxprobe.errors import ModelError
@@ -21,6 +23,9 @@ from cxprobe.models.store import Numbers
 
 M = TypeVar("M", bound=LoadedModel)
 
+# Rows of logits that are normalised at a time: on a CPU log_softmax is several times as fast as logsumexp, as long as
+# its result is so small that no fresh memory is needed each time.
+_ROWS = 128
 TRIAL = "The more you look, the more you see: 2 naïve snowmen ☃."
 
 
@@ -133,3 +138,51 @@ def proven(
         f"{place}: it gives no answer to {TRIAL!r} that is the same in each pass, even where the text is alone"
         f"{f' ({reason_of(fault)})' if fault else ''}; its architecture is not supported: take another model"
     ) from fault
+
+
+def logits_at(model: LoadedModel, rows: Tensor, columns: Tensor, **inputs: Any) -> Tensor:
+    """Return the logits at chosen positions of a batch, shape (n, vocabulary).
+
+    The head of the model is applied at these positions only: a hook passes on their hidden states alone. That is
+    correct for every head that looks at one position at a time, which the trial of the model confirms.
+
+    Args:
+        model: A masked or causal language model.
+        rows: Shape (n,): the rows of the chosen positions in the batch.
+        columns: Shape (n,): their columns.
+        inputs: What the model reads.
+    """
+    if model.head is None:
+        every: Tensor = model.model(**inputs).logits
+        return every[rows, columns]
+
+    def choose(_module: Any, args: Any) -> Any:
+        return (args[0][rows, columns].unsqueeze(0), *args[1:])  # (1, n, dimensions)
+
+    hook = model.head.register_forward_pre_hook(choose)
+    try:
+        chosen: Tensor = model.model(**inputs).logits[0]
+        return chosen
+    finally:
+        hook.remove()
+
+
+def log_probabilities(logits: Tensor, rows: Tensor, targets: Tensor) -> NDArray[np.float64]:
+    """Return natural logarithms of probabilities, normalised over the whole vocabulary.
+
+    Args:
+        logits: Shape (n, vocabulary), any floating type.
+        rows: Shape (m,): the row of each wanted probability; a row may be wanted several times or never.
+        targets: Shape (m,): the id whose probability it is.
+
+    Returns:
+        Shape (m,). Each number has the precision of float32, so that sums of them in float64 are exact.
+    """
+    logits = logits.to(torch.float32)
+    rows, targets = rows.to(logits.device), targets.to(logits.device)
+    parts = [
+        logits[some].log_softmax(dim=-1).gather(1, wanted.unsqueeze(1)).squeeze(1)  # (targets of this part,)
+        for some, wanted in zip(torch.split(rows, _ROWS), torch.split(targets, _ROWS), strict=True)
+    ]
+    numbers: NDArray[np.float64] = torch.cat(parts).double().cpu().numpy()  # (m,)
+    return numbers

@@ -41,8 +41,8 @@ BUNDLED = (
 """Files and whole folders, relative to the repository. What trained the bundled models is not among them: no pipeline
 runs it, and it stays in the repository."""
 
-# Made from the results of the repository, which a project does not have; and the wordings of others.
-_LEFT_OUT = frozenset({"constructions/README.md", "prompts/verbatim.yaml"})
+# Made from the results of the repository, which a project does not have.
+_LEFT_OUT = frozenset({"constructions/README.md"})
 
 
 def bundled_files() -> Path:

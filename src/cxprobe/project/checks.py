@@ -16,10 +16,8 @@ from cxprobe.corpora.pattern import Pattern, load_pattern
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import read_yaml, suggest
 from cxprobe.files.writing import read_json
-from cxprobe.labels.labels import read_labels
-from cxprobe.labels.ratings import read_ratings
+from cxprobe.labels import read_labels
 from cxprobe.models.checkpoints import pin_faults
-from cxprobe.project.folder import version_fault
 from cxprobe.project.params import Params, load_params
 from cxprobe.results.rates import ALL
 from cxprobe.run.params import PARAMS_FILE
@@ -32,7 +30,6 @@ SCAFFOLD = Path(__file__).parent / "templates" / "construction"
 def find_faults() -> FoundFaults:
     """Return every fault of every file, sorted by file, and notes. No model is loaded, and nothing is written."""
     faults = FoundFaults()
-    faults.lines += filter(None, [version_fault(Path())])
     params = faults.attempt(load_params)
     folders = [path for path in sorted(CONSTRUCTIONS_FOLDER.glob("*")) if path.is_dir()]
     if is_there(PEOPLE_FILE) or any(CONSTRUCTIONS_FOLDER.glob("*/*pairs.yaml")):
@@ -47,8 +44,7 @@ def find_faults() -> FoundFaults:
         pattern = faults.read(folder / "pattern.yaml", partial(load_pattern, folder.name, sound))
         if pattern is not None and params is not None:
             faults.lines += [f"{folder / 'pattern.yaml'}: {fault}" for fault in _unknown_labels(pattern, params)]
-        for path, read in ((folder / "labels.tsv", read_labels), (folder / "ratings.tsv", read_ratings)):
-            faults.read(path, partial(read, path))
+        faults.read(folder / "labels.tsv", partial(read_labels, folder / "labels.tsv"))
         for task in TASKS.values():
             task.check_construction(folder, faults)
         _check_examples(folder, faults)
@@ -72,7 +68,7 @@ def find_faults() -> FoundFaults:
 
 
 def _unknown_labels(pattern: Pattern, params: Params) -> Iterator[str]:
-    """Yield the labels of dependencies that the parser never gives; `spacy` itself would take seconds to say them."""
+    """Yield the labels of dependencies that the parser never gives; spaCy itself would take seconds to say them."""
     about = Path(params.mining.parser, "meta.json")
     if not about.is_file():
         return

@@ -1,11 +1,9 @@
-"""The project in the working directory: what is in it, and for which version of cxprobe it was made."""
+"""The project in the working directory, and what is in it."""
 
-from importlib.metadata import version
 from pathlib import Path
 
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import ConstructionError, ProjectError
-from cxprobe.files.reading import read_text
 from cxprobe.files.schema import suggest
 from cxprobe.project.bundled import bundled_files
 
@@ -46,41 +44,3 @@ def require_construction(name: str, constructions: Path = Path("constructions"))
     if name not in names:
         file = constructions / name / "construction.yaml"
         raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
-
-
-VERSION_FILE = Path("cxprobe.version")
-_PACKAGE = Path(__file__).parents[1]
-
-
-def installed_version() -> str:
-    """Return name, version and code of the installed package, such as "cxprobe 0.1.0, code 1f0c9a2b77de".
-
-    The code is the start of a SHA-256 of the package's own files: two copies that have the same version and other code
-    give other results.
-    """
-    from cxprobe.files.writing import digest_of_files  # with NumPy, which takes time
-
-    left_out = {"bundled", "__pycache__"}
-    files = (path for path in _PACKAGE.rglob("*") if left_out.isdisjoint(path.relative_to(_PACKAGE).parts))
-    code = digest_of_files(_PACKAGE, filter(Path.is_file, files))
-    return f"cxprobe {version('cxprobe')}, code {code[:12]}"
-
-
-def version_fault(folder: Path) -> str | None:
-    """Return a fault if another cxprobe is installed than the one that a project was made for; None for none.
-
-    Args:
-        folder: The project; one without a ``cxprobe.version`` has the source itself, and nothing is wrong.
-    """
-    file = folder / VERSION_FILE
-    if not file.exists():
-        return None
-    wanted, installed = read_text(file, ProjectError).strip(), installed_version()
-    if wanted == installed:
-        return None
-    release = wanted.removeprefix("cxprobe ").partition(",")[0]
-    return (
-        f"{file}: the project was made for {wanted!r}, and {installed!r} is installed; to take it over, run `cxprobe "
-        "init --upgrade .` and `dvc repro`, which runs the stages once more and measures only what is new; else "
-        f"install cxprobe {release} again"
-    )

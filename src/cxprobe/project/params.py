@@ -26,7 +26,7 @@ SCHEMA_FILE = Path("params.schema.json")
 
 
 class Params(ReportParams):
-    """All parameters of a project; each task adds its section, which `section` returns by its type."""
+    """All parameters of a project; each task adds its section, which `Params.section` returns by its type."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -23,13 +23,12 @@ ROW = 0.34  # inches
 LEGEND, LETTER = 0.6, 0.085  # of an entry of the legend without its text, and of each letter, in inches
 SMALL_LETTER = 0.068  # of the names of rows in two lines, in inches
 LINE, LABEL_LINE = 0.22, 0.14  # of the legend, and of the name of a row, in inches
-BEST_BASELINE, PEOPLE, CHANCE = "best baseline", "people (majority)", "chance"  # in legends
+BEST_BASELINE, CHANCE = "best baseline", "chance"  # in legends
 CONSTANT = "best constant answer"
 # What is drawn as a tick across a row -> how.
 _TICKS: Mapping[str, Mapping[str, Any]] = {
     CONSTANT: {"color": "0.35", "linestyle": ":", "linewidth": 1.4},
     BEST_BASELINE: {"color": "black", "linewidth": 2},
-    PEOPLE: {"color": OKABE_ITO[0], "linewidth": 2},
     CHANCE: {"color": "0.35", "linestyle": ":", "linewidth": 1.2},
 }
 SPREAD = 0.62  # of a row, over which the dots of one category are spread
@@ -59,7 +58,7 @@ def dots(
         colours: The column whose values have a colour and a marker each.
         panels: The column whose values have a panel each.
         chance: Where a line is drawn; None for a bias, whose best value is 0.
-        marks: What is drawn as a tick across a row, one of `BEST_BASELINE`, `PEOPLE`, `CHANCE` and `CONSTANT`
+        marks: What is drawn as a tick across a row, one of `BEST_BASELINE`, `CHANCE` and `CONSTANT`
             -> the columns rows, accuracy and, where it is not the same in every panel, panels. Rows and panels that the
             table lacks are not drawn.
     """
@@ -171,8 +170,8 @@ def curves(
             order. None for one curve a panel.
         value: The column of the rates, in [0, 1].
         chance: Where a line is drawn; None for a bias, whose best value is 0.
-        best: The best baseline of each panel (see `best_baseline`), drawn as a black line: the columns panels
-            and value. A panel that it lacks has no such line.
+        best: The best baseline of each panel (see `cxprobe.results.comparisons.best_baseline`), drawn as a black
+            line: the columns panels and value. A panel that it lacks has no such line.
         linear: Whether the quantity is a whole number on a linear axis, such as a layer; else the axis is logarithmic.
     """
     names = list(dict.fromkeys(table[panels]))

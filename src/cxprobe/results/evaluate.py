@@ -1,26 +1,46 @@
 """Evaluate a task: the raw answers of all models -> responses, rates, comparisons, verdicts and runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from cxprobe.errors import CxprobeError, DataError
 from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
+from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import Member, series_of
-from cxprobe.results.baseline_report import baseline_table
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import estimate_of
-from cxprobe.results.members import evaluate_members
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL, Estimator, Facet, columns_of, rates_of, with_all
 from cxprobe.results.runs import RunExtras, headline_of, part_names, runs_of, series_runs
-from cxprobe.results.schema import HAS_VERDICT, MEASURES, write_rates, write_responses
+from cxprobe.results.schema import HAS_VERDICT, MEASURES, facet_columns, write_rates, write_responses
 from cxprobe.results.verdict import with_verdicts
-from cxprobe.results.words import in_full, with_blanks
+from cxprobe.results.words import cell, in_full, with_blanks
+from cxprobe.run.record import ModelFacts
 from cxprobe.run.stage import Outcome, Stage
 
 COMPARED = ("difference", "low", "high", "p", "p_holm", "detectable")  # columns that may have empty cells
+
+
+@dataclass
+class EvaluatedModels:
+    """The evaluated models of a task.
+
+    Attributes:
+        members: Slug -> a model that could be evaluated.
+        facts: Slug -> the facts about it.
+        responses: Slug -> its responses.
+        faults: Slug -> why a model could not be evaluated. Such a model is in no other mapping.
+    """
+
+    members: dict[str, Member] = field(default_factory=dict)
+    facts: dict[str, ModelFacts] = field(default_factory=dict)
+    responses: dict[str, pd.DataFrame] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,6 +134,41 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     )
 
 
+def evaluate_members(
+    stage: Stage[Any], responses_of: Callable[[Member, Path], pd.DataFrame | None], inside: Path = Path()
+) -> EvaluatedModels:
+    """Evaluate the answers of all models of a task.
+
+    Args:
+        stage: The evaluating stage.
+        responses_of: Returns the responses of a model, given the folder of its answers; None if it has no answers here.
+        inside: The subfolder of a model's folder that has the answers, such as that of a benchmark.
+    """
+    evaluated = EvaluatedModels()
+    for member in task_members(stage.params):
+        step = "ask" if member.is_asked else "measure"
+        entry = DATA / f"{step}_{stage.task}" / member.entry
+        folder = entry / member.inside / inside
+        try:
+            stage.use(entry)
+            responses = responses_of(member, folder)
+            if responses is None:
+                continue
+            facts = read_model_facts(folder)
+            if facts.state != member.state:
+                raise DataError(
+                    f"{folder}: model.json says that the weights of {member.slug} are '{facts.state}', and params.yaml "
+                    f"that they are '{member.state}'; run `dvc repro`"
+                )
+        except CxprobeError as fault:
+            evaluated.faults[member.slug] = str(fault)
+            continue
+        evaluated.members[member.slug] = member
+        evaluated.facts[member.slug] = facts
+        evaluated.responses[member.slug] = responses
+    return evaluated
+
+
 def _in_order(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFrame:
     """Return rates by model, construction and source, all constructions together last, each in the order of facets."""
     models = {member.slug: number for number, member in enumerate(members)}
@@ -134,3 +189,39 @@ def _print_rates(rates: pd.DataFrame) -> None:
     )
     columns = ["model", "items", "rate", "baseline", "verdict"]
     print(shown[columns].to_string(index=False, justify="left").replace("\u00a0", " "), flush=True)
+
+
+def baseline_table(
+    rates: pd.DataFrame, facets: Sequence[Facet], *, limit: float, members: Sequence[Member]
+) -> pd.DataFrame:
+    """Return the rate of every baseline on the items of each construction, with a sentence on each that it solves.
+
+    Args:
+        rates: The columns of `cxprobe.results.schema.RATES`, of all models.
+        facets: Those of the task; the table has the rates of those that are of baselines, or else of those with
+            verdicts.
+        limit: The accuracy above which a data set is solved where chance is 0.5 (report.limit of params.yaml); where
+            chance is c, the limit is c + (limit - 0.5) / 0.5 * (1 - c).
+        members: The models.
+
+    Returns:
+        dataset, model, accuracy, low, high, n; chance, the greatest one of the data set; limit; solved, whether the
+        accuracy is above the limit and its interval above chance, since a few items say nothing; and says, such as "is
+        answered above chance without the construction by character-ngrams: 97.7 % (95.0 to 99.0)", or an empty text.
+    """
+    of_baselines = [facet.among(rates) for facet in facets if facet.of_baselines]
+    is_shown = pd.concat(of_baselines or [rates[HAS_VERDICT]], axis=1).any(axis=1)
+    each = rates[(rates["construction"] != ALL) & is_shown & rates["chance"].notna()]
+    columns = ["construction", "source", *facet_columns(rates), "measure"]
+    each = each.assign(dataset=part_names(each, columns), accuracy=each["value"])
+    each["chance"] = each.groupby("dataset")["chance"].transform("max")
+    baselines = [member.slug for member in members if member.is_baseline]
+    table = each[each["model"].isin(baselines)].reset_index(drop=True)
+    limits = table["chance"] + (limit - 0.5) / 0.5 * (1 - table["chance"])
+    solved = ((table["accuracy"] > limits) & (table["low"] > table["chance"])).astype(bool)
+    said, says = "is answered above chance without the construction by", []
+    for is_solved, row in zip(solved, table.to_dict("records"), strict=True):
+        percent, interval = cell(row["accuracy"], row["low"], row["high"]).split(" ", 1)
+        says.append(f"{said} {row['model']}: {percent} % {interval}" if is_solved else "")
+    columns = ["dataset", "model", "accuracy", "low", "high", "n", "chance", "limit", "solved", "says"]
+    return table.assign(limit=limits, solved=solved, says=says)[columns]

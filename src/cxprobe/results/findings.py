@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from cxprobe.models.params import Member, earlier_checkpoints, series_of
-from cxprobe.results.contrast_verdicts import CONDITION, effects_of, frames_needed
-from cxprobe.results.members import task_members
-from cxprobe.results.params import TaskParams
+from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.rates import ALL
-from cxprobe.results.verdict import EVERY_VERDICT, Verdict
+from cxprobe.results.verdict import CONDITION, EVERY_VERDICT, Verdict, effects_of, frames_needed
 from cxprobe.stats import Estimate
 
 if TYPE_CHECKING:
@@ -97,7 +95,7 @@ class ReportModels:
         mocks: Models that answer without a model: they try the pipeline, and are shown beside no other.
         baseline: Models that cannot know a construction.
         random_controls: Models with the architecture of another and random weights.
-        under_methods: Trained models that try the instruments, as `report.under_methods` names them.
+        under_methods: Trained models that try the instruments, as ``report.under_methods`` names them.
         shown: The models that the report is about.
     """
 

@@ -18,7 +18,6 @@ from matplotlib.ticker import PercentFormatter
 from cxprobe.constructions.construction import Construction
 from cxprobe.results.findings import Finding, Question
 from cxprobe.results.verdict import Style
-from cxprobe.results.words import interval, percent
 from cxprobe.stats import Estimate
 
 PANELS: Mapping[Question, str] = {"form": "form", "meaning": "meaning", "words": "asked in words", "used": "use"}
@@ -31,7 +30,6 @@ _MARKS: Mapping[Style, tuple[str, str, bool, str]] = {
     "untold": (SOFT, "$?$", True, "cannot be told: too few items, or fails the control"),
 }
 _WITHOUT_VERDICT = (TEXT, ".", True, "")
-_TITLED = "titled: "  # begins the id of what has a title
 # Colour of the picture -> the property of the page's style that takes its place there, so that it follows its theme.
 _OF_PAGE = {TEXT: "text", SOFT: "soft", LINE: "line", BAND: "band", "#00694b": "good", "#8a4300": "odd"}
 _OF_PAGE |= {"#9b1c31": "bad", "#ffffff": "ground"}
@@ -60,7 +58,6 @@ class Mark(NamedTuple):
         style: What its verdict comes down to; None for a rate without one.
         baseline: The interval that is drawn as a band.
         control: The rate that is drawn as a tick.
-        title: What hovering over it shows.
         link: Where a click leads; "" for nowhere.
     """
 
@@ -71,7 +68,6 @@ class Mark(NamedTuple):
     style: Style | None = None
     baseline: Estimate | None = None
     control: Estimate | None = None
-    title: str = ""
     link: str = ""
 
 
@@ -100,7 +96,6 @@ def overview(
     names: Mapping[str, str],
     *,
     labels: Callable[[str], str] = str,
-    title: Callable[[Finding], str] = lambda _: "",
     link: Callable[[Finding], str] = lambda _: "",
     narrow: bool = False,
 ) -> Figure:
@@ -110,7 +105,6 @@ def overview(
         findings: What `cxprobe.results.findings.lead_findings` returns, at least one.
         names: Construction -> its name for people, see `row_names`.
         labels: Returns the name of a model for people.
-        title: Returns what hovering over a finding shows.
         link: Returns where a click on a finding leads.
         narrow: Whether the questions stand below each other, for a phone.
     """
@@ -122,7 +116,7 @@ def overview(
             panel = f"{called}\n{labels(model)}" if len(models) > 1 else called
             for one in of_panel:
                 baseline, style = one.baseline.rate if one.baseline else None, one.verdict.style
-                beside = (one.rate, one.chance, style, baseline, one.control, title(one), link(one))
+                beside = (one.rate, one.chance, style, baseline, one.control, link(one))
                 marks.append(Mark(names[one.construction], panel, *beside))
     rows = [names[name] for name in _in_order(findings, models[0])]
     if not narrow:
@@ -220,7 +214,6 @@ def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mar
             )
         (point,) = axes.plot(rate.value, y, zorder=6, clip_on=False, **_shown(mark.style))
         point.set_url(mark.link or None)
-        point.set_gid(f"{_TITLED}{mark.title}")
 
 
 def _shown(style: Style | None) -> dict[str, Any]:
@@ -246,18 +239,8 @@ def _key_of(marks: Sequence[Mark]) -> list[Artist]:
     return [*key, Line2D([], [], color=SOFT, linestyle=":", label="chance")]
 
 
-def in_short(finding: Finding) -> str:
-    """Return the rate of a finding beside its baseline and control, for hovering."""
-    parts = [f"{percent(finding.rate.value)} {interval(finding.rate)}, n = {finding.rate.n:,} {finding.unit}"]
-    if finding.baseline:
-        parts.append(f"baseline {finding.baseline.name} {percent(finding.baseline.rate.value)}")
-    if finding.control:
-        parts.append(f"control {percent(finding.control.value)}")
-    return f"{finding.verdict.words}: {'; '.join(parts)}"
-
-
 def as_svg(figure: Figure, *, of_page: bool = False) -> str:
-    """Return a figure as SVG with the titles of its marks.
+    """Return a figure as SVG.
 
     Args:
         figure: What `draw` returns.
@@ -271,11 +254,7 @@ def as_svg(figure: Figure, *, of_page: bool = False) -> str:
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     root = ElementTree.fromstring(drawn.getvalue())  # noqa: S314  (of matplotlib itself)
     for group in root.iter(f"{{{_SVG}}}g"):
-        text = group.attrib.pop("id", "")  # a page may have several pictures
-        if text.startswith(_TITLED):
-            title = ElementTree.Element(f"{{{_SVG}}}title")
-            title.text = text.removeprefix(_TITLED)
-            group.insert(0, title)
+        group.attrib.pop("id", None)  # a page may have several pictures
     if not of_page:
         return ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
     for name in ("width", "height"):

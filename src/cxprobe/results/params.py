@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, StringConstraints
 
 from cxprobe.files.schema import Closed, Slug, suggest
-from cxprobe.models.params import BaselineSet, ModelParams, empty_names, members_of
+from cxprobe.models.params import BaselineSet, Member, ModelParams, empty_names, members_of
 
 
 class Everything(Closed):
@@ -145,3 +145,9 @@ class TaskParams(ReportParams):
                             f"{path}: '{slug}' has {name}, and {member.kind} cannot be asked here; {self.task} asks "
                             f"{', '.join(self.baseline_kinds)}"
                         )
+
+
+def task_members(params: TaskParams) -> list[Member]:
+    """Return all models of a task: those of its list ``models``, then those that are prompted."""
+    section = params.of_task
+    return members_of(params.models, section.models, params.llms, getattr(section, "llms", ()))

@@ -9,7 +9,6 @@ import pandas as pd
 
 from cxprobe.models.params import Series
 from cxprobe.results.findings import PLACE, QUESTIONS, Baseline, Finding, Question, estimate_of, lead_findings
-from cxprobe.results.members import EvaluatedModels
 from cxprobe.results.overview import Mark, draw, overview
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import MEASURES, facet_columns
@@ -18,7 +17,7 @@ from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
 
 if TYPE_CHECKING:
-    from cxprobe.results.evaluate import Evaluation
+    from cxprobe.results.evaluate import EvaluatedModels, Evaluation
 
 MOST_CURVES = 20  # of a run
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
@@ -84,14 +83,13 @@ def _levels(row: Mapping[Any, Any], facets: Sequence[str]) -> Iterator[str]:
 class RunExtras:
     """The contents of a run beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
 
-    series: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     trials: Sequence[Trial] = ()
 
 
 def runs_of(
-    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: EvaluatedModels
+    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: "EvaluatedModels"
 ) -> Iterator[EvaluatedRun]:
     """Yield a run for each model, construction and source that has a rate which decides.
 
@@ -115,7 +113,7 @@ def runs_of(
             continue
         first, extras = deciding.iloc[0], task.extras(of_run)
         is_curve = pd.Series(False, of_run.index)
-        curves = dict(extras.series)
+        curves = dict[str, list[tuple[int, float]]]()
         for facet in curved:
             is_curve |= facet.among(of_run)
             curves |= curves_of(of_run, facet)

@@ -7,7 +7,7 @@ measure over a group of responses, with its interval, beside chance, the best ba
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,8 +46,7 @@ MEASURES: Mapping[str, Measure] = {
     "accuracy_parsed": Measure("share of the replies with an answer that are right", 0, 1),
     "unparsed": Measure("share of replies without an answer", 0, 1),
     "failed": Measure("share of requests that failed", 0, 1),
-    "consistency": Measure("share of items with the same option chosen in all orders of the options", 0, 1),
-    "macro_f1": Measure("the F1 score, averaged over the right answers that occur", 0, 1),
+    "consistency": Measure("share of pairs of which the same text is chosen in both orders", 0, 1),
     "margin": Measure("what the right answer is ahead of the best wrong one, in nats"),
     "contrast": Measure("sum of the margins of a frame over both people and questions, a cell, in nats"),
     "above_zero": Measure("share of frames whose contrast is above 0; one of exactly 0 is half", 0, 1),
@@ -65,7 +64,6 @@ MEASURES: Mapping[str, Measure] = {
 }
 """Name -> what it measures."""
 
-DRAW = "draw_"  # begins the columns of values in single training draws, of which value is the mean
 HALF = 0.5  # chance of two answers
 CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 KEYS = ("task", "model", "construction", "source")
@@ -82,7 +80,7 @@ RESPONSES: Mapping[str, str] = {
     "chosen": "the answer that was given, written as in gold; empty for a tie or where there is none",
     "decides": "whether the row is one of those that sum up the model on the construction and source",
 }
-"""Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_`` or `DRAW`."""
+"""Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_``."""
 
 RATES: Mapping[str, str] = {
     "task": RESPONSES["task"],
@@ -131,8 +129,7 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
     """Check responses and write them.
 
     Args:
-        table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``;
-            perhaps some that begin with `DRAW`.
+        table: The columns of `RESPONSES`, of ``facets``, and at least one that begins with ``cluster_``.
         facets: The columns that divide responses, texts or whole numbers, and others that are kept.
         path: A .parquet file.
 
@@ -140,7 +137,7 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
         DataError: A column is missing or is too much, or a value is not in the range of its measure.
     """
     others = [str(name) for name in table if name not in RESPONSES and name not in facets]
-    _check(table, RESPONSES, [name for name in others if not name.startswith((CLUSTER, DRAW)) and name != UNIT], path)
+    _check(table, RESPONSES, [name for name in others if not name.startswith(CLUSTER) and name != UNIT], path)
     if not cluster_columns(table):
         raise DataError(f"{path}: no column begins with {CLUSTER}; items that share a word are not independent")
     numbers = [name for name in facets if table[name].dtype == np.float64]
@@ -200,3 +197,24 @@ def _check(table: pd.DataFrame, columns: Mapping[str, str], unknown: Sequence[ob
                 f"{path}: {name} of {where} is {row['value']}, and the {measure.unit} is from {measure.least} to "
                 f"{measure.greatest}"
             )
+
+
+def cluster_lists(table: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the clusters of each row, a list of "name=value", of the columns that begin with ``cluster_``.
+
+    Where several tables were joined, a row without a cluster of some kind has its own id there, or nothing: it is left
+    out.
+    """
+    clusters = table[cluster_columns(table)]
+    names = clusters.columns.str.removeprefix(CLUSTER)
+    ids = table["id"] if "id" in table else table["item"]
+    lists = []
+    for id_, values in zip(ids, clusters.to_numpy().tolist(), strict=True):
+        named = zip(names, values, strict=True)
+        lists.append([f"{name}={value}" for name, value in named if isinstance(value, str) and value != id_])
+    return pd.Series(lists, index=table.index, dtype=object)
+
+
+def other_where_wrong(correct: "pd.Series[Any]", right: "pd.Series[Any]", wrong: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return the right answer where the decision is right, the wrong one where it is wrong, and nothing for a tie."""
+    return right.where(correct == 1, wrong.where(correct == 0, ""))

@@ -36,7 +36,6 @@ CONDITIONS: Mapping[str, str] = {
     "control": "after plain words that say the same",
     "neutral": "after a neutral sentence",
     "rival": "after nearly the same words without the construction",
-    "deleted": "after the sentence with the construction taken out",
     "shuffled": "after the same words in random order",
 }
 """Condition of a contrast -> it in words."""

@@ -14,15 +14,13 @@ import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.labels.labels import PersonLabel
-from cxprobe.labels.ratings import RatedItem
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
 from cxprobe.results.findings import Finding, Question, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.results.words import with_blanks
-from cxprobe.run.experiments import Experiments, load_experiments
+from cxprobe.run.record import Experiments, load_experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,6 +79,7 @@ class Task:
         steps: The steps in its section of params.yaml whose settings change its results.
         question: The question that its rates answer, of models that are not prompted.
         items_file: The file of a construction's folder that has its items; "" for a task that has none, or several.
+        caveat: What to keep in mind about its rates, for the pages of constructions.
     """
 
     params: ClassVar[type[TaskParams]]
@@ -88,6 +87,7 @@ class Task:
     steps: ClassVar[Sequence[str]]
     question: ClassVar[Question] = "meaning"
     items_file: ClassVar[str] = ""
+    caveat: ClassVar[str] = ""
 
     @property
     def name(self) -> str:
@@ -144,39 +144,6 @@ class Task:
             faults: The faults that are found are added here.
         """
 
-    def labels_missing(
-        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-    ) -> Iterator[str]:
-        """Yield sentences on the labels that the task's section of params.yaml still needs."""
-        yield from ()
-
-    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
-        """Write the prompts of others from their files of code; return each file that was written, and what it names.
-
-        Raises:
-            PromptError: The files are not such, or there are such prompts already.
-        """
-        return {}
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield the items that people can judge about a construction, if there are any.
-
-        Args:
-            construction: The construction.
-            seed: The seed of random draws.
-        """
-        yield from ()
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the items of a construction, before anything has run.
-
-        Returns:
-            One row a kind of items and model: items, model, accuracy, low, high and n.
-        """
-        return pd.DataFrame()
-
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
@@ -186,7 +153,7 @@ class Task:
     # ---- reports
 
     def part_name(self, part: str) -> str:
-        """Return the name in reports of a value of a column of `divided`."""
+        """Return the name in reports of a source, construction or level."""
         return part
 
     def question_of(self, row: Mapping[Any, Any], items: Any) -> Question:
@@ -233,10 +200,6 @@ class Task:
         """Yield published values beside those of the run: about a construction, or about no single one (None)."""
         yield from ()
 
-    def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield caveats about the rates of a construction, as sentences."""
-        yield from ()
-
     # ---- exports
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
@@ -253,15 +216,6 @@ class Task:
         Returns:
             One row per pair, with the columns of ``data/make_pairs``, and one_answer: why a fixed preference for one
             answer is enough to be right in the pair's variant, or "".
-        """
-        return None
-
-    def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-        """Return questions for tools that compare several texts.
-
-        Returns:
-            One row per question (id, item, construction, kind, prompt, shots, examples, gold and question), and one row
-            per question and answer (id, answer and text).
         """
         return None
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator
 
-from cxprobe.corpora.params import Corpus, Mining, faults_of_mining
-from cxprobe.files.schema import Slug
+from cxprobe.corpora.params import Corpus, Mining
+from cxprobe.files.schema import Slug, named_elsewhere, suggest
+from cxprobe.files.writing import DATA
 from cxprobe.run.params import StageParams
 
 
@@ -17,4 +18,19 @@ class CorporaParams(StageParams):
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield the contradictions between the two sections, and unknown constructions."""
-        yield from faults_of_mining(self.mining, self.corpora, constructions)
+        for name, corpus in self.mining.constructions.items():
+            entry = self.corpora.get(corpus)
+            if name not in constructions:
+                known = list(constructions)
+                yield f"mining.constructions.{name}: '{name}' is not in constructions/{suggest(name, known)}"
+            if entry is None:
+                yield f"mining.constructions.{name}: '{corpus}' is not in corpora{suggest(corpus, list(self.corpora))}"
+        for corpus in dict.fromkeys(self.mining.constructions.values()):
+            entry = self.corpora.get(corpus)
+            own_files = entry is not None and not entry.folder.startswith(("hf://", f"{DATA}/"))
+            if own_files and corpus not in self.mining.watched:
+                yield (
+                    f"mining.watched: must name {corpus}, since its files may change; each `dvc repro` then looks for "
+                    "new ones"
+                )
+        yield from named_elsewhere("mining.watched", self.mining.watched, "corpora", self.corpora)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
 
-from pydantic import ConfigDict, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import ConfigDict, NonNegativeInt, PositiveInt
 
 from cxprobe.constructions.names import construction_names
 from cxprobe.errors import ParamsError
@@ -20,18 +20,8 @@ SomeParams = TypeVar("SomeParams", bound="StageParams")
 Section = TypeVar("Section", bound=Closed)
 
 
-class Precision(Closed):
-    """How a model that is not in float32 is compared with its float32 version, before all items are measured."""
-
-    items: PositiveInt
-    """How many of the stage's items are measured in both precisions."""
-    largest_difference: PositiveFloat
-    """The largest accepted relative difference: the norm of the difference between the raw answers, divided by the
-    norm of the answers in float32."""
-
-
 class Compute(Closed):
-    """The hardware and processes of all stages that run models. DVC tracks only `precision`."""
+    """The hardware and processes of all stages that run models. DVC tracks none of it."""
 
     accelerator: Literal["auto", "cpu", "gpu", "cuda", "mps"]
     """Lightning's name of the accelerator; auto takes a GPU if there is one."""
@@ -43,8 +33,6 @@ class Compute(Closed):
     """Lightning's name of the strategy: auto for one device, ddp for several ..."""
     jobs: PositiveInt
     """Probes that are fitted, or tuned, at the same time."""
-    precision: Precision | None
-    """How a model in low precision is compared with float32; null for not at all, where float32 fits nowhere."""
 
 
 class StageParams(Closed):
@@ -53,7 +41,7 @@ class StageParams(Closed):
     model_config = ConfigDict(extra="ignore")
 
     experiments_file: ClassVar[Path]
-    """The file of the descriptions in MLflow (`cxprobe.run.experiments`); only evaluating stages need it."""
+    """The file of the descriptions in MLflow (`cxprobe.run.record`); only evaluating stages need it."""
 
     seed: NonNegativeInt
     """The seed of all random draws."""

@@ -1,16 +1,36 @@
-"""The record of an evaluated run, from which it can be written into any MLflow server, and the context of the run."""
+"""The record of an evaluated run, from which it can be written into any MLflow server; its context and experiment."""
 
 import hashlib
 import json
+import os
+import platform
+import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
+
+from ruamel.yaml import YAML
 
 STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names its evaluating stage
 Number = int | float  # a whole number that is read back stays one, since the digest is about how numbers are written
 
-
+DECISIVE = (
+    "src",
+    "pipelines",
+    "constructions",
+    "lexicon",
+    "prompts",
+    "models",
+    "published",
+    "params.yaml",
+)
+PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
+Experiments = Mapping[str, str]
+"""Name of an experiment -> the paragraphs above the table of its runs, as Markdown."""
 ModelKind = Literal["encoder", "masked", "causal", "instructed", "series", "baseline"]
 WeightsState = Literal["trained", "random", "none"]
 
@@ -94,7 +114,7 @@ class RunRecord:
         series: Name -> (step, number) pairs; the step is a layer, a number of shots, or the tokens of a training.
         dataset: The data that was evaluated; None if no single file or folder holds it.
         inputs: Path of each file or folder that the stage read -> MD5, as DVC computes it.
-        weights: The version of the weights; see `cxprobe.models.params.ModelFacts`.
+        weights: The version of the weights; see `ModelFacts`.
         folder: The folder of the run's artifacts, relative to the project.
         artifacts: Paths of tables and figures, relative to ``folder``.
         trials: The settings that a search has tried.
@@ -144,3 +164,34 @@ class RunContext:
     dirty: bool
     environment: Mapping[str, str]
     dvc_experiment: str
+
+
+def begin() -> RunContext:
+    """Return the context of a run that begins now, with the code that begins it."""
+    started = milliseconds()
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        commit, dirty = git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--", *DECISIVE))
+    except (OSError, subprocess.CalledProcessError):  # no git, or no repository
+        commit, dirty = "unknown", True
+    versions = {name: version(name) for name in PACKAGES}
+    environment = {"python": platform.python_version(), "platform": platform.platform(), "host": platform.node()}
+    return RunContext(started, started, commit, dirty, environment | versions, os.environ.get("DVC_EXP_NAME", ""))
+
+
+def milliseconds() -> int:
+    """Return the time now, in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@cache
+def load_experiments(path: Path) -> Experiments:
+    """Read the experiments of a file, whose anchors may be those of shared_experiments.yaml."""
+    shared = Path(__file__).with_name("shared_experiments.yaml")
+    content = YAML(typ="safe").load(shared.read_text(encoding="utf-8") + path.read_text(encoding="utf-8"))
+    content.pop("shared")
+    return {name: "\n\n".join(paragraphs) for name, paragraphs in content.items()}

@@ -3,15 +3,16 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pandas as pd
+from ruamel.yaml import YAML
 
 from cxprobe.errors import DataError
-from cxprobe.files.writing import DATA, RESULTS
+from cxprobe.files.writing import DATA, RESULTS, digest
 from cxprobe.run.params import StageParams
-from cxprobe.run.provenance import md5_of
 from cxprobe.run.record import ModelFacts, Trial
 
 if TYPE_CHECKING:  # most stages draw nothing
@@ -166,3 +167,26 @@ def _flatten(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from ((f"{key}.{rest}", leaf) for rest, leaf in _flatten(value))
         else:
             yield key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def md5_of(path: Path) -> str:
+    """Return a file's MD5; a folder's is the one that DVC has just noted, since its data may be tens of GB.
+
+    A folder inside of a stage's output is named by the output's MD5 and the way from there. A folder that no stage
+    has written has the MD5 "not in dvc.lock".
+    """
+    if path.is_file():
+        return digest(path, "md5")
+    lock = Path("dvc.lock")
+    outputs = _locked_outputs(lock, lock.stat().st_mtime_ns) if lock.is_file() else {}
+    for folder in (path, *path.parents):
+        if folder.as_posix() in outputs:
+            return "/".join([outputs[folder.as_posix()], *path.relative_to(folder).parts])
+    return "not in dvc.lock"
+
+
+@cache
+def _locked_outputs(lock: Path, _modified: int) -> dict[str, str]:
+    """Return the MD5 of every output in a lock file, which is read again only after it was modified."""
+    stages = (YAML(typ="safe").load(lock) or {}).get("stages", {})
+    return {out["path"]: str(out["md5"]) for stage in stages.values() for out in stage.get("outs", [])}

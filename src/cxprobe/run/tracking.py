@@ -27,9 +27,8 @@ from mlflow.exceptions import MlflowException
 
 from cxprobe.errors import CxprobeError
 from cxprobe.files.writing import full_disk, has_ended, project_folder, read_json, this_process, write_json
-from cxprobe.run.experiments import Experiments
 from cxprobe.run.progress import progress
-from cxprobe.run.record import STAGE_TAG, RunContext, RunRecord, Trial
+from cxprobe.run.record import STAGE_TAG, Experiments, RunContext, RunRecord, Trial
 from cxprobe.run.signals import uninterrupted
 from cxprobe.secrets import redact
 

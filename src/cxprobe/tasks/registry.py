@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from cxprobe.results.task import Task
-from cxprobe.run.experiments import Experiments
+from cxprobe.run.record import Experiments
 from cxprobe.tasks.interventions.task import InterventionsTask
 from cxprobe.tasks.pairs.task import PairsTask
 from cxprobe.tasks.prompts.task import PromptsTask

@@ -14,7 +14,7 @@ from conftest import ROOT
 from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import Member, NgramFeatures, NgramModel, PairClassifier, UnigramModel
 from cxprobe.models.texts import Pair, read_pair_answers
-from cxprobe.tasks.pairs.baselines import learn_preferences, measure_baseline, preferences_of
+from cxprobe.tasks.pairs.measure import learn_preferences, measure_baseline, preferences_of
 
 RULES = ["first_mentioned", "last_mentioned", "shorter"]
 NAMES = st.sampled_from(["Ann", "Bob", "the cook", "the actor's", "Name A", "Name B", "a", "sings", "Sings", ",", ""])

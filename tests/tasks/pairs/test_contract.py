@@ -9,8 +9,8 @@ import pytest
 from toy_pairs import load_all
 
 from cxprobe.models.params import PairClassifier
-from cxprobe.tasks.pairs.baselines import learn_preferences, preferences_of
 from cxprobe.tasks.pairs.make import render_pairs
+from cxprobe.tasks.pairs.measure import learn_preferences, preferences_of
 from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
 
 pytestmark = pytest.mark.pipeline
@@ -99,7 +99,7 @@ def words_in(text):
 
 
 @pytest.mark.parametrize("name", [name for name, content in LOADED.items() if content.tests == "meaning"])
-def test_no_bag_of_words_trained_on_other_frames_answers_a_variant_so_that_each_has_its_share_of_pooled_rates(name):
+def test_no_bag_of_words_trained_on_other_frames_answers_a_variant(name):
     pairs = render_pairs(name, LOADED[name], PEOPLE, 10, seed=2022)
     counts = {"kind": "word_ngrams", "lengths": [1, 1]}
     words = PairClassifier.model_validate({"kind": "pair_classifier", "folds": 5, "counts": counts})

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import ConstructionError
-from cxprobe.tasks.pairs.contrast_rates import contrast_rows
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
+from cxprobe.tasks.pairs.evaluate import contrast_rows
 from cxprobe.tasks.pairs.params import Contrasts
 
 WANTED = Contrasts(held_out=40, shuffled=1)
@@ -123,7 +123,7 @@ def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path)
     ("old", "new", "message"),
     [
         ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."', "N1 stands first in 4 texts"),
-        ("  neutral: [", "  deleted: [", "conditions: 'neutral' is missing"),
+        ("  neutral: [", "  shuffled: [", "conditions: 'neutral' is missing"),
         ("theme: map}", "theme: map, colour: red}", "this row fills verb, participle, met, theme, colour"),
         ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
          "this row is there twice"),

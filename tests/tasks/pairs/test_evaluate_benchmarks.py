@@ -1,11 +1,8 @@
 import pandas as pd
-import pytest
 from evaluated_pairs import of_benchmark, rates_of_pairs, responses_of, tokens
 
-from cxprobe.errors import DataError
 from cxprobe.models.texts import token_table
-from cxprobe.stats import credits_of_margins, rate_by
-from cxprobe.tasks.pairs.evaluate import decide_pairs, paired_focus_shifts
+from cxprobe.tasks.pairs.evaluate import decide_pairs
 from cxprobe.tasks.pairs.params import Benchmark
 
 TEXTS = {"She sings.": -1.0, "She sing.": -2.0, "He ran.": -3.0, "He run.": -3.0, "We go.": -9.0, "We goes.": -4.0}
@@ -15,7 +12,7 @@ PAIRS = pd.DataFrame(
         ("b", "", "He ran.", "He run.", "tense", "x"),
         ("c", "", "We go.", "We goes.", "agreement", "y"),
     ],
-    columns=["id", "context", "good", "bad", "phenomenon", "field"],
+    columns=["id", "context", "good", "bad", "construction", "group"],
 ).assign(item=list("abc"), cluster_item=list("abc"))
 
 
@@ -41,7 +38,7 @@ def test_a_benchmark_is_judged_by_its_own_score_and_by_those_of_whole_texts():
     assert set(decided["score"]) == {"sum", "per_token", "per_character"}
 
 
-def test_the_first_group_of_a_benchmark_is_the_construction_and_the_others_divide_it():
+def test_a_benchmark_has_rates_of_its_constructions_and_their_groups():
     _, rates = judge("others", PAIRS, benchmark())
     numbers = rates[["value", "n", "ties", "decides"]].apply(tuple, axis=1).to_dict()
     found = {place: row for place, row in numbers.items() if place[2] in ("", "group")}
@@ -55,25 +52,3 @@ def test_the_first_group_of_a_benchmark_is_the_construction_and_the_others_divid
         ("agreement", "others", "group", "y"): (0.0, 1, 0, False),
         ("tense", "others", "group", "x"): (0.5, 1, 1, False),
     }
-
-
-def focus(margins):
-    rows = [
-        {"item": item, "row": row, "cluster_verb": item, "margin": margin, "scheme": "causal", "score": "sum"}
-        for item, pair in margins.items()
-        for row, margin in zip(("construction", "control"), pair, strict=True)
-    ]
-    return pd.DataFrame(rows)
-
-
-def test_paired_focus_asks_whether_the_construction_shifts_the_odds_the_expected_way():
-    shifts = paired_focus_shifts(focus({"up": (0.2, -1.0), "down": (0.5, 1.0), "same": (-3.0, -3.0)}))
-    assert shifts.set_index("item")["margin"].to_dict() == {"up": 1.2, "down": -0.5, "same": 0}
-    credits = credits_of_margins(shifts["margin"].to_numpy())
-    accuracy = rate_by(shifts.assign(accuracy=credits), "accuracy", ["row"])
-    assert accuracy[["row", "accuracy", "n", "ties"]].to_numpy().tolist() == [["construction", 0.5, 3, 1]]
-
-
-def test_paired_focus_needs_the_control_of_every_row():
-    with pytest.raises(DataError, match="one row of the construction and one of the control"):
-        paired_focus_shifts(focus({"one": (1.0, 0.0), "two": (1.0, 0.0)}).iloc[:-1])

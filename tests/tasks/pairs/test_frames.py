@@ -38,8 +38,6 @@ def test_pairs_of_form_of_a_construction_stand_in_a_second_file(tmp_path):
         ("fillers: {}", "fillers:\n  more: [{they: us}]", 24, "the slot 'they' is filled by the people and by more"),
         ("fillers: {}", "fillers:\n  frames: [{verb: bought, gift: a pie}]", 24, "this name belongs to the frames"),
         ("  A:\n", '  A:\n    rival: "{N1} {vreb}."\n', 9, "nothing fills the slot 'vreb'"),
-        ("  A:\n", '  A:\n    formats: {own: "It is {who}."}\n', 14, "variant B lacks the format own"),
-        ("  A:\n", '  A:\n    formats: {own: "It is {N1}."}\n', 9, "has no slot of the contrasts"),
         ("frames:", "typical: [[the cook, the king]]\nframes:", 19, "no noun type 'common-noun'"),
     ],
 )

@@ -4,7 +4,6 @@ import csv
 import gzip
 import json
 import os
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair
-from cxprobe.tasks.pairs.benchmarks import read_benchmark, read_blimp, read_generic, read_paired_focus
+from cxprobe.tasks.pairs.benchmarks import read_benchmark, read_blimp, read_generic, slug_of
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import Benchmark
 
@@ -30,11 +29,11 @@ def test_blimp_s_pairs_are_whole_sentences_under_their_paradigm(tmp_path):
     ]
     path.write_bytes(gzip.compress(("\n".join(rows) + "\n").encode()))
     first, second = read_blimp(path)
-    groups = {"field": "syntax_semantics", "phenomenon": "binding", "paradigm": "toy_paradigm"}
+    groups = {"field": "syntax-semantics", "phenomenon": "binding", "paradigm": "toy-paradigm"}
     members, id_ = ("Ann sees herself.", "Ann sees himself."), "toy_paradigm-0"
     assert first == Pair(id_, id_, "", *members, groups, {"pair": id_})
     assert second.good == second.bad == "It’s us."
-    assert second.groups["phenomenon"] == "argument_structure"  # as in the paper
+    assert second.groups["phenomenon"] == "argument-structure"  # as in the paper
 
 
 def benchmark(**changes) -> Benchmark:
@@ -46,7 +45,7 @@ def test_a_benchmark_is_all_its_files(tmp_path):
     for name in ("one", "two"):
         (tmp_path / f"{name}.jsonl").write_text(blimp_row(0, "Ann sees herself.", "Ann sees himself.", UID=name) + "\n")
     every = read_benchmark(tmp_path, benchmark())
-    assert [pair.groups["paradigm"] for pair in every] == ["one", "two"]
+    assert [pair.groups for pair in every] == [{"construction": "one"}, {"construction": "two"}]
     assert read_benchmark(tmp_path, benchmark(files="one.*")) == every[:1]
 
 
@@ -55,8 +54,6 @@ def test_a_benchmark_is_all_its_files(tmp_path):
     [
         ({"by": ["kind", "genre"]}, {}, "by names genre; the pairs can be reported by kind"),
         ({"score": "pmi"}, {}, "score is pmi, which needs a context; 1 of 2 pairs have none, such as 1; take another"),
-        ({}, {"value": "x"}, "value is what tables of decisions call something else; rename the column"),
-        ({}, {"model": "x"}, "model is what tables of decisions call something else; rename the column"),
     ],
 )
 def test_pairs_that_could_not_be_judged_are_refused_when_they_are_read(tmp_path, changes, more, message):
@@ -74,79 +71,36 @@ def write_groups(path, groups):
     path.write_text("\n".join(["id\tgood\tbad\tkind\tfield", *rows]) + "\n")
 
 
-@pytest.mark.parametrize("name", ["all", "ALL", "", " ", "none", "NA", "null", "nan", "..", "../x", ".x", "x" * 101])
-@pytest.mark.parametrize("by", [["kind"], ["field", "kind"]])
-def test_a_group_whose_name_means_something_else_in_results_is_refused_with_its_row(tmp_path, name, by):
-    write_groups(tmp_path / "a.tsv", ["fine", name])
-    with pytest.raises(DataError, match=r"a\.tsv, row 2: kind is .*, which results cannot call a group"):
-        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=by))
-
-
-@pytest.mark.parametrize("names", [("a/b", "a_b"), ("Verb", "verb"), ("a*", "a+"), ("x", "x ")])
-def test_two_groups_that_would_be_one_in_results_are_refused_with_the_row_of_the_second(tmp_path, names):
-    write_groups(tmp_path / "a.tsv", [*names, names[0]])
-    with pytest.raises(DataError, match=r"a\.tsv, row 2: the group .* would be one with .*; rename"):
-        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=["kind"]))
-    with pytest.raises(DataError, match=r"row 2: the group .* would be one with"):
-        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=["field", "kind"]))
-
-
-def test_groups_of_several_columns_are_told_apart_as_results_join_them(tmp_path):
-    (tmp_path / "a.tsv").write_text("id\tgood\tbad\tk\tl\tm\n1\ta\tb\tx\ty, z\tw\n2\ta\tb\tx\ty\tz, w\n")
-    with pytest.raises(DataError, match=r"row 2: the group 'y, z, w' would be one with"):
-        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=["k", "l", "m"]))
-
-
-FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun", "Pronoun", "Modal")
-
-
-def focus_block(verb="lift", noun="lid"):
-    """Return a block of eight rows in the shape of the tables."""
-    kinds = [f"a red {noun}", f"a blue {noun}"]
-    rows = []
-    for construction in (1, 0):
-        for condition in (0, 1):
-            for stimulus in (0, 1):
-                one, other = kinds[::-1] if condition else kinds
-                first, second = kinds[::-1] if stimulus else kinds
-                join = ", much less" if construction else ", or"
-                said = f"{verb.title()}ing {first} is <MASK> than {verb}ing {second}."
-                text = f"We can't {verb} {one}{join} {other}. {said}"
-                rows.append((condition, stimulus, construction, text, verb, noun, "We", "can't"))
-    return rows
-
-
-def write_focus(path, rows):
-    path.write_text("\n".join("\t".join(map(str, row)) for row in (FOCUS, *rows)) + "\n")
-    return path
-
-
-def test_a_paired_focus_row_asks_for_what_the_construction_says(tmp_path):
-    pairs = read_paired_focus(write_focus(tmp_path / "toy.tsv", focus_block() + focus_block("carry", "box")))
-    assert len(pairs) == 16
-    by_id = {pair.id: pair for pair in pairs}
-    same = by_id["toy-0-00-construction"]
-    assert same.context == "We can't lift a red lid, much less a blue lid. Lifting a red lid is"
-    assert (same.good, same.bad) == (" easier than lifting a blue lid.", " harder than lifting a blue lid.")
-    assert same.groups == {"row": "construction", "swapped_condition": "0", "swapped_stimulus": "0"}
-    assert same.clusters == {"verb": "lift", "noun": "lid"}
-    assert by_id["toy-1-01-construction"].good.startswith(" harder than")
-    assert by_id["toy-1-01-control"].context == "We can't carry a red box, or a blue box. Carrying a blue box is"
-    assert Counter(pair.item for pair in pairs) == dict.fromkeys({pair.item for pair in pairs}, 2)
-
-
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("name", "remedy"),
     [
-        (lambda rows: rows[:7], "row 1: expected 8 rows with every condition, stimulus and row"),
-        (lambda rows: [(*rows[0][:3], "No mask here.", *rows[0][4:]), *rows[1:]], "row 1: expected one <MASK>"),
+        ("all", "write a slug"),
+        ("", "write a slug"),
+        ("..", "write a slug"),
+        ("ALL", "write a slug"),
+        ("../x", "write x"),
+        ("Verb", "write verb"),
+        ("a/b", "write a-b"),
+        ("x ", "write x"),
     ],
 )
-def test_a_broken_paired_focus_table_is_told_with_its_line(tmp_path, spoil, message):
+@pytest.mark.parametrize("by", [["kind"], ["field", "kind"]])
+def test_a_group_that_has_no_slug_is_refused_with_its_row_and_the_slug_to_write(tmp_path, name, remedy, by):
+    write_groups(tmp_path / "a.tsv", ["fine", name])
     with pytest.raises(DataError) as raised:
-        read_paired_focus(write_focus(tmp_path / "toy.tsv", spoil(focus_block())))
-    assert str(raised.value).startswith(str(tmp_path / "toy.tsv"))
-    assert message in str(raised.value)
+        read_benchmark(tmp_path, benchmark(format="pairs", files="*", by=by))
+    assert str(raised.value).startswith(f"{tmp_path / 'a.tsv'}, row 2: kind is {name!r}; ")
+    assert remedy in str(raised.value)
+
+
+def test_a_benchmark_has_the_columns_that_pairs_have(tmp_path):
+    """So no name of a column of others can be taken for one of results."""
+    pair = {"id": "1", "good": "a", "bad": "b", "margin": "x", "model": "y", "score": "z"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(pair))
+    named = {"construction": "z"}
+    for by, groups in ((["score"], named), (["score", "margin", "model"], named | {"group": "x, y"})):
+        [read] = read_benchmark(tmp_path, benchmark(format="pairs", by=by))
+        assert read.groups == groups
 
 
 def test_the_generic_format_needs_an_id_and_two_texts_and_takes_what_else_there_is(tmp_path):
@@ -215,14 +169,6 @@ def test_blimp_itself(benchmarks):
         pairs, name = read_blimp(path), path.name.split(".")[0]
         phenomena |= {pair.groups["phenomenon"] for pair in pairs}
         assert len(pairs) == 1000
-        assert {pair.groups["paradigm"] for pair in pairs} == {name}
+        assert {pair.groups["paradigm"] for pair in pairs} == {slug_of(name)}
         assert sum(pair.good == pair.bad for pair in pairs) == known.get(name, 0)
     assert len(phenomena) == 12  # Warstadt et al. 2020, Table 4
-
-
-@pytest.mark.parametrize("name", ["let_alone", "much_less", "never_mind"])
-def test_paired_focus_itself(benchmarks, name):
-    pairs = read_paired_focus(benchmarks / "paired_focus" / f"{name}.tsv.gz")
-    assert len(pairs) == 14_184
-    texts = Counter(pair.context + pair.good.replace("easier", "?").replace("harder", "?") for pair in pairs)
-    assert sum(times - 1 for times in texts.values()) == 864

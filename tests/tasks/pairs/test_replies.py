@@ -38,7 +38,7 @@ def asked_about(table: pd.DataFrame, say) -> pd.DataFrame:
 def judged(say) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the decided pairs of a model, and its rates by measure."""
     table = pairs()
-    read = read_replies(table, asked_about(table, say), own())
+    read = read_replies(table, asked_about(table, say))
     decided = evaluate_replies(table, read, own())
     replies = reply_responses(read, own()).assign(task="pairs", model="m")
     responses = pd.concat([responses_of({"m": decided}), replies], ignore_index=True)
@@ -92,6 +92,10 @@ def test_what_could_not_be_read_is_neither_right_nor_wrong_and_a_single_reply_de
 
 def test_biases_leave_out_items_that_were_decided_in_one_way_only():
     decided, _ = judged(lambda gold, id_: "?" if id_ == "toy-0-A-original" else gold)
-    rates = rates_of_pairs(responses_of({"m": decided})).loc["toy", "real", "compared"].xs("bias", level="measure")
+    rates = (
+        rates_of_pairs(responses_of({"m": decided}))
+        .loc["toy", "real", "compared_noun_type"]
+        .xs("bias", level="measure")
+    )
     assert rates["n"].tolist() == [11, 11]
     assert rates["value"].tolist() == [0.0, 0.0]

@@ -3,8 +3,8 @@
 import pytest
 
 from cxprobe.constructions.faults import with_lines
-from cxprobe.tasks.prompts.checks import lint_items, lint_premises
 from cxprobe.tasks.prompts.items import load_items
+from cxprobe.tasks.prompts.task import lint_items, lint_premises
 
 HEAD = """\
 sources: [made for the tests]

@@ -1,17 +1,13 @@
-"""Files in the shape of the CxNLI release: what a plain file gives, what is repaired, and what is refused."""
+"""Files in the shape of the CxNLI release: what a plain file gives, and what is refused."""
 
 import gzip
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from reasoning_tables import FIRST, HEADER, PLAIN, SECOND
+from reasoning_tables import PLAIN
 
-from conftest import ROOT
 from cxprobe.errors import DataError
-from cxprobe.tasks.prompts.cxnli import REPAIRS, TEST_NAMES, read_inference_file, read_reasoning_file
-from cxprobe.tasks.prompts.items import load_items, render_inferences
+from cxprobe.tasks.prompts.items import TEST_NAMES, read_inference_file, read_reasoning_file
 
 COLUMNS = "CxN Type,Number,P/H/R,Annotation Targets - Gold Standard Relation"
 # The shape of the release: the first row of an item names its construction.
@@ -33,18 +29,17 @@ ITEMS = [
 ]
 
 
+CHOICES = PLAIN.replace("\r\n", "\n")
+
+
 def inferences(folder, text, name="items.csv"):
     (folder / name).write_bytes(text.encode())
     return read_inference_file(folder / name, "official")
 
 
-def choices(folder, text, name="items.tsv", **settings):
+def choices(folder, text, name="items.tsv"):
     (folder / name).write_bytes(text.encode())
-    return read_reasoning_file(folder / name, "official", "toy", **settings)
-
-
-def as_tuples(items):
-    return [(item.construction, item.premise, item.hypothesis, item.gold) for item in items]
+    return read_reasoning_file(folder / name, "official", "toy")
 
 
 @pytest.mark.parametrize(
@@ -53,68 +48,58 @@ def as_tuples(items):
         ("", ""),
         ("CxN Type", "\ufeffCxN Type"),
         ("odd,1", "odd-CxN,1"),
-        (",3,premise", ",3.0,Premise"),
+        (",3,premise", ",3.0,Premi"),
         ("1 (neutral)", "1"),
         ("1 (neutral)\n", "1 (neutral)\n,,,\n"),
     ],
 )
 def test_inferences_are_read_in_all_the_shapes_that_the_release_has(tmp_path, old, new):
     items = inferences(tmp_path, INFERENCES.replace(old, new, 1))
-    assert as_tuples(items) == ITEMS
+    assert [(item.construction, item.premise, item.hypothesis, item.gold) for item in items] == ITEMS
     assert {item.set for item in items} == {"official"}
     assert (len({item.id for item in items}), len({item.premise_id for item in items})) == (3, 2)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("1 (neutral)", "3 (maybe)", "line 10: relation '3 (maybe)' is unknown (allowed: 0 (entailment)"),
-        ("0 (entailment)", "0 (neutral)", "line 4: relation '0 (neutral)' is unknown"),
-        (",1,relation,0 (entailment)\n", "", "line 2: expected the rows premise, hypothesis, relation, found premise"),
-        (",3,relation,1 (neutral)\n", "", "line 8: expected the rows"),
-        ("odd,1,", ",1,", "line 2: no construction has been named yet"),
-        ("P/H/R", "Row", "line 1: the column P/H/R is not there once"),
-        ("A dog barked.", "A dog, barked.", "line 8: 5 cells in 1 lines"),
-        ("A dog barked.", '"A dog barked.', "line 10: "),
-    ],
-)
-def test_inferences_of_another_shape_are_refused_with_their_line(tmp_path, old, new, message):
-    with pytest.raises(DataError) as raised:
-        inferences(tmp_path, INFERENCES.replace(old, new, 1))
-    assert message in str(raised.value)
+# The reader, what is changed in a plain file, and the line of the fault.
+FAULTS = [
+    (inferences, "1 (neutral)", "3 (maybe)", 10),
+    (inferences, "0 (entailment)", "0 (neutral)", 4),
+    (inferences, ",1,relation,0 (entailment)\n", "", 2),
+    (inferences, ",3,relation,1 (neutral)\n", "", 8),
+    (inferences, "The cat slept.", "", 2),
+    (inferences, "odd,1,", ",1,", 2),
+    (inferences, "P/H/R", "Row", 1),
+    (inferences, COLUMNS, COLUMNS.replace(",", ";"), 1),
+    (inferences, INFERENCES, "", 1),
+    (inferences, "A dog barked.", "A dog, barked.", 8),
+    (inferences, "A dog barked.", '"A dog barked.', 10),
+    (choices, "\tRecency Bias", "\tBias", 3),
+    (choices, "information\tA", "information\tD", 2),
+    (choices, "\tnot enough information", "\tboth", 2),
+    (choices, "\tin May\t", "\t\t", 2),
+    (choices, "1\tBase\t", "1\tBase\t\t", 2),
+]
 
 
-def test_a_compressed_file_is_read_as_the_file_itself_and_semicolons_are_named(tmp_path):
+@pytest.mark.parametrize(("read", "old", "new", "line"), FAULTS)
+def test_a_file_of_another_shape_is_refused_with_its_line(tmp_path, read, old, new, line):
+    plain = INFERENCES if read is inferences else CHOICES
+    assert old in plain
+    with pytest.raises(DataError, match=rf"items\.(csv|tsv), line {line}: "):
+        read(tmp_path, plain.replace(old, new, 1))
+
+
+def test_a_compressed_file_is_read_as_the_file_itself_and_an_absent_one_is_refused(tmp_path):
     plain = choices(tmp_path, PLAIN)
     (tmp_path / "items.tsv.gz").write_bytes(gzip.compress((tmp_path / "items.tsv").read_bytes()))
     assert read_reasoning_file(tmp_path / "items.tsv.gz", "official", "toy") == plain
-    with pytest.raises(DataError, match="line 1: semicolons separate the cells, but commas must"):
-        inferences(tmp_path, "CxN Type;Number;P/H/R\nx;1;y\n")
-
-
-def test_a_file_that_is_absent_or_empty_is_refused(tmp_path):
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match=r"none\.csv"):
         read_inference_file(tmp_path / "none.csv", "official")
-    with pytest.raises(DataError, match="there is no item in the file"):
-        inferences(tmp_path, COLUMNS)
-    with pytest.raises(DataError, match=r"found nothing"):
-        choices(tmp_path, "")
-
-
-def test_a_repair_is_of_one_cell_of_one_file_as_long_as_it_says_that(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    REPAIRS.parent.mkdir()
-    REPAIRS.write_text("file\tline\tcolumn\tsays\treads\nitems.csv\t2\tP/H/R\tPremi\tpremise\n")
-    wrong = INFERENCES.replace("1,premise", "1,Premi")
-    assert as_tuples(inferences(tmp_path, wrong)) == ITEMS
-    for text, name in ((wrong, "other.csv"), (INFERENCES.replace("1,premise", "1,Premis"), "items.csv")):
-        with pytest.raises(DataError, match="line 2: expected the rows premise"):
-            inferences(tmp_path, text, name)
 
 
 def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):
     items = choices(tmp_path, PLAIN)
-    assert [item.test for item in items] == [*TEST_NAMES.values()] * 2
+    assert [item.test for item in items] == [*dict.fromkeys(TEST_NAMES.values())] * 2
     assert [item.gold for item in items] == [*"AABBCCCC", *"BBAACCCC"]
     first = items[0]
     assert first.text == "The warmer the sea, the later they left. The sea was warmer in May than in June."
@@ -130,73 +115,9 @@ def test_a_plain_file_of_multiple_choice_gives_its_items(tmp_path):
         assert named[0].question == f"Did {name} leave later in May or in June?"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("\tRecency Bias", "\tName", "line 3: Type is 'Name' (allowed: Base, Recency Bias"),
-        ("information\tA", "information\tD", "line 2: Target is 'D' (allowed: A, B, C)"),
-        ("\tnot enough information", "\tboth", "line 2: option C 'both' does not say that there is not enough"),
-        ("1\tRecency Bias", "1\tBase", "line 3: item 1 has its test Base already"),
-    ],
-)
-def test_multiple_choice_of_another_shape_is_refused_with_its_line(tmp_path, old, new, message):
-    assert old in PLAIN
-    with pytest.raises(DataError) as raised:
-        choices(tmp_path, PLAIN.replace(old, new, 1))
-    assert f"items.tsv, {message}" in str(raised.value)
-
-
-def test_a_file_of_several_constructions_can_choose_among_the_rows_of_one(tmp_path):
-    other = [row.replace("3\t", "1\t", 1) for row in SECOND[:3]]
-    (tmp_path / "chosen.tsv").write_text("\r\n".join([HEADER, *other, *FIRST[4:6]]))
-    items = choices(tmp_path, "\r\n".join([HEADER, *SECOND]), rows=tmp_path / "chosen.tsv")
-    assert [item.test for item in items] == ["base", "recency", "vocabulary"]
-    with pytest.raises(DataError, match=r"chosen\.tsv: no row of .*items\.tsv is in it"):
-        choices(tmp_path, "\r\n".join([HEADER, *FIRST[:4]]), rows=tmp_path / "chosen.tsv")
-
-
-# The release states no licence and is not stored here; these run where a copy lies.
-RELEASE = Path(os.environ.get("CXPROBE_SHARED_DATA", ROOT.parent / "shared" / "data")) / "benchmarks" / "cxnli"
-SIZES = {
-    "CxNLI/CxNLI_1_example_train.csv": 24,
-    "CxNLI/CxNLI_3_examples_test.tsv": 390,
-    "CxNLI/SNLI_3_examples_train.csv": 9,
-    "CxNLI_distinction/CxNLI_distinction_train.tsv": 14,
-    "o1-preview/CxNLI_3_examples_test104.csv": 104,
-}
-CHOICES = {
-    "QA_constructional_reasoning/comparative_correlative_QA_CxReasoning.tsv": 384,
-    "QA_constructional_reasoning/way_manner_QA_CxReasoning.tsv": 140,
-    "o1-preview/way_manner_QA_CxReasoning105.csv": 105,
-}
-
-
-@pytest.fixture
-def release(monkeypatch):
-    """The folder of the release, with the repairs of this project."""
-    if not RELEASE.is_dir():
-        pytest.skip("no copy of the CxNLI release")
-    monkeypatch.chdir(ROOT)
-    return RELEASE
-
-
-def test_every_file_of_the_release_has_all_its_items(release):
-    ours = set()
-    for path in (ROOT / "constructions").glob("*/items.yaml"):
-        for item in render_inferences(load_items(path.parent.name), path.parent.name):
-            ours |= {item.premise.casefold(), item.hypothesis.casefold()}
-    for name, size in SIZES.items():
-        items = read_inference_file(release / name, "official")
-        words = {text.casefold() for item in items for text in (item.premise, item.hypothesis)}
-        assert len(items) == size
-        assert not words & ours  # no sentence of ours is one of theirs
-    for name, size in CHOICES.items():
-        assert len(read_reasoning_file(release / name, "official", "toy")) == size
-
-
-def test_the_file_for_prompts_is_refused_alone_and_chooses_among_the_rows_of_the_others(release):
-    (prompts,) = (release / "QA_constructional_reasoning").glob("*_prompt_test.tsv")
-    with pytest.raises(DataError, match="a file is about one construction"):
-        read_reasoning_file(prompts, "official", "toy")
-    found = [len(read_reasoning_file(release / name, "official", "toy", rows=prompts)) for name in [*CHOICES][:2]]
-    assert found == [40, 35]
+def test_a_number_that_has_a_test_twice_is_of_two_frames(tmp_path):
+    items = choices(tmp_path, CHOICES.replace("\n3\t", "\n1\t"))
+    assert list(Counter(item.frame_id for item in items).values()) == [8, 8]
+    assert len({item.id for item in items}) == 16
+    assert items[:8] == choices(tmp_path, CHOICES)[:8]
+    assert choices(tmp_path, CHOICES.replace("Recency Bias", "Recency")) == choices(tmp_path, CHOICES)

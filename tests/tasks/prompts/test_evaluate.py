@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import f1_score
 
 from cxprobe.errors import DataError
 from cxprobe.models.replies import evaluate_reply
@@ -14,12 +13,10 @@ from cxprobe.results.rates import rates_of, with_all
 from cxprobe.stats import estimate_rate
 from cxprobe.tasks.prompts.evaluate import (
     beside_controls,
-    consistency_over_orders,
     evaluate_baseline,
     evaluate_likelihoods,
     evaluate_reply_table,
     facets_of,
-    macro_f1_rates,
     prompt_responses,
     rates_beside_constant,
     score_answers,
@@ -57,8 +54,6 @@ def test_a_rate_is_that_of_the_replies_there_were():
     evaluated = table_of_replies([*rows, (None, "neutral", "c", 0)])
     table = rates(evaluated)
     found = table[table["facet"] == "setting"].set_index(["construction", "measure"])
-    responses = prompt_responses(evaluated, "sum").assign(task="prompts", model="m")
-    scores = macro_f1_rates(with_all(responses), facets_of("sum")).set_index("construction")["value"]
     for construction in "abc":
         every = evaluated[evaluated["construction"] == construction]
         own = every[every["outcome"] != "failed"]
@@ -76,9 +71,6 @@ def test_a_rate_is_that_of_the_replies_there_were():
         parsed = own[own["answer"] != ""]
         of_parsed = found.loc[construction, "accuracy_parsed"]
         assert (of_parsed["value"], of_parsed["n"]) == (pytest.approx(parsed["credit"].mean()), len(parsed))
-        present = sorted(set(own["gold"]))
-        each = [f1_score(own["gold"] == gold, own["answer"] == gold, zero_division=0) for gold in present]
-        assert scores[construction] == pytest.approx(np.mean(each))
 
 
 def evaluated_answers() -> pd.DataFrame:
@@ -140,29 +132,20 @@ GOLDS = ["A", "B", "C", "C", "C", "C"]
 
 
 @pytest.mark.parametrize(
-    ("answer_of", "consistent", "accuracy"),
+    ("answer_of", "accuracy"),
     [
-        (lambda number, order: "A", 0.0, 1 / 3),  # always the first option
-        (lambda number, order: "ABC"[order.index("C")], 1.0, 4 / 6),  # always "not enough information"
-        (lambda number, order: "ABC"[order.index(GOLDS[number])], 1.0, 1.0),
-        (lambda number, order: "ABC"[order.index("A")] if number < 3 else "B", 0.5, (1 + 3 * 1 / 3) / 6),
-        (lambda number, order: "" if order == "CAB" else "ABC"[order.index("C")], 0.0, 4 / 6 * 2 / 3),
+        (lambda number, order: "A", 1 / 3),  # always the first option
+        (lambda number, order: "ABC"[order.index("C")], 4 / 6),  # always "not enough information"
+        (lambda number, order: "ABC"[order.index(GOLDS[number])], 1.0),
+        (lambda number, order: "ABC"[order.index("A")] if number < 3 else "B", (1 + 3 * 1 / 3) / 6),
+        (lambda number, order: "" if order == "CAB" else "ABC"[order.index("C")], 4 / 6 * 2 / 3),
     ],
 )
-def test_consistency_is_the_share_of_items_with_the_same_option_in_all_orders(answer_of, consistent, accuracy):
-    evaluated = rotated(answer_of, GOLDS)
-    found = rates(evaluated).query("facet == 'setting' and construction == 'a'").set_index("measure")
-    assert found.loc["consistency", ["value", "n"]].tolist() == [consistent, 6]
+def test_a_model_that_always_gives_the_same_letter_or_option_is_no_better_than_chance(answer_of, accuracy):
+    found = rates(rotated(answer_of, GOLDS)).query("facet == 'setting' and construction == 'a'").set_index("measure")
     assert found.at["accuracy", "value"] == pytest.approx(accuracy)
     # Every letter is right in a third of the questions, but "not enough information" in four items of six.
     assert found.at["accuracy", "chance"] == pytest.approx(4 / 6)
-
-
-def test_consistency_leaves_out_what_was_shown_in_one_order_or_failed():
-    evaluated = rotated(lambda number, order: "A", GOLDS)
-    assert consistency_over_orders(evaluated[evaluated["order"] == "ABC"].assign(source="reasoning")).empty
-    evaluated.loc[0, ["outcome", "answer"]] = ["failed", ""]
-    assert len(consistency_over_orders(evaluated.assign(source="reasoning"))) == 5
 
 
 def test_no_constant_answer_knows_which_letter_a_reading_has():
@@ -189,30 +172,29 @@ def compared_rates(*control_lows: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("lows", "worst"), [((0.3,), 0.3), ((0.4,), 0.4), ((0.3, 0.4), 0.3), ((0.5, 0.4), 0.4)])
 def test_of_controls_in_the_same_setting_the_one_that_the_model_is_the_least_above_chance_in_counts(lows, worst):
-    table = beside_controls(compared_rates(*lows))
+    table = beside_controls(compared_rates(*lows), ["m"])
     row = table.iloc[0]
     assert (row["control_low"], row["passes_control"]) == (worst, worst > 1 / 3)
     assert (row["baseline"], row["difference"]) == ("rule", 0.25)  # over all settings
     assert table["passes_control"].iloc[1:].isna().all()
-    assert beside_controls(compared_rates())["passes_control"].isna().all()
+    assert (table["verdict"] == "").all()
+    assert beside_controls(compared_rates(), ["m"])["passes_control"].isna().all()
+
+
+def test_a_model_that_is_asked_by_likelihood_has_no_control():
+    table = beside_controls(compared_rates(0.5), [])
+    assert table["passes_control"].isna().all()
+    assert table[["source", "verdict"]].to_numpy().tolist() == [
+        ["templatic", "no_control"],
+        ["templatic", ""],
+        ["templatic-control", ""],
+    ]
 
 
 QUESTIONS = pd.DataFrame({"id": list("abcd"), "kind": ["inference"] * 2 + ["reasoning"] * 2, "gold": list("10BC")})
 QUESTIONS = QUESTIONS.assign(chain_of_thought=[False, False, False, True], cluster_premise=list("ppqq"))
 GIVEN = pd.DataFrame({"id": list("dcba"), "reply": ["A says so.", "", "Answer: 1", "Answer: 1"]})
 GIVEN = GIVEN.assign(failed=[False, True, False, False], error=["", "no connection", "", ""])
-
-
-def test_a_reader_that_compares_strings_exactly_takes_a_digit_or_letter_alone():
-    replies = GIVEN.assign(reply=["C", "", "Answer: 1", "1"])
-    evaluated = evaluate_reply_table(QUESTIONS, replies, "exact")
-    assert evaluated["outcome"].tolist() == ["right", "unparsed", "failed", "right"]
-    assert evaluate_reply_table(QUESTIONS, replies, "stated")["outcome"].tolist() == [
-        "right",
-        "wrong",
-        "failed",
-        "right",
-    ]
 
 
 def test_every_question_is_evaluated_by_its_own_reply_in_whatever_order_they_came():

@@ -35,8 +35,6 @@ PROMPTS = load_prompts(InferencePrompts, ROOT / "prompts"), load_prompts(Reasoni
 CONTINUATIONS = load_continuations(ROOT / "prompts")
 NO_SHOTS = {"number": 0, "sources": [], "of_the_construction": True}
 SHOTS = [NO_SHOTS, {"number": 1, "sources": ["templatic"], "of_the_construction": True}]
-VARIATION = {"inference_prompts": ["paper-1", "paper-3"], "number": 1, "sources": ["templatic"]}
-VARIATION |= {"reasoning_prompts": ["paper-4"], "reasoning_sets": ["reasoning"]}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ def material(tmp_path_factory):
 def settings(**changes):
     plain = {"sets": ["templatic", "challenge", "reasoning"], "files": {}, "premises": None, "control_premises": None}
     plain |= {"inference_prompts": ["paper-2"], "reasoning_prompts": ["paper-2"], "chain_of_thought": [False]}
-    plain |= {"option_orders": "paper", "shots": [NO_SHOTS], "variation": None, "wording": "own"}
+    plain |= {"option_orders": "paper", "shots": [NO_SHOTS]}
     plain |= {"continuations": {"inference": ["question"], "reasoning": ["riddle"], "most_shots": 1}}
     return MakePrompts.model_validate(plain | changes)
 
@@ -135,8 +133,6 @@ def test_a_text_that_does_not_list_the_options_is_asked_once_and_one_that_does_i
         ({"shots": [SHOTS[1] | {"sources": []}]}, "number is 1 and sources has 0; give both"),
         ({"shots": [NO_SHOTS, NO_SHOTS]}, "shots has 0 of .* more than once"),
         ({"files": {"mine": "mine.tsv"}}, "'mine.tsv' is not below data/benchmarks/"),
-        ({"variation": VARIATION, "inference_prompts": ["paper-1"]}, "inference_prompts: 'paper-1' is asked in every"),
-        ({"variation": VARIATION | {"reasoning_sets": ["reasonig"]}}, "'reasonig' is no set .* mean 'reasoning'"),
         ({"files": {"templatic": "data/benchmarks/mine.tsv"}}, "the name of a set of the project's own"),
     ],
 )
@@ -144,7 +140,7 @@ def test_settings_that_contradict_each_other_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         settings(**({"shots": SHOTS} | changes))
     with pytest.raises(ValueError, match="score 'pmi' is not in scores, which has sum"):
-        EvaluatePrompts.model_validate({"reader": "stated", "score": "pmi", "scores": ["sum"]})
+        EvaluatePrompts.model_validate({"score": "pmi", "scores": ["sum"]})
 
 
 # Three hypotheses to a premise, as in the release; four premises to each of two constructions.
@@ -235,8 +231,7 @@ other,4,premise,It rained.
 ,4,hypothesis,The street was wet.
 ,4,relation,0 (entailment)
 """
-OFFICIAL = {"format": "reasoning", "constructions": {"toy": "data/benchmarks/toy.tsv"}, "rows": None}
-FILES = {"free-form": "data/benchmarks/free.csv", "official": OFFICIAL}
+FILES = {"free-form": "data/benchmarks/free.csv", "official": {"toy": "data/benchmarks/toy.tsv"}}
 
 
 @pytest.fixture
@@ -269,18 +264,17 @@ def test_imported_sets_are_asked_about_beside_our_own_by_their_own_names(folder)
 
 
 def test_the_files_that_are_read_are_those_of_the_construction(folder):
-    elsewhere = OFFICIAL | {"constructions": {"other": "data/benchmarks/o.tsv"}}
-    files = {"official": OFFICIAL | {"rows": "data/benchmarks/chosen.tsv"}, "elsewhere": elsewhere}
+    files = {"official": FILES["official"], "elsewhere": {"other": "data/benchmarks/o.tsv"}}
     paths = [str(path) for path in material_files("toy", settings(files=files))]
-    assert paths == ["constructions/toy/items.yaml", "data/benchmarks/toy.tsv", "data/benchmarks/chosen.tsv"]
-    unknown = settings(files={"official": OFFICIAL | {"constructions": {"toi": "data/benchmarks/toy.tsv"}}})
-    with pytest.raises(PromptError, match=r"prompts\.make\.files\.official\.constructions: 'toi' is .* mean 'toy'"):
+    assert paths == ["constructions/toy/items.yaml", "data/benchmarks/toy.tsv"]
+    unknown = settings(files={"official": {"toi": "data/benchmarks/toy.tsv"}})
+    with pytest.raises(PromptError, match=r"prompts\.make\.files\.official: 'toi' is .* mean 'toy'"):
         load_material("toy", unknown, seed=1)
 
 
 def test_an_imported_set_that_no_construction_has_an_item_of_is_refused(folder):
     (folder / "data/benchmarks/other.csv").write_text(FREE_FORM.replace("toy,", "third,"))
-    elsewhere = OFFICIAL | {"constructions": {"other": "data/benchmarks/toy.tsv"}}
+    elsewhere = {"other": "data/benchmarks/toy.tsv"}
     (folder / "constructions/other").mkdir()
     (folder / "constructions/other/items.yaml").write_text(ITEMS)
     asked = settings(files=FILES | {"elsewhere": elsewhere, "others": "data/benchmarks/other.csv"})
@@ -289,27 +283,17 @@ def test_an_imported_set_that_no_construction_has_an_item_of_is_refused(folder):
     check_sets([load_material(name, asked, seed=1) for name in ("toy", "other")], asked)
 
 
-def test_more_prompts_are_asked_in_one_setting_and_a_model_is_asked_a_part(material):
-    settings_of_run = {"shots": SHOTS, "chain_of_thought": [False, True], "sets": ["templatic", "reasoning"]}
-    plain = questions(material, **settings_of_run)
-    table = questions(material, variation=VARIATION, **settings_of_run)
-    pd.testing.assert_frame_equal(table[: len(plain)], plain)
-    more = table[len(plain) :]
-    assert set(more.loc[more["kind"] == "inference", "prompt"]) == {"paper-1", "paper-3"}
-    assert more.groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
-    assert not more["chain_of_thought"].any()
-    same = plain[(plain["shots"] == 1) & ~plain["chain_of_thought"] | (plain["kind"] == "reasoning")]
-    assert set(more["item"]) == set(same["item"])
+def test_a_model_is_asked_a_part(material):
+    chosen = {"shots": SHOTS, "chain_of_thought": [False, True], "sets": ["templatic", "reasoning"]}
+    table = questions(material, **chosen)
 
     def asked(**parts):
-        make = settings(variation=VARIATION, **settings_of_run)
-        params = {"models": {}, "llms": {"one": parts, "other": {}}, "constructions": ["toy"], "make": make}
+        params = {"models": {}, "llms": {"one": parts}, "constructions": ["toy"], "make": settings(**chosen)}
         score = {"scheme": "pll", "token_budget": 1}
-        section = PromptsParams(**params, score=score, evaluate={"reader": "stated", "score": "sum", "scores": ["sum"]})
-        pd.testing.assert_frame_equal(questions_for(table, "other", section), table)
-        return questions_for(table, "one", section)
+        section = PromptsParams(**params, score=score, evaluate={"score": "sum", "scores": ["sum"]})
+        return questions_for(table, section.llms["one"])
 
-    pd.testing.assert_frame_equal(asked(variation=False), plain)
+    pd.testing.assert_frame_equal(asked(), table)
     assert set(asked(sets=["templatic"])["kind"]) == {"inference"}
     assert asked(shots=[1]).groupby("kind")["shots"].agg(set).to_dict() == {"inference": {1}, "reasoning": {0}}
     assert not asked(chain_of_thought=[False])["chain_of_thought"].any()

@@ -1,24 +1,12 @@
-"""Tables and figures beside published results, and what items consist of."""
+"""The table beside published accuracies, and the figures."""
 
 import pandas as pd
-import pytest
 
 from conftest import ROOT
 from cxprobe.models.params import Llm, Member, ModelSpec, Rule
 from cxprobe.results.rates import ALL
-from cxprobe.tasks.prompts.report import (
-    BEST,
-    MEAN,
-    ONLY,
-    best_and_mean,
-    prompt_figures,
-    read_published_results,
-    settings_beside_published,
-    with_published_names,
-)
+from cxprobe.tasks.prompts.report import prompt_figures, prompts_beside_published
 
-SETTING = ["set", "shots", "examples", "chain_of_thought"]
-PUBLISHED = read_published_results(lambda path: ROOT / path)
 MOCK = Llm.model_construct(name="mockllm/model")
 MEMBERS = [
     Member("one", ModelSpec(name="m", revision=None, sha256=None, dtype="float32"), "one"),
@@ -26,71 +14,9 @@ MEMBERS = [
     Member("words", Rule(kind="negation"), "rules"),
     Member("mock", MOCK, "mock"),
 ]
-
-
-def run_table(*settings):
-    """Return rates of two models in settings, with the columns of tables of evaluated answers."""
-    rows = [(*setting, model) for setting in settings for model in ("one", "two")]
-    table = pd.DataFrame(rows, columns=[*SETTING, "model"]).assign(label=lambda table: table["model"])
-    rates = {"accuracy": 0.5, "low": 0.4, "high": 0.6, "n": 20, "chance": 0.35}
-    return table.assign(**rates, asked="reply", prompt="paper-2", over_prompts=ONLY)
-
-
-def test_every_published_number_is_there_once_and_is_of_the_best_prompt_but_for_those_by_prompt():
-    inference, reasoning = PUBLISHED.inference, PUBLISHED.reasoning
-    twice = inference[inference.duplicated([*SETTING, "model"], keep=False)]
-    assert sorted(twice["accuracy"]) == [0.6, 0.62]  # Tables 16 and 17 have this number both, and differ in it
-    rates = inference.set_index([*SETTING, "model"])["accuracy"]
-    assert rates["CxNLI", 3, "CxNLI", False, "gpt-4o-2024-05-13"] == 0.96
-    assert rates["CxNLI", 1, "CxNLI+CxNLI-challenge", True, "gpt-3.5-turbo-0125"] == 0.6
-    sources = set(reasoning.loc[reasoning["construction"] == "all", "source"])
-    assert sources == {"Scivetti et al. 2025, Table 5", "Scivetti et al. 2025, Table 19"}
-    assert {f"paper-{n}" for n in range(1, 5)} < set(PUBLISHED.prompts["prompt"])
-    assert set(inference["over_prompts"]) == set(PUBLISHED.reasoning["over_prompts"]) == {BEST}
-    assert set(PUBLISHED.prompts["over_prompts"]) == {"one prompt"}
-    highest = PUBLISHED.prompts.groupby(["set", "model"])["accuracy"].max()
-    best = inference[(inference["shots"] == 3) & (inference["examples"] == "CxNLI") & ~inference["chain_of_thought"]]
-    both = best.merge(highest.rename("highest").reset_index(), on=["set", "model"])
-    assert len(both) == 4
-    assert (both["accuracy"] == both["highest"]).all()  # the best of each model, by the paper's own numbers
-
-
-def test_what_ran_stands_above_what_is_published_in_the_same_setting_and_means_below():
-    ours = with_published_names(PUBLISHED.names, run_table(("challenge", 0, "none", False), ("mine", 0, "none", False)))
-    ours = pd.concat([ours.assign(over_prompts=MEAN), ours.assign(over_prompts=BEST)], ignore_index=True)
-    table = settings_beside_published(ours, PUBLISHED.inference, SETTING)
-    assert len(table) == len(ours) + len(PUBLISHED.inference)
-    first = table[(table["set"] == "CxNLI-challenge") & (table["shots"] == 0)].query("~chain_of_thought")
-    assert first["model"].tolist()[:3] == ["one", "two", "gpt-3.5-turbo-0125"]
-    assert first[["accuracy", "n", "items", "source"]].to_numpy().tolist()[1:3] == [
-        ["50.0 (40.0 to 60.0)", "20", "challenge", "this run"],
-        ["26.0", "", "the paper's", "Scivetti et al. 2025, Table 4"],
-    ]
-    assert first["over_prompts"].tolist() == [BEST] * (len(first) - 2) + [MEAN] * 2
-    assert table["set"].iloc[0] == "CxNLI-challenge"
-    assert table.query("set == 'mine'")["model"].tolist() == ["one", "two"] * 2
-    assert not table.isna().any(axis=None)
-
-
-def prompt_rates(accuracies):
-    """Return accuracies over all prompts and by prompt of models in one setting; {model: {prompt: accuracy}}."""
-    rows = [(model, "prompt", prompt, rate) for model, rates in accuracies.items() for prompt, rate in rates.items()]
-    rows += [(model, "setting", "", sum(rates.values()) / len(rates)) for model, rates in accuracies.items()]
-    table = pd.DataFrame(rows, columns=["model", "facet", "prompt", "accuracy"])
-    return table.assign(construction=ALL, asked="reply", set="x", shots=0, examples="none", chain_of_thought=False)
-
-
-def test_the_best_prompt_is_the_first_of_the_most_accurate_and_every_model_has_the_mean_of_several():
-    accuracies = {"one": {"p": 0.25, "q": 0.5, "r": 0.5}, "two": {"p": 0.5, "q": 0.25}, "three": {"s": 0.75}}
-    rows = best_and_mean(prompt_rates(accuracies))
-    found = {(row.model, row.over_prompts): (row.prompt, row.accuracy) for row in rows.itertuples()}
-    assert found == {
-        ("one", BEST): ("q", 0.5),
-        ("one", MEAN): ("all 3", pytest.approx(1.25 / 3)),
-        ("two", BEST): ("p", 0.5),
-        ("two", MEAN): ("all 2", 0.375),
-        ("three", ONLY): ("s", 0.75),
-    }
+LLAMA = Member("llama", Llm.model_construct(name="hf/meta-llama/Meta-Llama-3-8B-Instruct"), "llama")
+GPT = Member("gpt", Llm.model_construct(name="openai/gpt-4o-2024-05-13"), "gpt")
+EXAMPLES = "CxNLI_distinction_train.tsv+data/CxNLI/CxNLI_1_example_train.csv"
 
 
 def rates(*rows) -> pd.DataFrame:
@@ -105,6 +31,53 @@ def by_prompt(model: str, prompts: dict[str, float], source: str = "templatic", 
         yield (model, construction, source, "setting", setting, sum(prompts.values()) / len(prompts))
         for prompt, value in prompts.items():
             yield (model, construction, source, "prompt", f"{prompt}.{setting}", value)
+
+
+def beside_published(*rows) -> pd.DataFrame:
+    return prompts_beside_published(rates(*rows), [*MEMBERS, LLAMA, GPT], lambda path: ROOT / path)
+
+
+def test_each_published_accuracy_has_a_row_with_that_of_the_same_model_in_the_same_setting():
+    published = pd.read_csv(ROOT / "published" / "scivetti2025_accuracy.tsv", sep="\t")
+    ours = [
+        ("llama", ALL, "cxnli", "setting", "0.False.none", 0.5),  # Tables 21 and 22
+        ("llama", ALL, "cxnli", "setting", f"1.False.{EXAMPLES}", 0.6),
+        ("llama", "way-manner", "cxreasoning", "setting", "0.False.none", 0.4),
+        ("llama", ALL, "cxnli", "prompt", "paper-2.3.False.CxNLI_3_examples_train.csv", 0.3),  # only of GPTs
+        ("one", ALL, "cxnli", "setting", "0.False.none", 0.9),  # not a published model
+    ]
+    table = beside_published(*ours)
+    assert len(table) == len(published)
+    assert table["accuracy"].astype(float).tolist() == (100 * published["accuracy"]).round(1).tolist()
+    ran = table[table["this_run"] != ""]
+    assert ran[["source", "construction", "examples", "accuracy", "items", "this_run", "n"]].to_numpy().tolist() == [
+        ["Scivetti et al. 2025, Table 21", ALL, "none", "59.0", "cxnli", "50.0 (40.0 to 60.0)", "20"],
+        ["Scivetti et al. 2025, Table 22", ALL, "none", "59.0", "cxnli", "50.0 (40.0 to 60.0)", "20"],
+        [
+            "Scivetti et al. 2025, Table 22",
+            ALL,
+            "CxNLI+CxNLI-challenge",
+            "66.0",
+            "cxnli",
+            "60.0 (50.0 to 70.0)",
+            "20",
+        ],
+        ["Scivetti et al. 2025, Table 24", "way-manner", "none", "45.0", "cxreasoning", "40.0 (30.0 to 50.0)", "20"],
+    ]
+
+
+def test_a_published_prompt_stands_beside_the_one_of_ours_with_its_contents():
+    level = "3.False.data/benchmarks/cxnli/CxNLI/CxNLI_3_examples_train.csv"
+    prompts = [("gpt", ALL, "cxnli", "prompt", f"paper-{n}.{level}", n / 10) for n in range(1, 5)]
+    table = beside_published(*prompts, ("gpt", ALL, "cxnli", "setting", level, 0.25))
+    ran = table[table["this_run"] != ""]
+    assert [(row.source[-1], row.prompt, row.accuracy, row.this_run[:4]) for row in ran.itertuples()] == [
+        ("2", "best", "96.0", "25.0"),
+        ("9", "variation-1", "95.0", "10.0"),
+        ("9", "variation-2", "92.0", "20.0"),
+        ("9", "variation-3", "94.0", "30.0"),
+        ("9", "variation-4", "93.0", "40.0"),
+    ]
 
 
 def labels_of(figure):

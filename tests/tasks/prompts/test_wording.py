@@ -22,8 +22,8 @@ from cxprobe.tasks.prompts.wording import (
 CONTENT = {
     "inference": {
         "prompts": {
-            "plain": {"rephrases": None, "text": "Is it so? {no field} here"},
-            "other": {"rephrases": "plain", "text": "So is it?"},
+            "plain": {"text": "Is it so? {no field} here"},
+            "other": {"text": "So is it?"},
         },
         "heading": "For example:",
         "example": "{premise} / {hypothesis} = {answer}",
@@ -33,8 +33,8 @@ CONTENT = {
     },
     "reasoning": {
         "prompts": {
-            "plain": {"rephrases": None, "unsure": False, "text": "Choose."},
-            "when": {"rephrases": None, "unsure": True, "text": "If unsure {unsure}."},
+            "plain": {"unsure": False, "text": "Choose."},
+            "when": {"unsure": True, "text": "If unsure {unsure}."},
         },
         "item": "{text} {question} A {a} B {b} C {c}",
         "neither": "nobody",
@@ -90,20 +90,16 @@ def test_the_options_of_a_question_stand_in_the_order_that_is_asked_for(prompts,
 
 @pytest.mark.parametrize(("unsure", "text"), [(True, "If unsure, choose C."), (False, "Or choose {unsure}.")])
 def test_only_a_prompt_for_the_unsure_names_a_letter_and_in_braces(prompts, unsure, text):
-    plain = {"rephrases": None, "unsure": unsure, "text": text}
+    plain = {"unsure": unsure, "text": text}
     with pytest.raises(PromptError, match=r"prompts\.plain: text: .* must have \{unsure\}"):
         prompts("reasoning", [(("prompts", "plain"), plain)])
 
 
-def test_the_wordings_of_others_stand_in_a_file_of_their_own_and_may_say_themselves_how_to_answer(tmp_path):
-    theirs = deepcopy(CONTENT)
-    theirs["inference"]["direct"] = ""
-    YAML(typ="safe").dump(theirs, tmp_path / "verbatim.yaml")
-    inference = load_prompts(InferencePrompts, tmp_path, "verbatim")
-    assert ask_item(ITEM, "other", inference, None, chain_of_thought=False).endswith("/ A cat was awake.")
-    assert load_prompts(ReasoningPrompts, tmp_path, "verbatim").neither == "nobody"
-    with pytest.raises(PromptError, match=r"verbatim\.yaml: there is no such file"):
-        load_prompts(ReasoningPrompts, tmp_path / "none", "verbatim")
+def test_prompts_may_say_themselves_how_to_answer_at_once_but_not_after_reasoning(prompts):
+    silent = prompts("inference", [(("direct",), "")])
+    assert ask_item(ITEM, "other", silent, None, chain_of_thought=False).endswith("/ A cat was awake.")
+    with pytest.raises(PromptError, match=r"inference\.yaml: reasoned"):
+        prompts("inference", [(("reasoned",), "")])
 
 
 PLAIN = {

@@ -56,7 +56,7 @@ def test_every_value_that_is_kept_is_balanced_and_every_other_is_reported(counts
 def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
     table = pd.DataFrame([{"id": str(n), "split": split, "label": label} for n, (split, label) in enumerate(kinds)])
     table = table.reindex(columns=["id", "split", "label"])
-    rows = pd.concat([table, *all_sentences(table, draws=1, seed=1)]).dropna()
+    rows = pd.concat([table, *all_sentences(table, seed=1)]).dropna()
     for split in ("train", "test"):
         rarer = min(kinds.count((split, label)) for label in LABELS)
         drawn = rows[rows["split"] == split]
@@ -66,7 +66,7 @@ def test_all_sentences_are_balanced_over_the_labels_in_each_part(kinds):
 
 
 def sizes(all_sentences: bool = False, **changes: int) -> Subsets:
-    return Subsets(**{"train_per_label": 2, "test_per_label": 2, "draws": 1} | changes, all_sentences=all_sentences)
+    return Subsets(**{"train_per_label": 2, "test_per_label": 2} | changes, all_sentences=all_sentences)
 
 
 def draw(table: pd.DataFrame, features: list[str], wanted: Subsets, drawn_for: dict[str, list[str]] | None = None):
@@ -88,20 +88,3 @@ def test_each_feature_is_filled_from_the_sentences_that_were_drawn_for_it():
 def test_where_nothing_can_be_drawn_the_source_is_named():
     with pytest.raises(DataError, match=r"^toy, mined: no value of any feature has 9 sentences of both labels"):
         draw(sentences(full(range(4))), ["length"], sizes(test_per_label=9))
-
-
-def test_the_training_part_is_drawn_several_times_from_its_quarter_and_the_test_part_once():
-    table = sentences(full(range(10, 31), 6))
-    once, often = (draw(table, ["length"], sizes(draws=draws)).rows for draws in (1, 4))
-    train = often[often["split"] == "train"]
-    assert train.groupby("draw").size().tolist() == [6 * 2 * 2] * 4
-    assert (train.groupby(["draw", "value", "label"]).size() == 2).all()
-    assert train.groupby("draw")["id"].agg(frozenset).nunique() == 4
-    assert set(often.loc[often["split"] == "test", "draw"]) == {0}
-    pd.testing.assert_frame_equal(often[often["draw"] == 0].reset_index(drop=True), once)
-
-
-def test_draws_that_cannot_differ_are_refused():
-    message = r"^toy, mined: all 3 draws of the training part have the same sentences, .* train_per_label: 2 of them"
-    with pytest.raises(DataError, match=message):
-        draw(sentences(full(range(4), 2)), ["length"], sizes(draws=3))

@@ -16,7 +16,7 @@ from cxprobe.stats import credit
 from cxprobe.tasks.recognition import measure
 from cxprobe.tasks.recognition.evaluate import rates_on_folds
 from cxprobe.tasks.recognition.make import read_subsets
-from cxprobe.tasks.recognition.measure import control_labels, first_draw, recognise
+from cxprobe.tasks.recognition.measure import control_labels, recognise
 from cxprobe.tasks.recognition.params import Controls, Probe
 
 pytestmark = pytest.mark.pipeline
@@ -47,7 +47,7 @@ def source(tmp_path):
     rng = np.random.default_rng(0)
     labels = np.tile(["positive", "negative"], 60)
     ids = np.array([f"s{number}" for number in range(120)])
-    rows = pd.DataFrame({"split": np.repeat(["train", "test"], 60), "draw": 0, "value": 7, "label": labels, "id": ids})
+    rows = pd.DataFrame({"split": np.repeat(["train", "test"], 60), "value": 7, "label": labels, "id": ids})
     splits = pd.concat([rows.assign(feature=feature) for feature in ("length", "distance")])
     texts = np.array([f"number {number} ends in {'abcdefghij'[number % 10]}." for number in range(120)])
     sentences = pd.DataFrame({"id": ids, "text": texts, "cluster_template": ids, "tags": "NN"})
@@ -73,7 +73,7 @@ def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length
 
 def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, tmp_path):
     (probes, controls, *_), counted = once(source, tmp_path / "scratch")
-    columns = ["value", "label", "id", "feature", "cluster_template", "layer", "draw", "probability"]
+    columns = ["value", "label", "id", "feature", "cluster_template", "layer", "probability"]
     assert probes.columns.tolist() == columns
     assert probes.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
     right = credit(probes["probability"].to_numpy(), (probes["label"] == "positive").to_numpy())
@@ -139,26 +139,12 @@ def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of
 def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_path):
     folds = with_all(source, tmp_path / "scratch").folds.query("task == 'real' and layer == 1")
     rows = folds.set_index("id")
-    texts = first_draw(subset_of(source)).set_index("id")["text"][rows.index]
+    texts = subset_of(source).set_index("id")["text"][rows.index]
     vectors = pd.DataFrame(source.features.vectors[1], index=source.features.ids).loc[texts].set_index(rows.index)
     held = rows["fold"] == 2
     probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
     expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
     np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)
-
-
-def test_each_training_draw_has_a_probe_of_its_own(source, tmp_path):
-    first, second = source.rows["id"].str[1:].astype(int) < 30, source.rows["split"] == "train"
-    drawn = [source.rows[first], source.rows[second & ~first].assign(draw=1), source.rows[~second]]
-    data = Source(pd.concat(drawn), source.features)
-    both = with_all(data, tmp_path / "scratch")
-    alone = Source(pd.concat([drawn[1].assign(draw=0), drawn[2]]), source.features)
-    probes = both.probes
-    expected = once(alone, tmp_path / "scratch")[0].probes
-    own = probes[probes["draw"] == 1].reset_index(drop=True)
-    pd.testing.assert_frame_equal(own.drop(columns="draw"), expected.drop(columns="draw"))
-    assert probes.groupby(["draw", "layer"]).size().tolist() == [60] * 4
-    assert set(both.folds["id"]) == {f"s{number}" for number in range(30)}
 
 
 REPETITIONS = 10
@@ -168,7 +154,7 @@ def rated(vectors, labels, words, tmp_path, seed):
     """Return the rates of one layer, by measure."""
     ids = [f"s{number}" for number in range(len(labels))]
     train = pd.DataFrame({"split": "train", "label": np.where(labels, "positive", "negative"), "id": ids})
-    rows = pd.concat([train, train.tail(2).assign(split="test")]).assign(feature="length", draw=0, value=0)
+    rows = pd.concat([train, train.tail(2).assign(split="test")]).assign(feature="length", value=0)
     rows["text"] = rows["id"] + [f" ends in {word}" for word in [*words, *words[-2:]]]
     rows["cluster_template"] = rows["id"]
     texts = rows["text"][: len(ids)].tolist()

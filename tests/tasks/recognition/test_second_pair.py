@@ -39,7 +39,7 @@ def make(name: str, source: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     construction = load_construction(name, CONSTRUCTIONS).for_source(source)
     grammars = load_grammars(name, construction, CONSTRUCTIONS, source=source)
     table, draws, _ = generate_sentences(name, construction, grammars, PER_LABEL, seed=1)
-    sizes = Subsets(train_per_label=PER_LABEL, test_per_label=PER_LABEL, draws=1, all_sentences=False)
+    sizes = Subsets(train_per_label=PER_LABEL, test_per_label=PER_LABEL, all_sentences=False)
     drawn = draw_subsets(table, draws, construction.features, sizes, 1, name)
     assert drawn.dropped.empty
     return table.set_index("id"), drawn.rows

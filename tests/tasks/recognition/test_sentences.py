@@ -7,18 +7,17 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labelling_desk import label, table_of
 from nltk import CFG
 
 from conftest import ROOT
 from cxprobe.constructions.construction import load_construction
 from cxprobe.errors import ConstructionError, DataError
-from cxprobe.labels.labels import DECIDES, PersonLabel
-from cxprobe.tasks.recognition.make import seen_texts
+from cxprobe.labels import DECIDES
 from cxprobe.tasks.recognition.sentences import (
     apply_labels,
     generate_sentences,
     load_grammars,
-    mark_spans,
     split_sequences,
 )
 
@@ -126,32 +125,12 @@ def mined(*rows: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "tags"])
 
 
-def label(kind: str, target: str, label: str, who: str = "Ann") -> PersonLabel:
-    return PersonLabel(kind, target, label, who, "2026-01-31")
-
-
 def test_a_sentence_has_the_label_of_its_sequence_unless_it_has_one_of_its_own():
     labels = [label("sequence", "DT JJR", "positive"), label("sentence", "b", "negative")]
-    labelled = apply_labels(mined(("a", "DT JJR"), ("b", "DT JJR"), ("c", "DT")), labels)
+    labelled = apply_labels(mined(("a", "DT JJR"), ("b", "DT JJR"), ("c", "DT")), table_of(*labels))
     assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "positive"], ["b", "negative"]]
     assert labelled.left_out == {"not labelled": 1}
     assert labelled.unused == 0
-
-
-@settings(max_examples=20)
-@given(st.data())
-def test_a_span_is_from_the_first_to_the_last_word_in_a_slot_in_whatever_order_they_come(data):
-    words = ["Now", "she", "gave", "the", "boy", "books", "."]
-    starts = [len(" ".join([*words[:place], ""])) for place in range(len(words))]
-    filled = data.draw(st.lists(st.lists(st.integers(0, 6), min_size=1, unique=True), min_size=1, max_size=4))
-    slots = [[{"slot": "x", "start": starts[at], "end": starts[at] + len(words[at])} for at in own] for own in filled]
-    texts = [" ".join(words) + " " * number for number in range(len(filled))]
-    table = pd.DataFrame({"id": [str(number) for number in range(len(filled))], "text": texts, "slots": slots})
-    sentences = table[["id", "text"]].sample(frac=1, random_state=0)
-    marked = mark_spans(sentences, table, "toy, construction_span")
-    assert marked[["id", "text"]].equals(sentences)
-    expected = {str(number): " ".join(words[min(own) : max(own) + 1]) for number, own in enumerate(filled)}
-    assert seen_texts(marked) == [expected[id_] for id_ in marked["id"]]
 
 
 def test_a_majority_does_not_decide():
@@ -162,7 +141,7 @@ def test_a_majority_does_not_decide():
         label("sequence", "JJ", "unclear", "B"),
         label("sequence", "NN", "unclear", "A"),
     ]
-    labelled = apply_labels(mined(("a", "DT"), ("b", "JJ"), ("c", "NN")), labels)
+    labelled = apply_labels(mined(("a", "DT"), ("b", "JJ"), ("c", "NN")), table_of(*labels))
     assert labelled.sentences.empty
     assert labelled.left_out == {"conflict": 2, "unclear": 1}
 
@@ -180,7 +159,7 @@ def test_a_decision_replaces_what_others_say_of_the_same_thing():
         label("sequence", "NN", "negative", f"D{DECIDES}"),
     ]
     rows = [("a", "DT"), ("b", "DT"), ("c", "DT"), ("d", "JJ"), ("e", "NN")]
-    labelled = apply_labels(mined(*rows), labels)
+    labelled = apply_labels(mined(*rows), table_of(*labels))
     # "b" has a label of its own, so that the decision about its sequence is not one about it.
     assert labelled.sentences[["id", "label"]].to_numpy().tolist() == [["a", "negative"], ["c", "positive"]]
     assert labelled.left_out == {"conflict": 2, "unclear": 1}
@@ -194,6 +173,7 @@ def labelled_table(sizes: dict[str, list[int]]) -> pd.DataFrame:
             "text": "t",
             "url": f"u{number}",
             "tags": f"{name} {place}",
+            "matched": [],
             "slots": [],
             "label": name,
         }

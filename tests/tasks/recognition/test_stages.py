@@ -16,7 +16,7 @@ from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, T
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.tasks.recognition.params import RecognitionStage
 
-SOURCES = ["generated", "mined", "construction_span"]
+SOURCES = ["generated", "mined"]
 PANEL = BaselineSet(
     kind="baselines",
     members={
@@ -42,13 +42,11 @@ def write_sentences(folder):
                 for label, first in (("positive", f"the {noun}"), ("negative", f"{noun} the")):
                     rows.append((f"{split}-{label}-{number}", f"{first} sings so {other} runs", split, label, number))
         made = pd.DataFrame(rows, columns=["id", "text", "split", "label", "number"])
-        made = made.assign(feature="length", draw=0, value=5, cluster_template=made["number"].mod(30).astype(str))
+        made = made.assign(feature="length", value=5, cluster_template=made["number"].mod(30).astype(str))
         out = folder / "data" / "make_recognition" / "toy" / source
         sentences = made[["id", "text", "cluster_template"]]
-        if source == "construction_span":  # the words that tell
-            sentences = sentences.assign(start=0, end=sentences["text"].str.index(" sings"))
         write_table(sentences, out / "sentences.parquet")
-        write_table(made[["feature", "split", "draw", "value", "label", "id"]], out / "splits.parquet")
+        write_table(made[["feature", "split", "value", "label", "id"]], out / "splits.parquet")
     save_lm(folder / "model", "bert")
     described = folder / "constructions" / "toy" / "construction.yaml"
     described.parent.mkdir(parents=True)
@@ -109,13 +107,11 @@ def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated
     }
     metrics = {(run.model, run.source): run.metrics for run in outcome.runs}
     of_places = [metrics["places", source] for source in SOURCES]
-    assert [one["accuracy"] for one in of_places] == [1.0, 1.0, 1.0]
+    assert [one["accuracy"] for one in of_places] == [1.0, 1.0]
     assert all({"accuracy.low", "n", "probe_selectivity"} <= {*one} for one in of_places)
     assert metrics["words", "mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
-    assert own["mined"].ids == own["construction_span"].ids
     np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
-    assert np.abs(own["mined"].vectors - own["construction_span"].vectors).max() > 0.01
 
 
 def test_the_rates_are_those_of_a_plain_loop_over_the_predictions(evaluated_once):
@@ -130,24 +126,6 @@ def test_the_rates_are_those_of_a_plain_loop_over_the_predictions(evaluated_once
         for layer, accuracy in accuracies.items():
             assert rates["one", source, "layer", str(layer), "accuracy"] == pytest.approx(accuracy)
         assert rates["one", source, "", "", "accuracy"] == pytest.approx(accuracies[len(accuracies) // 2])
-
-
-def test_of_marked_sentences_baselines_and_controls_have_the_words_of_the_span_alone(folder):
-    """The label stands in a word of mined sentences that is not in the span of the marked ones."""
-    for source in SOURCES:
-        path = folder / "data/make_recognition/toy" / source / "sentences.parquet"
-        made = read_table(path)
-        told = np.where(made["id"].str.contains("positive"), "well", "badly")
-        same = made["text"].str.replace(r"^(the (\w+)|(\w+) the)", r"the \2\3", regex=True)
-        made = made.assign(text=same + " " + told)
-        write_table(made.assign(end=made["text"].str.index(" sings")) if source == "construction_span" else made, path)
-    measured()
-    accuracy = {(run.model, run.source): run.metrics["accuracy"] for run in run("evaluate").runs}
-    for panel in PANEL.members:
-        assert accuracy[panel, "mined"] > (0.9 if panel in ("letters", "words") else 0)
-        assert accuracy[panel, "construction_span"] == pytest.approx(0.5, abs=0.02)
-    folds = read_table(folder / "data/measure_recognition/one/toy/construction_span/folds.parquet")
-    assert set(folds["cluster_word"]) == set(NAMES)
 
 
 def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_control(evaluated_once):

@@ -8,7 +8,7 @@ from cxprobe.tasks.scenarios.rules import load_scenarios
 
 SCENARIOS = """\
 words:
-  adjectives: {forms: [ADJ, ANT], turned: true, rows: [[taller, shorter], [older, younger], [richer, poorer]]}
+  adjectives: {forms: [ADJ, ANT], rows: [[taller, shorter], [older, younger], [richer, poorer]]}
   names: {forms: [NAME], rows: [Ann, Bob, Cleo, Dan]}
 items: {cross: {adjectives: 2}, draw: {names: 2}}
 candidates: [ADJ2, ANT2]

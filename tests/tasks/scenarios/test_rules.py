@@ -42,6 +42,10 @@ def calibration(**change):
         (others("S1"), "tests.S1.others: decisions flip from one text; move them to another test"),
         (lambda s: s.update(candidates=["ADJ2", "ADJ2"]), "candidates: both are ADJ2; there would be nothing"),
         (lambda s: s.update(candidates=["ADJ2", "NOUN1"]), "candidates: the words of NOUN1 are drawn"),
+        (
+            lambda s: s["words"]["adjectives"].update(forms=["ADJ", "X", "ANT"], rows=[list("abc"), list("def")]),
+            "candidates: the halves of a row are exchanged, and ADJ2 and ANT2 are not at the same place",
+        ),
         (lambda s: s.update(base="S0"), "base: 'S0' is not in tests (allowed: S1, S2, S3)"),
         (lambda s: s["items"].update(draws=6), "items.draw.nouns: needs 6 rows, words.nouns has 5"),
         (lambda s: s["words"]["adjectives"]["rows"].append(["calm"]), "the row ['calm'] has 1 words for the forms ADJ"),

@@ -60,7 +60,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
         - Summed up, of each intervention: effect, on answers and on control words; changed, likewise, the share of
           items whose answer changes; selectivity, by how much the effect on the answers is larger than that on control
           words; broken, by how many nats the right word of neutral sentences becomes less probable; and lead, by how
-          much it is ahead of the next one in `ORDER`.
+          much it is ahead of the next one in `names.ORDER`.
         - Of what was learnt on one construction and is asked on another, or on itself, over the first region and the
           last one, also where others were asked: effect.
         - On the answers of the construction that was learnt: effect, at the best region of a layer, and at each region.
@@ -132,7 +132,7 @@ def _ahead(first: pd.DataFrame, second: pd.DataFrame, on: Sequence[str]) -> pd.D
 
 
 def with_selectivity(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return effects, and as those of the labels `SELECTIVE` the ones on answers less those on control words."""
+    """Return effects, and as those of the labels `names.SELECTIVE` the ones on answers less those on control words."""
     same = [name for name in (*_ITEM, *PLACE) if name in effects]
     answers, words = (effects[effects["labels"] == kind] for kind in (names.TRUE, names.CONTROL))
     beyond = _ahead(answers, words, same).assign(labels=names.SELECTIVE)
@@ -140,7 +140,7 @@ def with_selectivity(effects: pd.DataFrame) -> pd.DataFrame:
 
 
 def _leads(summed: pd.DataFrame) -> pd.DataFrame:
-    """Return each item's effect of an intervention less that of the next one in `ORDER`, as its lead."""
+    """Return each item's effect of an intervention less that of the next one in `names.ORDER`, as its lead."""
     of = dict([*summed.groupby("intervention")])
     leads = [
         _ahead(of[first], of[second], [*_ITEM, "labels"]).assign(intervention=f"{first} over {second}")

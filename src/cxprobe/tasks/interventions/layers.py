@@ -1,19 +1,15 @@
 """All layers of one model: divided among processes, kept, and found again when a stage runs anew."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from cxprobe.files.code import computing_code
 from cxprobe.files.tables import keep_table, kept_table, write_table
 from cxprobe.files.writing import scratch_folder
 from cxprobe.models.causal import CausalLM
-from cxprobe.models.intervening import SentenceTokens, answers_in_batches, blocks_of
+from cxprobe.models.intervening import blocks_of
 from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
@@ -30,6 +26,7 @@ def measure_model(
     model: MeasuredModel[MaskedLM | CausalLM],
     made: Mapping[str, pd.DataFrame],
     settings: MeasureInterventions,
+    seed: int,
     kept: Path,
     folder: Path,
 ) -> dict[str, float] | None:
@@ -37,8 +34,9 @@ def measure_model(
 
     Args:
         model: The model.
-        made: Construction, or `NEUTRAL` -> its items.
+        made: Construction, or `cxprobe.tasks.interventions.names.NEUTRAL` -> its items.
         settings: The section measure of params.yaml.
+        seed: The project's seed.
         kept: The folder that keeps what was measured of each layer.
         folder: Where the files are written: what `measure_layer` returns, of what was learnt on
             the construction itself, and of all else.
@@ -47,7 +45,7 @@ def measure_model(
         The numbers of items that were asked and left out, and see `MeasuredModel.check`. None if this process writes no
         files.
     """
-    described, seed, processes = model.described, model.seed, model.processes
+    described, processes = model.described, model.processes
     asked = {name: prompt_items(described, items, seed, f"models.{model.slug}, {name}") for name, items in made.items()}
     numbers = spaced_layers(len(blocks_of(described)), settings.layers)
     code = computing_code(__name__, "cxprobe.models.intervening")
@@ -57,8 +55,6 @@ def measure_model(
         layer: scratch_folder(kept, *decisive, seed, processes.kind_of_device, every, layer) / "effects.table"
         for layer in numbers
     }
-    prompts = [row for of in asked.values() for row in zip(of.base, of.targets, strict=True)]
-    texts = [text for items in made.values() for text in items["base_before"]]
 
     def effects_of(layer: int) -> pd.DataFrame:
         table = kept_table(work[layer])
@@ -67,13 +63,7 @@ def measure_model(
             keep_table(table, work[layer])
         return table
 
-    def answer(
-        loaded: MaskedLM | CausalLM, sample: Sequence[tuple[SentenceTokens, Tensor]]
-    ) -> list[NDArray[np.float64]]:
-        targets = torch.stack([row for _, row in sample])
-        return [answers_in_batches(loaded, [prompt for prompt, _ in sample], targets, settings.token_budget)]
-
-    checked = model.check(texts, prompts, answer)
+    checked = model.check([text for items in made.values() for text in items["base_before"]])
     with progress(len(work), "layers", model.what, kept=f"kept in {kept}") as shown:
         for number, layer in enumerate(work):
             if processes.has(number):

@@ -59,7 +59,7 @@ def draw_base_and_source(
         name: The construction.
         labelled: Its sentences.
         people: The people.
-        sizes: Part (`TRAIN`, `TEST`) -> the number of its items.
+        sizes: Part (see `cxprobe.tasks.interventions.names`) -> the number of its items.
         seed: The project's seed.
         regions: Which regions, see `cxprobe.tasks.interventions.params.MakeInterventions`.
 

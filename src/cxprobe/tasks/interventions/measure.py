@@ -39,7 +39,7 @@ class PromptedItems(NamedTuple):
     """The items that a model can be asked; all lists have one entry an item.
 
     Attributes:
-        items: The rows of `draw_base_and_source`, numbered anew.
+        items: The rows of `cxprobe.tasks.interventions.make.draw_base_and_source`, numbered anew.
         base: The base sentences.
         source: The source sentences.
         targets: Shape (items, 4): the tokens of the answers of base and source, and of the control words of both.
@@ -154,7 +154,7 @@ def measure_layer(
 
     Args:
         model: The model.
-        asked: Construction, or `NEUTRAL` -> its items.
+        asked: Construction, or `names.NEUTRAL` -> its items.
         layer: From 1.
         settings: The section measure of params.yaml.
         fitting: Of the probes; all draws follow from its seed.

@@ -10,12 +10,11 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults, is_there
 from cxprobe.constructions.faults import Fault
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
+from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
 from cxprobe.tasks.interventions import names
 from cxprobe.tasks.interventions.evaluate import USED
@@ -45,6 +44,9 @@ class InterventionsTask(Task):
     title = "Interventions"
     question = "used"
     steps = ("make", "measure")
+    caveat = (
+        "A direction that changes answers is used by the model, which does not show that it stands for the meaning."
+    )
     items_file = "interventions.yaml"
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> LabelledSentences:

@@ -11,7 +11,6 @@ from cxprobe.files.schema import Closed
 from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.params import PairsParams
-from cxprobe.tasks.pairs.sources import OWN_PAIRS
 from cxprobe.text.templates import Template, fill
 
 _COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
@@ -76,8 +75,10 @@ def draw_from_sources(section: PairsParams, made: Mapping[str, pd.DataFrame], se
         seed: The project's seed.
     """
     number = section.ask.pairs_per_construction if section.ask else None
-    by = {OWN_PAIRS: ["construction", "words"]} | {name: one.by for name, one in section.benchmarks.items()}
-    return {source: draw_pairs(pairs, by[source], number, seed) for source, pairs in made.items()}
+    return {
+        source: draw_pairs(pairs, [name for name in ("construction", "words", "group") if name in pairs], number, seed)
+        for source, pairs in made.items()
+    }
 
 
 def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed: int) -> pd.DataFrame:

@@ -6,13 +6,13 @@ cells.
 """
 
 import re
-from collections.abc import Sequence
 from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
 
 CELL = ("construction", "words", "variant")
+_KEYS = (*CELL, "group")  # the last is of benchmarks
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -27,7 +27,7 @@ def telling_words(good: str, bad: str) -> tuple[str, str]:
     return next(((right, wrong) for right, wrong in zip_longest(*words, fillvalue="") if right != wrong), ("", ""))
 
 
-def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFrame:
+def with_balance(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return pairs with the columns right and wrong, the first words in which they differ, and balanced, a bool.
 
     The texts of a pair are told apart by the first word in which they differ. A cell is not balanced if it has
@@ -36,11 +36,10 @@ def with_balance(pairs: pd.DataFrame, cell: Sequence[str] = CELL) -> pd.DataFram
     are exchanged, and each is right as often as it is wrong.
 
     Args:
-        pairs: One row a pair: good and bad, texts; and the columns of ``cell`` (those that the table lacks do not
-            count).
-        cell: The columns that make the cells; the last tells the cells of a kind apart.
+        pairs: One row a pair: good and bad, texts; and those of the columns construction, words, variant and group that
+            make its cells, of which the last tells the cells of a kind apart.
     """
-    keys = [column for column in cell if column in pairs.columns]
+    keys = [column for column in _KEYS if column in pairs.columns]
     words = [telling_words(*texts) for texts in zip(pairs["good"], pairs["bad"], strict=True)]
     labelled = pairs.assign(right=[right for right, _ in words], wrong=[wrong for _, wrong in words])
     cells = labelled.groupby([labelled[key] for key in keys] or np.zeros(len(labelled)), sort=False)

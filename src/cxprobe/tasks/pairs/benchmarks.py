@@ -1,7 +1,7 @@
-"""Pairs from files of others: BLiMP, the paired-focus tables, and any file in the generic format.
+"""Pairs from files of others: BLiMP, and any file in the generic format.
 
 **The generic format** is a table with a header: tab-separated (.tsv) without quoting, or one JSON object a line
-(.jsonl), in UTF-8, either compressed (.gz) or not. It is also what `pair_table` makes. Columns:
+(.jsonl), in UTF-8, either compressed (.gz) or not. It is also what ``pair_table`` makes. Columns:
 
     id         names the pair; every pair has its own
     good, bad  the right and the wrong text, or how each continues after the context
@@ -20,13 +20,14 @@ where a text or a name must be.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from cxprobe.errors import DataError
 from cxprobe.files.reading import shown
+from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.texts import read_texts, require_texts
 from cxprobe.models.scores import CONTEXT_SCORES
 from cxprobe.models.texts import Pair
@@ -40,16 +41,6 @@ PHENOMENA = {"s-selection": "argument_structure"}
 """BLiMP's linguistics_term -> the phenomenon, where they differ: the paradigms animate_subject_passive and
 animate_subject_trans have a term of their own, and are among the 9 of argument structure in Table 4 of Warstadt et al.
 2020, whose phenomena are 12."""
-PAIRED_FOCUS = ("Swapped_Condition", "Swapped_Stimulus", "Let-Alone", "Sentence", "Plain Verb", "Noun")
-BLOCK = 8  # rows of the paired-focus tables that belong together: two conditions x two stimuli x construction, control
-_MASK = "<MASK>"
-_RESERVED = {
-    *("model", "run", "group", "scheme", "score", "margin", "accuracy", "right", "wrong", "balanced", "times"),
-    *("measure", "value", "chance", "gold", "chosen", "decides", "deciding", "way", "layer", "pair_item"),
-}
-_TAKEN = ("", ALL, "none", "na", "n/a", "#n/a", "<na>", "nan", "null")  # "", or what readers of CSV take for it
-_LONGEST_NAME = 100  # bytes, of a folder
-_UNSAFE = re.compile(r"[^\w.\- :]")  # becomes "_" in the name of a folder or a metric
 
 
 def read_generic(path: Path) -> list[Pair]:
@@ -81,8 +72,8 @@ def read_generic(path: Path) -> list[Pair]:
 def read_blimp(path: Path) -> list[Pair]:
     """Read a paradigm of BLiMP: ``<UID>.jsonl``, compressed or not.
 
-    The pairs are reported under field, phenomenon (one of 12, see `PHENOMENA`) and paradigm (BLiMP's UID); the one
-    field that is spelt in two ways, with "_" and with "/", is spelt in one.
+    The pairs are reported under field, phenomenon (one of 12, see `PHENOMENA`) and paradigm (BLiMP's UID), each as a
+    slug; so the one field that is spelt in two ways, with "_" and with "/", is spelt in one.
 
     Raises:
         DataError: See `read_generic`.
@@ -93,64 +84,15 @@ def read_blimp(path: Path) -> list[Pair]:
     pairs = []
     for row in _rows(read_texts(path, BLIMP)):
         id_ = f"{row['UID']}-{row['pairID']}"
-        groups = {
-            "field": row["field"].replace("/", "_"),
-            "phenomenon": PHENOMENA.get(row["linguistics_term"], row["linguistics_term"]),
-            "paradigm": row["UID"],
-        }
+        phenomenon = PHENOMENA.get(row["linguistics_term"], row["linguistics_term"])
+        names = {"field": row["field"], "phenomenon": phenomenon, "paradigm": row["UID"]}
+        groups = {column: slug_of(name) for column, name in names.items()}
         pairs.append(Pair(id_, id_, "", row["sentence_good"], row["sentence_bad"], groups, {"pair": id_}))
-    return _distinct(pairs, path)
-
-
-def read_paired_focus(path: Path) -> list[Pair]:
-    """Read a paired-focus table: ``<construction>.tsv``, compressed or not.
-
-    Every row is a pair, "easier" against "harder" for the mask: the right one is what the construction
-    says. The control row, which joins the two foci with "or", has the same word for comparison only. An item is such a
-    row with its control. Sentences that occur more than once in the file are kept.
-
-    Raises:
-        DataError: See `read_generic`; a sentence does not have exactly one mask; or a block of rows is incomplete.
-
-    Source:
-        The repository WesScivetti/Meaning_Alone, Apache-2.0.
-    """
-    rows = _rows(read_texts(path, PAIRED_FOCUS))
-    expected = Counter(product("01", repeat=3))
-    pairs = []
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
-        if Counter(tuple(row[column] for column in PAIRED_FOCUS[:3]) for row in block) != expected:
-            raise DataError(
-                f"{path}, row {start + 1}: expected {BLOCK} rows with every condition, stimulus and row, 0 and 1 of "
-                f"{', '.join(PAIRED_FOCUS[:3])}; add what is missing, and take out what is too many"
-            )
-        name = f"{path.name.split('.')[0]}-{start // BLOCK}"
-        pairs += [_paired_focus(row, name, f"{path}, row {number}") for number, row in enumerate(block, start + 1)]
     return _distinct(pairs, path)
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
     return [dict(zip(table.columns, cells, strict=True)) for cells in table.itertuples(index=False)]
-
-
-def _paired_focus(row: Mapping[str, str], block: str, where: str) -> Pair:
-    condition, stimulus, is_construction = (row[column] for column in PAIRED_FOCUS[:3])
-    before, _, after = row["Sentence"].partition(f" {_MASK}")
-    if not after or _MASK in after:
-        raise DataError(f"{where}: expected one {_MASK} between spaces in {shown(row['Sentence'])}; mend the sentence")
-    good, bad = ("easier", "harder") if condition == stimulus else ("harder", "easier")
-    kind = "construction" if is_construction == "1" else "control"
-    item = f"{block}-{condition}{stimulus}"
-    return Pair(
-        id=f"{item}-{kind}",
-        item=item,
-        context=before,
-        good=f" {good}{after}",
-        bad=f" {bad}{after}",
-        groups={"row": kind, "swapped_condition": condition, "swapped_stimulus": stimulus},
-        clusters={"verb": row["Plain Verb"], "noun": row["Noun"]},
-    )
 
 
 def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:
@@ -174,32 +116,27 @@ def benchmark_files(folder: Path, benchmark: Benchmark) -> list[Path]:
 
 
 def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
-    """Read the files of a benchmark.
+    """Read the files of a benchmark as pairs with the groups construction and, of several columns, group.
 
     Args:
         folder: Where its files are.
-        benchmark: The parameters.
+        benchmark: The parameters; by its first column pairs are reported like those of a construction.
 
     Raises:
-        DataError: A file is damaged, the pairs cannot be evaluated as the parameters say, or a group has a name that
-            means something else in results, or is that of another group there; with its row.
+        DataError: A file is damaged, the pairs cannot be evaluated as the parameters say, or the name of a group is no
+            slug, or that of all groups; with its row.
     """
     places = {
         f"{path}, row {row}": pair
         for path in benchmark_files(folder, benchmark)
         for row, pair in enumerate(READERS[benchmark.format](path), start=1)
     }
-    pairs = [*places.values()]
-    columns = dict.fromkeys(column for pair in pairs for column in pair.groups)
+    columns = dict.fromkeys(column for pair in places.values() for column in pair.groups)
     if lacking := [column for column in benchmark.by if column not in columns]:
         raise DataError(
             f"{folder}: by names {', '.join(lacking)}; the pairs can be reported by {', '.join(columns) or 'nothing'}"
         )
-    if reserved := [column for column in columns if column in _RESERVED]:
-        raise DataError(
-            f"{folder}: {', '.join(reserved)} is what tables of decisions call something else; rename the column"
-        )
-    _check_groups(places, benchmark.by)
+    pairs = [replace(pair, groups=_groups_of(pair, benchmark.by, place)) for place, pair in places.items()]
     if benchmark.score in CONTEXT_SCORES and (bare := [pair.id for pair in pairs if not pair.context]):
         raise DataError(
             f"{folder}: score is {benchmark.score}, which needs a context; {len(bare)} of {len(pairs)} pairs have "
@@ -208,30 +145,24 @@ def read_benchmark(folder: Path, benchmark: Benchmark) -> list[Pair]:
     return _distinct(pairs, folder)
 
 
-def _check_groups(places: Mapping[str, Pair], by: Sequence[str]) -> None:
-    """Refuse groups that results could not tell apart: the first is part of paths, the others of a metric's name."""
-    seen = set[tuple[str, ...]]()
-    owners: dict[tuple[int, str], tuple[str, ...]] = {}
-    for place, pair in places.items():
-        values = tuple(pair.groups.get(column, "") for column in by)
-        if values in seen:
-            continue
-        seen.add(values)
-        for column, value in zip(by, values, strict=True):
-            is_taken = value.strip().casefold() in _TAKEN
-            if is_taken or value.startswith(".") or not value.isprintable() or len(value.encode()) > _LONGEST_NAME:
-                raise DataError(
-                    f"{place}: {column} is {shown(value)}, which results cannot call a group: give it a name of at "
-                    f"most {_LONGEST_NAME} printable characters that neither begins with a point nor is one of "
-                    f"{', '.join(_TAKEN[1:])}"
-                )
-        for number, parts in enumerate((values[:1], values[1:])):
-            name = _UNSAFE.sub("_", ", ".join(parts)).strip().casefold()
-            if (other := owners.setdefault((number, name), parts)) != parts:
-                raise DataError(
-                    f"{place}: the group {shown(', '.join(parts))} would be one with {shown(', '.join(other))} in "
-                    "results; rename one of them"
-                )
+def _groups_of(pair: Pair, by: Sequence[str], place: str) -> dict[str, str]:
+    """Return the groups of a pair as results name them: they are parts of paths and of the names of metrics."""
+    names = [pair.groups.get(column, "") for column in by]
+    for column, name in zip(by, names, strict=True):
+        if name == ALL or not re.fullmatch(SLUG_PATTERN, name):
+            slug = slug_of(name)
+            remedy = f"write {slug}" if slug not in ("", ALL) else "write a slug, such as agreement-1"
+            raise DataError(
+                f"{place}: {column} is {shown(name)}; a group has a slug, of lower-case letters, digits and hyphens, "
+                f"other than {ALL}: {remedy}"
+            )
+    first, *others = names
+    return {"construction": first, **({"group": ", ".join(others)} if others else {})}
+
+
+def slug_of(name: str) -> str:
+    """Return a name as a slug; "" if it has no letter a to z and no digit."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
@@ -246,6 +177,5 @@ def _distinct(pairs: list[Pair], path: Path) -> list[Pair]:
 
 READERS: Mapping[str, Callable[[Path], list[Pair]]] = {
     "blimp": read_blimp,
-    "paired_focus": read_paired_focus,
     "pairs": read_generic,
 }

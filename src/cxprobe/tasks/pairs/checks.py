@@ -5,16 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from cxprobe.constructions.faults import PRONOUNS, Fault, Keys, normalised, repeated, unbearable
-from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
+from cxprobe.constructions.faults import PRONOUNS, Fault, Keys, normalised, repeated
+from cxprobe.constructions.people import People, Row
 from cxprobe.tasks.pairs.frames import VERB, ContextKind, PairsFile, faults_of_pairs, fill_variant, keys_of
 from cxprobe.text.english import faults_of_text
 from cxprobe.text.templates import slots_of
 
 MOST_OF_A_VERB = 2
 """The most frames that may have the same verb."""
-MOST_OF_A_NOUN = 2
-"""The most pairs of typical roles that may have the same noun."""
 FRAMES_TO_BALANCE = 10
 """With fewer frames, the balance of right and wrong words is not checked."""
 _LEADING_ARTICLE = re.compile(r"^(?:the|an?) ")
@@ -47,23 +45,21 @@ def lint_pairs(content: PairsFile, people: People) -> list[Fault]:
 
     Returns:
         The faults because of which pairs cannot be made (`faults_of_pairs`). If there are none: rows and templates that
-        name other people, or people of one gender; a verb, or a noun of typical roles, that is too frequent; and, in
-        the rendered pairs of each format, what is wrong with a text (`faults_of_text`), members that differ in more
-        than the contrast, the same pair twice, and words that are not right as often as wrong (of pairs that do not
-        test form and have at least `FRAMES_TO_BALANCE` frames).
+        name other people, or people of one gender; a verb that is too frequent; and, in the rendered pairs, what is
+        wrong with a text (`faults_of_text`), members that differ in more than the contrast, the same pair twice, and
+        words that are not right as often as wrong (of pairs that do not test form and have at least `FRAMES_TO_BALANCE`
+        frames).
     """
     if faults := list(faults_of_pairs(content, people)):
         return faults
-    faults = [*_other_people(content, people), *_faults_of_roles(content, people), *_frequent_verbs(content)]
+    faults = [*_other_people(content, people), *_frequent_verbs(content)]
     pronouns = list(people.pronouns.values()) if content.people else [{}]
-    for asked in (content, *map(content.in_format, content.formats)):
-        rendered = list(_rendered(asked, pronouns, asked.groups))
-        found = [*_faults_of_texts(rendered), *_faults_of_nouns(asked, people)]
-        found += _repeated_frames(asked, list(_rendered(asked, pronouns[:1], {"frames": asked.frames})))
-        if content.tests != "form" and len(content.frames) >= FRAMES_TO_BALANCE and not found:
-            found += _unbalanced_words(rendered)
-        faults += found
-    return faults
+    rendered = list(_rendered(content, pronouns, content.groups))
+    found = [*_faults_of_texts(rendered), *_faults_of_nouns(content, people)]
+    found += _repeated_frames(content, list(_rendered(content, pronouns[:1], {"frames": content.frames})))
+    if content.tests != "form" and len(content.frames) >= FRAMES_TO_BALANCE and not found:
+        found += _unbalanced_words(rendered)
+    return faults + found
 
 
 def _rendered(content: PairsFile, pronouns: Sequence[Row], groups: Mapping[str, Sequence[Row]]) -> Iterator[_Rendered]:
@@ -156,24 +152,6 @@ def _other_people(content: PairsFile, people: People) -> Iterator[Fault]:
                 if match := person.search(words):
                     what = f"'{match[0]}' can also be one of the people, who would then be there twice"
                     yield Fault((*keys_of(group), position, slot), f"{slot}: {what}; take somebody else")
-
-
-def _faults_of_roles(content: PairsFile, people: People) -> Iterator[Fault]:
-    """Find nouns of typical roles that are too frequent, or that do not agree with the pronouns of their type."""
-    counts = Counter(noun for roles in content.typical for noun in roles)
-    used = set[str]()
-    for variant in content.variants.values():
-        for _, template in variant.templates():
-            used |= {*slots_of(template)}
-    has_pronouns = not used.isdisjoint(next(iter(people.pronouns.values()), {}))
-    for position, roles in enumerate(content.typical):
-        for noun in roles:
-            if counts[noun] > MOST_OF_A_NOUN:
-                what = f"'{noun}' is in more than {MOST_OF_A_NOUN} pairs; take another, since its pairs depend on it"
-                yield Fault(("typical", position), what)
-            if has_pronouns:
-                faults = unbearable(noun, ROLE_NOUN_TYPE, people)
-                yield from (Fault(("typical", position), what) for what in faults)
 
 
 def _frequent_verbs(content: PairsFile) -> Iterator[Fault]:

@@ -30,7 +30,7 @@ ANSWER = "answer"
 """The slot of a question that its answers fill."""
 PEOPLE = ("N1", "N2")
 """The slots of the two people: given names that are borne by one gender."""
-Condition: TypeAlias = Literal["construction", "control", "neutral", "rival", "deleted", "shuffled"]
+Condition: TypeAlias = Literal["construction", "control", "neutral", "rival", "shuffled"]
 SHUFFLED: Condition = "shuffled"
 """The condition that no file declares: the words of the construction's contexts in random order."""
 Order: TypeAlias = Literal["original", "switched"]
@@ -64,17 +64,13 @@ class OwnQuestions(Closed):
 class ContrastsFile(Closed):
     """The contrasts of a construction."""
 
-    fixed_order: bool = False
-    """Whether the construction cannot name its two people in the other order, so that a liking for a place in one
-    question does not cancel; then the neutral condition, which has the same places, decides."""
     slots: dict[SlotName, str]
     """Slot -> what it is: every slot of the templates except the people, their pronouns and the answers."""
     questions: Annotated[list[Question], Field(min_length=1)]
     """What each context is followed by."""
     conditions: dict[Condition, Annotated[list[Context], Field(min_length=1)] | OwnQuestions]
     """What comes first. construction: a sentence with the construction; control: its meaning in plain words; neutral:
-    the same syntax with a word that says nothing of what is asked; rival: the same words without the construction;
-    deleted: the sentence with the construction taken out, where something is left to ask about."""
+    the same syntax with a word that says nothing of what is asked; rival: the same words without the construction."""
     frames: Annotated[list[Row], Field(min_length=1)]
     """The rows by which the conditions and questions were tried."""
     held_out: Annotated[list[Row], Field(min_length=1)]
@@ -191,7 +187,7 @@ def _faults_of_templates(content: ContrastsFile, people: People) -> Iterator[Fau
             named = [slot for slot in slots_of(cell.context) if slot in PEOPLE]
             if len({*named}) == 2 and not cell.is_half:
                 first.update(named[:1])
-        if first["N1"] != first["N2"] and not content.fixed_order:
+        if first["N1"] != first["N2"]:
             what = (
                 f"N1 stands first in {first['N1']} texts and N2 in {first['N2']}, so that a liking for the person who "
                 "is named first does not cancel; add a context with the other order, such as the passive"

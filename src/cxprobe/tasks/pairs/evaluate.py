@@ -6,32 +6,37 @@ in words (scheme "reply", score "asked", see `cxprobe.tasks.pairs.replies`).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
-from cxprobe.models.params import ContinuationAlone, Member, NgramFeatures, PairClassifier
+from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scores import SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.contrast_verdicts import CONDITION
+from cxprobe.results.findings import estimate_of
 from cxprobe.results.rates import ALL, Facet, rates_of
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_DIFFERENCE, RESPONSES
-from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by, mean_by, rate_by
-from cxprobe.tasks.pairs.balance import CELL, with_balance
-from cxprobe.tasks.pairs.contrast_rates import SUM, contrast_rows, with_contrast_verdicts
+from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
+from cxprobe.results.verdict import CONDITION, Effects, effects_of, verdicts_on
+from cxprobe.results.words import cell
+from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by
+from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
 from cxprobe.tasks.pairs.sources import CONTRAST, CONTRASTS, FRAME, OWN_PAIRS, first_items, with_units
 
+SUM = "sum"
+"""The score of a contrast: the log probability of the whole text."""
+_OF_FRAME = ["construction", "tests", "words", "item", FRAME, "noun_type", "scheme", "score"]
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
 REPLIES = ("consistency", "position_bias", "unparsed", "failed")
 """Measures of replies in words beside their accuracy, see `cxprobe.tasks.pairs.replies`."""
 _ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what has two orders
-KEPT = ("deciding", "balanced", "tests", "origin", "order", "place", "pair_item", "margin")
-"""Columns of the responses beside those of facets: whether the scheme and score decide; whether no single answer is
-always right in the pair's cell; groups of the pair and its item (pair_item); and the margin of a decision."""
+KEPT = ("deciding", "tests", "origin", "order", "pair_item", "margin")
+"""Columns of the responses beside those of facets: whether the scheme and score decide; groups of the pair and its item
+(pair_item); and the margin of a decision."""
 FACETS = (
     Facet(
         "",
@@ -53,21 +58,18 @@ FACETS = (
     Facet("variant", ["variant"], where="deciding and variant != ''"),
     Facet("sentence", ["variant", "sentence"], where="deciding and sentence != ''"),
     Facet("noun_type", ["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
-    Facet("score", ["scheme", "score"], where="balanced and not deciding and way == ''", in_git=False),
-    Facet("way", ["way"], where="way != '' and layer == ''"),
-    Facet("layer", ["layer"], where="layer != ''", steps=True),
+    Facet("score", ["scheme", "score"], where="not deciding", in_git=False),
     Facet(CONDITION, ["sentence"], ("contrast", "above_zero"), has_verdicts=True, is_compared=False),
 )
-# Of the pairs of all constructions together that do not test meaning.
-_APART = (
-    Facet("tests", ["tests"], where="balanced and deciding"),
-    Facet("tests_way", ["tests", "way"], where="way != '' and layer == ''"),
-)
+MEANING = "all pairs of meaning"
+PEOPLE = "people (majority)"  # whose published answers stand among the models
+SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
+PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
 _OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
 _PLACE = ["model", "construction", "source"]
-_OF_OWN_PAIRS = ("tests", "variant", "sentence", "noun_type", "origin", "order", "place", UNIT)
 _DEFAULTS: Mapping[str, Any] = {
-    **dict.fromkeys([*_OF_OWN_PAIRS, "gold", "chosen"], ""),
+    **dict.fromkeys(["tests", "variant", "sentence", "noun_type", "origin", "order", "group", UNIT], ""),
+    **dict.fromkeys(["gold", "chosen"], ""),
     **dict.fromkeys(["margin", "chance"], np.nan),
     **dict.fromkeys(["decides", "deciding"], False),
 }
@@ -82,16 +84,12 @@ class EvaluationConfig(NamedTuple):
         scheme: For masked models, the scheme that decides.
         score: The score that decides.
         scores: All scores that are evaluated.
-        cell: The columns that make the cells, see `cxprobe.tasks.pairs.balance`; those that a benchmark is reported by.
-        shifts: Whether the margin of an item is the shift from its control, see `paired_focus_shifts`.
     """
 
     source: str
     scheme: str
     score: str
     scores: Sequence[str]
-    cell: Sequence[str] = CELL
-    shifts: bool = False
 
     @classmethod
     def of(cls, params: PairsParams, source: str = OWN_PAIRS) -> "EvaluationConfig":
@@ -100,8 +98,7 @@ class EvaluationConfig(NamedTuple):
             return cls(OWN_PAIRS, params.evaluate.scheme, params.evaluate.score, params.evaluate.scores)
         benchmark = params.benchmarks[source]
         scores = [*dict.fromkeys([benchmark.score, *SCORES])]
-        shifts = benchmark.format == "paired_focus"
-        return cls(source, params.evaluate.scheme, benchmark.score, scores, benchmark.by, shifts)
+        return cls(source, params.evaluate.scheme, benchmark.score, scores)
 
 
 def pairs_for(member: Member, pairs: pd.DataFrame, asked: Mapping[str, AskedPairs]) -> pd.DataFrame:
@@ -118,10 +115,9 @@ def decide_pairs(pairs: pd.DataFrame, answers: pd.DataFrame, how: EvaluationConf
 
     Args:
         pairs: Columns id, item, context, good, bad, groups, and ``cluster_<name>``.
-        answers: The table of token scores, or of preferences (id and margin, see `cxprobe.tasks.pairs.baselines`), that
+        answers: The table of token scores, or of preferences (id and margin, see `cxprobe.tasks.pairs.measure`), that
             the measuring stage wrote.
-        how: The settings. Of preferences only the cells and shifts count. A score that needs a context leaves this
-            project's pairs without one undecided.
+        how: The settings. A score that needs a context leaves this project's pairs without one undecided.
 
     Returns:
         See `credit_pairs`.
@@ -157,13 +153,9 @@ def credit_pairs(pairs: pd.DataFrame, margins: pd.DataFrame, how: EvaluationConf
     Raises:
         DataError: A margin is not finite.
     """
-    pairs = with_balance(pairs, how.cell)
+    pairs = with_balance(pairs)
     pairs = with_units(pairs) if how.source == OWN_PAIRS else pairs
     scores = pairs.drop(columns=["context", "good", "bad"]).merge(margins, on="id", validate="one_to_many")
-    if how.shifts:
-        # A model that replies in words may have an answer to one of the two rows alone.
-        both = scores.groupby(["scheme", "score", "item"])["row"].transform("nunique") == 2
-        scores = paired_focus_shifts(scores[both] if (scores["scheme"] == REPLY).all() else scores)
     deciding = _is_by(scores, how.scheme, how.score)
     return scores.assign(accuracy=credits_of_margins(scores["margin"].to_numpy(np.float64)), deciding=deciding)
 
@@ -173,42 +165,6 @@ def _is_by(scores: pd.DataFrame, scheme: str, score: str) -> "pd.Series[bool]":
     return scores["scheme"].isin(["causal", scheme, RULE, REPLY]) & scores["score"].isin([score, RULE_SCORE, ASKED])
 
 
-def paired_focus_shifts(scored: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparisons of the paired-focus test, one an item, with the shift as their margin.
-
-    A pair's margin is the log odds of the word that the construction makes right. The comparison is right where they
-    are higher after the construction than after the control, which joins the same foci with "or"; a model that prefers
-    the same in both is undecided.
-
-    Args:
-        scored: Scored pairs of a paired-focus table: item, scheme, score, margin, and row, "construction" or "control".
-
-    Returns:
-        The rows of the construction, whose ``margin`` is now the shift against the control; chance is 0.5.
-
-    Raises:
-        DataError: An item does not have exactly one row of the construction and one of the control.
-
-    Source:
-        The repository WesScivetti/Meaning_Alone: the share of comparisons whose log odds shift the expected way.
-    """
-    rows = scored.set_index(["scheme", "score", "item"]).sort_index()
-    construction, control = rows[rows["row"] == "construction"], rows[rows["row"] == "control"]
-    if not construction.index.is_unique or not construction.index.equals(control.index):
-        raise DataError("every item needs one row of the construction and one of the control; read the table whole")
-    return construction.assign(margin=construction["margin"] - control["margin"]).reset_index()
-
-
-def in_two_orders(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the decisions on items that were decided in both orders of two people.
-
-    Args:
-        items: Decided pairs of one model. Of the columns that tell what an item is asked about, any but item and order
-            may be absent, as from a user's file.
-    """
-    return items[items.groupby(_keys_of(items))["order"].transform("nunique") == 2]
-
-
 def both_orders(items: pd.DataFrame) -> pd.DataFrame:
     """Return the credit of each item that was decided in both orders of two people, 1 if it is right in both.
 
@@ -216,7 +172,9 @@ def both_orders(items: pd.DataFrame) -> pd.DataFrame:
     hardly ever right in both orders. One that guesses is right in both in a quarter of the items.
 
     Args:
-        items: See `in_two_orders`; with cluster_frame.
+        items: Decided pairs of one model, with cluster_frame; those that were decided in one order alone are left out.
+            Of the columns that tell what an item is asked about, any but item and order may be absent, as from a user's
+            file.
 
     Returns:
         The first row of each item, whose accuracy is the product of its credits (a tie is a guess, and two are right in
@@ -225,12 +183,10 @@ def both_orders(items: pd.DataFrame) -> pd.DataFrame:
     Source:
         Oba & Sugawara 2026, section on pairs that are switched, for the two orders; the number is our own.
     """
-    two = _right_in_all(in_two_orders(items), _keys_of(items))
-    return two.assign(**{UNIT: two[FRAME]})
-
-
-def _keys_of(items: pd.DataFrame) -> list[str]:
-    return [key for key in _ITEM if key in items]
+    keys = [key for key in _ITEM if key in items]
+    in_two = items[items.groupby(keys)["order"].transform("nunique") == 2]
+    credited = _right_in_all(in_two, keys)
+    return credited.assign(**{UNIT: credited[FRAME]})
 
 
 def _right_in_all(items: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -267,14 +223,16 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task and model; those of `FACETS` and `KEPT`; and the
-        clusters. The accuracy by the deciding score in balanced cells decides, and beside it whether both
-        orders are right. The margins of language models are of items that were decided in both orders.
+        clusters. The accuracy by the deciding score decides, and beside it whether both orders are right; but not in a
+        cell in which one answer is always right, where no other score has responses.
     """
     parts = [pd.DataFrame()]
     if how.source == OWN_PAIRS:
         is_contrast = decided["tests"] == CONTRAST
         parts = [contrast_rows(decided[is_contrast & _is_by(decided, how.scheme, SUM)])]
         decided = decided[~is_contrast]
+    decided = decided[decided["balanced"] | decided["deciding"]]
+    decided = decided.assign(decides=decided["deciding"] & decided["balanced"])
     credits = decided["accuracy"]
     accuracy = decided.assign(
         measure="accuracy",
@@ -285,39 +243,69 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
     parts.append(accuracy)
     if how.source == OWN_PAIRS:
         others = decided[decided["deciding"]].assign(margin=np.nan)
-        likely = in_two_orders(decided[decided["deciding"] & ~decided["scheme"].isin([RULE, REPLY])])
-        variants = every_variant(others[others["balanced"]])
+        variants = every_variant(others[others["decides"]])
         parts += [
             both_orders(others).assign(measure="both_orders", chance=CHANCE_IN_BOTH),
-            likely.assign(measure="margin", accuracy=likely["margin"], margin=np.nan, deciding=False),
-            variants.assign(measure="every_variant", deciding=False),
+            variants.assign(measure="every_variant", deciding=False, decides=False),
         ]
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True)
     named = rows.rename(columns={"accuracy": "value"}).fillna({"gold": "", "chosen": ""})
-    return as_responses(named.assign(decides=rows["deciding"] & rows["balanced"]), how)
+    return as_responses(named, how)
+
+
+def contrast_rows(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the contrast of each frame and condition, and how far the construction's is above that of the others.
+
+    Args:
+        pairs: The pairs of contrasts that `credit_pairs` has decided for one model, by one
+            scheme and one score: `SUM`, or the preference of a rule.
+
+    Returns:
+        Two rows a frame and condition, with the columns of the pairs that a frame has: the measure contrast, the mean
+        margin over all cells in nats (value in the column accuracy), and above_zero, whether it is above 0 (a half
+        where it is 0). sentence is the condition, or "less_" and one: the construction's contrast less that.
+    """
+    if pairs.empty:
+        return pairs
+    of_frame = [name for name in _OF_FRAME if name in pairs]
+    long = with_differences(pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence"))
+    long = long.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
+    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", order="")
+    long = long.assign(origin="own", deciding=False, decides=False)
+    signs = credits_of_margins(long["margin"].to_numpy(np.float64))
+    contrasts = long.assign(measure="contrast", accuracy=long["margin"])
+    sums_up = long["sentence"] == "construction"
+    above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, decides=sums_up)
+    return pd.concat([contrasts, above], ignore_index=True)
+
+
+def with_differences(contrasts: pd.DataFrame) -> pd.DataFrame:
+    """Return contrasts with the construction's less that of each other condition but the control, frame by frame.
+
+    Args:
+        contrasts: One row a frame; a column for each condition, in nats.
+    """
+    others = contrasts.columns.difference(["construction", "control"])
+    less = {f"less_{other}": contrasts["construction"] - contrasts[other] for other in others}
+    return contrasts.assign(**less)
 
 
 def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
     """Return rows about pairs as responses: with their construction, source and group, and the columns that they lack.
 
     Args:
-        rows: measure, value and balanced; id and perhaps item; the groups and clusters of the pairs; and any columns of
+        rows: measure and value; id and perhaps item; the groups and clusters of the pairs; and any columns of
             responses.
-        how: Whose pairs they are: of a benchmark the first of its groups is the construction.
+        how: Whose pairs they are.
     """
-    named = rows.assign(pair_item=rows.get("item", rows["id"]), item=rows["id"], way="", layer="").reset_index(
-        drop=True
-    )
+    named = rows.assign(pair_item=rows.get("item", rows["id"]), item=rows["id"]).reset_index(drop=True)
     if how.source == OWN_PAIRS:
-        named = named.assign(source=named["words"], group="")
+        named = named.assign(source=named["words"])
         if "sentence" in named:
             rivals = named.groupby("construction")["sentence"].transform("nunique") > 1
             named["sentence"] = named["sentence"].where(rivals, "")
     else:
-        first, *others = how.cell
-        groups = [", ".join(map(str, values)) for values in named[others].to_numpy().tolist()]
-        named = named.assign(construction=named[first].str.replace("/", "_"), source=how.source, group=groups)
-        named = named.drop(columns=[name for name in _OF_OWN_PAIRS if name in named])
+        named = named.assign(source=how.source)
     named = named.assign(**{name: value for name, value in _DEFAULTS.items() if name not in named})
     clusters = [name for name in named if str(name).startswith(CLUSTER)]
     columns = [*_OF_MODEL, *dict.fromkeys(name for facet in FACETS for name in facet.columns), *KEPT, UNIT, *clusters]
@@ -329,108 +317,67 @@ def decisions_of(responses: pd.DataFrame) -> pd.DataFrame:
     return responses[responses["deciding"] & (responses["measure"] == "accuracy")]
 
 
-def answered_variants(rates: pd.DataFrame, members: Sequence[Member], limit: float) -> pd.DataFrame:
-    """Return the variants of pairs of meaning that a bag of words answers, so that they ask nothing of a construction.
+def pool_pairs(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return responses, and those to pairs of meaning, or of a benchmark, as of all constructions together.
 
-    Args:
-        rates: The accuracies in the variants of pairs of meaning with real words: model, construction, variant, value,
-            low and any others.
-        members: The models.
-        limit: The accuracy above which a classifier on single words that was trained on other frames answers a variant,
-            if its interval is above chance too.
-
-    Returns:
-        A row of ``rates`` for each such variant.
+    Pairs in whose cell one answer is always right are in no rate of several constructions.
     """
-    words = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
-    bags = [one.slug for one in members if isinstance(one.spec, PairClassifier) and one.spec.counts == words]
-    answered = rates["model"].isin(bags) & (rates["value"] > limit) & (rates["low"] > HALF)
-    return rates[answered].drop_duplicates(["construction", "variant"])
-
-
-def pool_pairs(responses: pd.DataFrame, members: Sequence[Member], limit: float) -> pd.DataFrame:
-    """Return responses, and those to pairs of meaning in balanced cells as of all constructions together.
-
-    Args:
-        responses: Those of all models.
-        members: The models.
-        limit: See `answered_variants`, whose variants are left out.
-    """
-    decisions = decisions_of(responses)
-    meaning = decisions[(decisions["tests"] == "meaning") & (decisions["source"] == "real")]
-    variant = ["construction", "variant"]
-    answered = answered_variants(rate_by(meaning, "value", ["model", *variant]), members, limit)
-    is_answered = pd.MultiIndex.from_frame(responses[variant]).isin(pd.MultiIndex.from_frame(answered[variant]))
-    kept = responses["tests"].isin(["meaning", ""]) & responses["balanced"] & ~is_answered
+    one_answer = responses["deciding"] & ~responses["decides"]
+    kept = responses["tests"].isin(["meaning", ""]) & ~one_answer
     return pd.concat([responses, responses[kept].assign(construction=ALL)], ignore_index=True)
 
 
 def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates that no facet gives: margins, biases, all pairs of form, and the published design.
+    """Return the rates that no facet gives: biases, all pairs of form and of controls, and the published design.
 
     Args:
         responses: What `pool_pairs` returns.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. Of biases the facets are compared (order or
-        variant) and compared_noun_type. The facets tests and tests_way have what is no meaning, all constructions
-        together; the facet origin the pairs of the published design.
+        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. The facet compared_noun_type has the
+        biases; tests has what is no meaning, all constructions together; origin has the pairs of the published design.
     """
-    if (responses["tests"] == "").all():  # of benchmarks
+    decisions = decisions_of(responses[responses["construction"] != ALL])
+    decisions = decisions[decisions["source"] == "real"]
+    if decisions.empty:
         return pd.DataFrame()
-    margins = responses[(responses["measure"] == "margin") & responses["balanced"]]
-    # Both places of the right person count alike, so that a preference for one of them cancels.
-    of_places = margins.groupby([*KEYS, FRAME, "place"], sort=False)["value"].mean().reset_index()
-    means = mean_by(of_places, "value", FRAME, KEYS)
-    means = means[means["low"] < means["high"]]  # without those of one frame, or whose frames are all the same
-    parts = [means.assign(facet="", level="", measure="margin", ties=0, chance=np.nan)]
-    parts += _rates_of_biases(decisions_of(responses))
-    of_single = responses[(responses["construction"] != ALL) & (responses["source"] == "real")]
-    balanced = of_single[of_single["balanced"] & (of_single["measure"] == "accuracy")]
-    apart = balanced[balanced["tests"].isin(["form", "control"])].assign(construction=ALL)
-    paper = decisions_of(balanced[(balanced["origin"] == "paper") & (balanced["tests"] == "meaning")])
+    deciding = decisions[decisions["decides"]]
+    apart = deciding[deciding["tests"].isin(["form", "control"])].assign(construction=ALL)
+    paper = deciding[(deciding["origin"] == "paper") & (deciding["tests"] == "meaning")]
     published = pd.concat([paper.assign(construction=ALL), paper], ignore_index=True)
-    for rows, facets in ((apart, _APART), (published, [Facet("origin", ["origin"])])):
+    parts = list(_rates_of_biases(decisions[decisions["tests"] == "meaning"]))
+    for rows, name in ((apart, "tests"), (published, "origin")):
         if len(rows):
-            parts.append(rates_of(rows.assign(decides=False), facets))
-    return pd.concat([part.assign(decides=False) for part in parts if len(part)], ignore_index=True)
+            parts.append(rates_of(rows, [Facet(name, [name])]))
+    return pd.concat([part for part in parts if len(part)], ignore_index=True).assign(decides=False)
 
 
 def _rates_of_biases(decisions: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield both biases of the pairs of meaning with real words, and how many decisions change, as rates.
+    """Yield both biases by noun type, as rates.
 
     Bias (i) is of constructions that have a switched form; bias (ii) of those that have two variants of the published
-    design, without sentences that this project has added. All constructions together are those whose cells are all
-    balanced.
+    design, without sentences that this project has added. All constructions together are those in none of whose cells
+    one answer is always right.
+
+    Args:
+        decisions: Decisions on pairs of meaning with real words.
     """
-    meaning = decisions[(decisions["tests"] == "meaning") & (decisions["source"] == "real")]
-    is_all = meaning["construction"] == ALL
-    single = meaning[~is_all]
-    whole = single.groupby(["model", "construction"])["balanced"].transform("all")
-    together = meaning[is_all & meaning["item"].isin(single.loc[whole, "item"])]
-    # Which ways a construction has is seen on its own rows, before all are one.
-    construction_of_item = dict(zip(single["item"], single["construction"], strict=True))
-    both = pd.concat([single, together], ignore_index=True)
-    both = both.assign(own_construction=both["item"].map(construction_of_item))
+    own = decisions.assign(own_construction=decisions["construction"])
+    whole = own.groupby(["model", "construction"])["decides"].transform("all")
+    both = pd.concat([own, own[whole].assign(construction=ALL)], ignore_index=True)
     for column, part in (("order", both), ("variant", both[both["origin"] == "paper"])):
         two_ways = part[part.groupby("own_construction")[column].transform("nunique") == 2]
-        yield biases(two_ways, column, KEYS).assign(facet="compared", level=column)
-        by_noun_type = biases(two_ways, column, [*KEYS, "noun_type"])
-        level = column + "." + by_noun_type.pop("noun_type")
-        yield by_noun_type.assign(facet="compared_noun_type", level=level)
+        rates = biases(two_ways, column, [*KEYS, "noun_type"])
+        level = column + "." + rates.pop("noun_type")
+        yield rates.assign(facet="compared_noun_type", level=level)
 
 
 def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the bias between two ways of asking about the same items, and the share of changed decisions, as rates.
+    """Return the bias between two ways of asking about the same items, as rates.
 
     With ``column="order"`` it is bias (i), |mean(original) - mean(switched)|; with ``column="variant"`` bias (ii),
     |mean(A) - mean(B)|, a preference for one diagnostic. A difference of 0 lies on the edge of what |difference| can
     be, so where the difference's interval has 0 in it, the bias's begins there.
-
-    Bias (i) compares means, and people are drawn into both seats equally often: a model that always prefers the same
-    one of two names is right in half of the original and half of the switched pairs and has no bias (i). What gives
-    it away is ``changed``, the share of items whose decision is right in one order and wrong in the other (a tie
-    against a decision counts as half): near 1 for such a model, 0 for one that understands.
 
     Args:
         decisions: Decisions on constructions that have two ways of asking. Items of which only one was decided, as of
@@ -439,10 +386,10 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
         by: The columns that make the groups, such as noun_type.
 
     Returns:
-        The columns of ``by``; measure, bias or changed; value, low, high, n, ties and chance.
+        The columns of ``by``; measure, value, low, high, n, ties and chance.
 
     Source:
-        Oba & Sugawara 2026, biases (i) and (ii); ``changed`` is the decision flip of Weissweiler et al. 2022.
+        Oba & Sugawara 2026, biases (i) and (ii).
     """
     keys = [*by, "pair_item", *(name for name in ("variant", "sentence", "order") if name != column)]
     position = decisions.groupby(keys, sort=False).cumcount()  # of a way of asking about an item: 0 or 1
@@ -450,40 +397,52 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
     both = decisions[position == 0].merge(second, on=keys, validate="one_to_one")
     table = difference_by(both, "value", "other", by)
     low, high = table["low"], table["high"]
-    bias = table.assign(
+    return table.drop(columns="difference").assign(
         measure="bias",
         value=table["difference"].abs(),
         low=np.where((low <= 0) & (high >= 0), 0.0, np.minimum(low.abs(), high.abs())),
         high=np.maximum(low.abs(), high.abs()),
+        ties=0,
+        chance=np.nan,
     )
-    changed = rate_by(both.assign(value=(both["value"] - both["other"]).abs()), "value", by).assign(measure="changed")
-    return pd.concat([bias.drop(columns="difference"), changed], ignore_index=True).assign(ties=0, chance=np.nan)
 
 
-def fixed_preferences(rates: pd.DataFrame) -> "pd.Index[Any]":
-    """Return the models that are mostly wrong in one wording of a construction's pairs and mostly right in another.
+def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates with the verdict on each construction that has contrasts ("" elsewhere), and the rates beside it.
 
-    Pairs are grouped by the wording of what is asked and, where there are rivals, by whether the sentence has the
-    construction: within such a group one answer, or one rule, may be right in all pairs. "Mostly" means that the 95 %
-    interval does not contain a half.
-
-    Args:
-        rates: Columns of `cxprobe.results.schema.RATES`, of minimal pairs.
-
-    Returns:
-        Their model, construction and source.
+    The rows of the construction, of both measures, get control (the rate of the condition control) and baseline, the
+    name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
+    nats, on the row of the contrast. has_verdict is False for the other conditions.
     """
-    of_wordings = rates[rates["facet"].isin(["variant", "sentence"]) & (rates["construction"] != ALL)]
-    has_rivals = of_wordings["facet"].eq("sentence").groupby([of_wordings[name] for name in _PLACE]).transform("any")
-    asked = of_wordings[(of_wordings["facet"] == "sentence") | ~has_rivals]
-    places = asked.sort_values("value").groupby(_PLACE)
-    return places.size().index[(places["high"].first() < HALF) & (places["low"].last() > HALF)]
+    is_condition = rates["facet"] == CONDITION
+    result = rates.assign(verdict="", **dict.fromkeys(OF_CONTROL, np.nan))
+    result["has_verdict"] = ~is_condition | (rates["level"] == "construction")
+    of_conditions = rates[is_condition]
+    for _, of_model in of_conditions.groupby("model", sort=False):
+        effects: dict[str, Effects] = {}
+        for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
+            levels = {row["level"]: estimate_of(row) for row in rows.to_dict("records")}
+            if (found := effects_of(levels)) is not None:
+                effects[str(construction)] = found
+        for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
+            nearest, difference = "neutral", of.less_neutral
+            if of.less_rival is not None and of.less_rival.value < difference.value:
+                nearest, difference = "rival", of.less_rival
+            rows = of_model[of_model["construction"] == construction]
+            for measure, of_measure in rows.reset_index().groupby("measure"):
+                by_level = of_measure.set_index("level")
+                at = by_level.loc["construction", "index"]
+                result.loc[at, ["verdict", "baseline"]] = verdict, nearest
+                result.loc[at, OF_CONTROL] = list(by_level.loc["control", ["value", "low", "high", "n"]])
+                if measure == "contrast":
+                    result.loc[at, OF_DIFFERENCE[:3]] = difference.value, difference.low, difference.high
+    return result
 
 
 def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Member]) -> pd.DataFrame:
     """Return rates with the verdicts that do not follow from the rate alone, and the baseline of both orders.
 
-    On meaning single pairs have none: `cxprobe.tasks.pairs.contrast_rates.with_contrast_verdicts` has it. An accuracy
+    On meaning single pairs have none: `with_contrast_verdicts` has it. An accuracy
     of form is above chance only if items are right in all of their variants more often than by guessing: its mean may
     come from some variants alone.
 
@@ -493,7 +452,7 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
         members: The models.
 
     Returns:
-        ``rates`` with control, control_low, control_high and control_n; prefers, verdict ("" where the rules of
+        ``rates`` with control, control_low, control_high and control_n; verdict ("" where the rules of
         `cxprobe.results.verdict.with_verdicts` decide), and has_verdict: pairs with pseudowords have none. The
         difference from a baseline of both orders is that of the accuracy, which is of all pairs.
     """
@@ -508,14 +467,11 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
     result = with_contrast_verdicts(rates)
     result.loc[is_both, OF_DIFFERENCE] = accuracy.loc[is_both, OF_DIFFERENCE]
     result["baseline"] = result["baseline"].mask(is_both, of_best.to_numpy())
-    in_one_order = (rates["high"] < CHANCE_IN_BOTH) & (accuracy["high"] >= HALF)
-    in_one_wording = places.isin(fixed_preferences(rates))
     lopsided = rates.loc[is_every & (rates["low"] <= rates["chance"]), _PLACE]
     some_variants = is_accuracy & (rates["low"] > HALF) & places.isin(pd.MultiIndex.from_frame(lopsided))
     is_of_meaning = whole & (rates["source"] == "real") & rates["construction"].isin(meaning)
     verdict = result["verdict"].mask(some_variants, "some_variants")
     return result.assign(
-        prefers=(is_accuracy & in_one_wording) | (is_both & in_one_order),
         has_verdict=result["has_verdict"] & is_real & ~is_every,
         verdict=verdict.mask(is_of_meaning, "no_control"),
     )
@@ -540,3 +496,33 @@ def question_of(row: Mapping[Any, Any], tests_of: Mapping[str, str], contrasts: 
         return str(row["source"])
     tests = tests_of[row["construction"]]
     return "" if tests == "control" or (tests == "meaning" and row["construction"] in contrasts) else tests
+
+
+def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
+    """Return one table of accuracies by construction, published ones below those of this run.
+
+    The published numbers are about the paper's own items, which differ from this project's: they show what is usual,
+    and nothing is marked as different.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`; those of the facet origin are shown, which are of the
+            published design alone.
+        objectives: As published: model, data (what it was trained on) and score, a rate over all items.
+        people: As published: construction ("overall" for all), items, and majority_percent, how often the majority of
+            the people asked chose the right member.
+
+    Returns:
+        construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
+        reading, in which what was not published is an empty text.
+    """
+    ours = rates[rates["facet"] == "origin"].replace({"construction": {ALL: MEANING}})
+    run = ours.rename(columns={"value": "accuracy"}).assign(source="this run")
+    run["accuracy"] = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
+    models = objectives.assign(construction=MEANING, n="", source=SOURCE)
+    models["accuracy"] = (100 * models["score"]).map("{:.1f}".format)
+    majority = people.replace({"construction": {"overall": MEANING}}).assign(model=PEOPLE, source=SOURCE)
+    majority["accuracy"] = majority["majority_percent"].map("{:.1f}".format)
+    both = pd.concat([run, models, majority.rename(columns={"items": "n"})], ignore_index=True)
+    order = pd.Index([*dict.fromkeys([MEANING, *both["construction"]])]).get_indexer
+    both = both.sort_values("construction", key=order, kind="stable", ignore_index=True)
+    return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str})

@@ -7,27 +7,19 @@ from itertools import product
 import pandas as pd
 from matplotlib.figure import Figure
 
-from cxprobe.labels.estimates import human_agreement, load_ratings
 from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.dots import BEST_BASELINE, PEOPLE, curves, dots
+from cxprobe.results.dots import BEST_BASELINE, curves, dots
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
+from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF
+from cxprobe.results.schema import HALF
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.text.templates import fill, slots_of
 
-_CHANCE = {"accuracy": HALF, "both_orders": CHANCE_IN_BOTH, "margin": 0.0}
 _QUESTION_WIDTH = 60  # in characters, of what a variant asks
-
-
-_ALONG = {  # name -> the two ways of asking that are compared, and the measure
-    "bias (i)": ("order", "bias"),
-    "bias (ii)": ("variant", "bias"),
-    "changed": ("order", "changed"),
-}
+_BIASES = {"order": "bias (i)", "variant": "bias (ii)"}  # the two ways of asking that are compared -> the bias
 
 
 def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping[str, PairsFile]) -> dict[str, Figure]:
@@ -54,10 +46,6 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
     variants = own[(own["facet"] == "variant") & (own["source"] == "real") & (own["tests"] == "meaning")]
     whole = own[(own["facet"] == "") & (own["tests"] != "")]
     both = whole[whole.groupby("construction")["source"].transform("nunique") == 2]
-    ratings = load_ratings(section.constructions)
-    people = human_agreement(ratings[ratings["kind"] == "pairs"])
-    if len(people):
-        people = people.merge(variants[["construction", "row"]].drop_duplicates())
     seeing = {one.slug for one in members if not (one.is_baseline or one.is_mock)}
     seeing = seeing - {*earlier_checkpoints(series)} or {one.slug for one in members if one.is_mock}
     labels, score = {one.slug: one.label for one in members}, section.evaluate.score.replace("_", " ")
@@ -69,7 +57,6 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
         table = every[every["model"].isin(seeing)]
         if len(table):
             marks = {BEST_BASELINE: best_baseline(every, ["row", panels], members)}
-            marks |= {PEOPLE: people} if len(people) and name == "meaning_by_variant" else {}
             drawn = table.assign(model=table["model"].map(labels))
             figures[name] = dots(drawn, f"{title}, {score}", rows="row", colours="model", panels=panels, marks=marks)
     return figures | _along(rates, series, members, section.evaluate.score)
@@ -97,14 +84,12 @@ def _along(
     panel = whole["construction"].where(whole["source"] == "real", whole["source"] + ": " + whole["construction"])
     whole = whole.rename(columns={"value": "accuracy"}).assign(panel=panel)
     of_all = rates[(rates["facet"] == "compared_noun_type") & (rates["construction"] == ALL)]
-    ways = {f"{way}.{measure}": name for name, (way, measure) in _ALONG.items()}
     parts = of_all["level"].str.partition(".")
-    names = (parts[0] + "." + of_all["measure"]).map(ways)
-    biases = of_all.assign(panel=names + ", " + parts[2]).rename(columns={"value": _BIAS_VALUE})[names.notna()]
+    biases = of_all.assign(panel=parts[0].map(_BIASES) + ", " + parts[2]).rename(columns={"value": "bias"})
     of_score = score.replace("_", " ")
     drawn = {
         "": (whole, "accuracy", f"own ({of_score})"),
-        "_biases": (biases, _BIAS_VALUE, f"biases by noun type, {of_score}"),
+        "_biases": (biases, "bias", f"biases by noun type, {of_score}"),
     }
     figures = {}
     for (end, (table, value, title)), axis in product(
@@ -123,10 +108,7 @@ def _along(
             panels="panel",
             colours="series",
             value=value,
-            chance=_CHANCE.get(value),
+            chance=HALF if value == "accuracy" else None,
             best=best_baseline(table, ["panel"], members) if value == "accuracy" else None,
         )
     return figures
-
-
-_BIAS_VALUE = "difference or share"  # of a bias, in figures

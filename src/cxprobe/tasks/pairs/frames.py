@@ -5,7 +5,7 @@ slots in which they differ are declared, so that they differ nowhere else.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,8 +14,8 @@ from pydantic import Field
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.constructions.faults import Fault, Keys, with_lines
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
-from cxprobe.errors import ConstructionError, ParamsError
-from cxprobe.files.schema import Closed, Distinct, Slug, Two, read_yaml, suggest, validate
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import Closed, Distinct, Two, read_yaml, suggest, validate
 from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
 from cxprobe.text.templates import SlotName, Template, Words, fill, render, slots_of
 
@@ -23,8 +23,6 @@ _Rows = Annotated[list[Row], Field(min_length=1)]
 ContextKind = Literal["construction", "rival"]
 VERB = "verb"
 """What the slot of the verb is called, in frames and in what is mined."""
-PAPER_FORMAT = "paper"
-"""The format whose wording is `Variant.continuation`; others are in `Variant.formats`."""
 
 
 class FrameSlot(Closed):
@@ -57,27 +55,15 @@ class Variant(Closed):
     rival: Template | None = None
     """A context that looks alike and lacks the construction, or has it of someone or something else, so that the wrong
     member is right; absent for none."""
-    origin: Literal["paper", "own"] = "paper"
-    """Whether the variant is of the published design that the pairs follow, or was added to it."""
-    rival_origin: Literal["paper", "own"] = "own"
-    """The same for its rival."""
-    formats: dict[Slug, Template] = Field(default_factory=dict)
-    """Format -> the continuation in other words, with a slot of the contrasts (`pairs.make.format`)."""
-
-    def in_format(self, name: str) -> "Variant":
-        """Return the variant with the continuation of a format; as it is where it has no such format."""
-        if name not in self.formats:
-            return self
-        slots = slots_of(self.formats[name])
-        contrast = {slot: one for slot, one in self.contrast.items() if slot in slots}
-        return self.model_copy(update={"continuation": self.formats[name], "contrast": contrast})
+    origin: Literal["paper", "own"] | None = None
+    """Whether the variant, with its rival, is of the published design that the pairs follow, or was added to it; absent
+    where it is of that design and the rival, if there is one, was added."""
 
     def templates(self) -> Iterator[tuple[Keys, str]]:
-        """Yield all templates, each with its keys: what comes first, what follows in each format, and the contrasts."""
+        """Yield all templates, each with its keys: what comes first, what follows, and the contrasts."""
         yield ("context",), self.context or ""
         yield ("rival",), self.rival or ""
         yield ("continuation",), self.continuation
-        yield from ((("formats", name), continuation) for name, continuation in self.formats.items())
         yield from ((("contrast", slot), f"{one.good} {one.bad}") for slot, one in self.contrast.items())
 
     @property
@@ -90,7 +76,7 @@ class Variant(Closed):
 
     def origin_of(self, sentence: ContextKind) -> Literal["paper", "own"]:
         """Return the origin of the pairs of a sentence."""
-        return self.rival_origin if sentence == "rival" and self.origin == "paper" else self.origin
+        return self.origin or ("own" if sentence == "rival" else "paper")
 
 
 class PairsFile(Closed):
@@ -106,8 +92,6 @@ class PairsFile(Closed):
     typical: Distinct[Two[Words]] = Field(default_factory=list)
     """Two nouns of which the first typically does to the second what is said: the people of `ROLE_NOUN_TYPE`, so that
     an exchange turns typical roles round; absent where that type's nouns are drawn like all others."""
-    one_answer: bool = False
-    """Whether it is meant that one answer is right in all pairs of a variant; `cxprobe check` then does not tell it."""
     slots: dict[SlotName, FrameSlot]
     """Every slot of the templates except the people, their pronouns and the contrasts."""
     variants: Annotated[dict[str, Variant], Field(min_length=1)]
@@ -126,16 +110,6 @@ class PairsFile(Closed):
     def first_words(self) -> Row:
         """Slot -> its words in the first row of each group."""
         return {slot: words for rows in self.groups.values() for slot, words in rows[0].items()}
-
-    @property
-    def formats(self) -> list[str]:
-        """The formats besides the paper's."""
-        return [*dict.fromkeys(name for variant in self.variants.values() for name in variant.formats)]
-
-    def in_format(self, name: str) -> "PairsFile":
-        """Return the pairs with the continuations of a format, as far as there are any."""
-        variants = {letter: variant.in_format(name) for letter, variant in self.variants.items()}
-        return self.model_copy(update={"variants": variants})
 
     @property
     def content_slots(self) -> list[str]:
@@ -178,19 +152,6 @@ def load_pairs(name: str, people: People, constructions: Path = CONSTRUCTIONS_FO
     return content
 
 
-def require_format(contents: Iterable[PairsFile], wanted: str) -> None:
-    """Check that some pairs have a format.
-
-    Raises:
-        ParamsError: None of them has it.
-    """
-    known = [PAPER_FORMAT, *dict.fromkeys(name for content in contents for name in content.formats)]
-    if wanted not in known:
-        raise ParamsError(
-            f"pairs.make.format: no pairs of pairs.constructions have the format '{wanted}'{suggest(wanted, known)}"
-        )
-
-
 def keys_of(group: str) -> tuple[str, ...]:
     """Return the way to a group of rows from the top of the file."""
     return ("frames",) if group == "frames" else ("fillers", group)
@@ -218,17 +179,6 @@ def fill_variant(
     return context, good, bad
 
 
-def place_of(variant: Variant, people: Sequence[str], sentence: ContextKind) -> str:
-    """Return the place of the right person in a context, "first" or "second"; "" where it is neither."""
-    named = [slot for slot in dict.fromkeys(slots_of(variant.contexts[sentence] or "")) if slot in people]
-    contrasts = [variant.contrast[slot] for slot in slots_of(variant.continuation) if slot in variant.contrast]
-    right = contrasts[0].good if sentence == "construction" else contrasts[0].bad
-    is_right = [slot in slots_of(right) for slot in named]
-    if is_right == [True, False]:
-        return "first"
-    return "second" if is_right == [False, True] else ""
-
-
 def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
     """Yield the faults because of which pairs cannot be made.
 
@@ -238,8 +188,7 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
 
     Returns:
         Faults: people that are needed and not there; rows of one group that fill different slots; slots that nothing
-        fills, that are filled twice, or that are not declared or not used; contrasts that no continuation has; and
-        formats that only some variants have.
+        fills, that are filled twice, or that are not declared or not used; and contrasts that no continuation has.
     """
     if (content.switched or content.typical) and len(content.people) != 2:
         what = f"people: two are exchanged, or have typical roles, and {len(content.people)} are named"
@@ -270,7 +219,7 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
     for name, variant in content.variants.items():
         for keys, template in variant.templates():
             used |= {*slots_of(template)}
-            continues = keys[0] in ("continuation", "formats")
+            continues = keys[0] == "continuation"
             allowed = filled.keys() | (variant.contrast.keys() if continues else ())
             for slot in dict.fromkeys(slots_of(template)):
                 if slot not in allowed:
@@ -285,8 +234,6 @@ def faults_of_pairs(content: PairsFile, people: People) -> Iterator[Fault]:
                     f"the contrast '{slot}' must be a slot of the continuation, and none that {filled.get(slot)} fill"
                 )
                 yield Fault(("variants", name, "contrast", slot), what)
-        if lacking := [format_ for format_ in content.formats if format_ not in variant.formats]:
-            yield Fault(("variants", name), f"variant {name} lacks the format {', '.join(lacking)}, which others have")
     for slot in content.slots:
         if slot not in filled or slot not in used:
             missing = "no row fills it" if slot not in filled else "no template uses it"

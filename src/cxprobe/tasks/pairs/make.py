@@ -15,9 +15,9 @@ from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER, cluster_columns
-from cxprobe.tasks.pairs.frames import PAPER_FORMAT, PairsFile, fill_variant, pairs_file, place_of, with_contrasts
+from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, pairs_file, with_contrasts
 from cxprobe.tasks.pairs.params import MakePairs
-from cxprobe.tasks.pairs.pseudowords import candidates_of, replace_content
+from cxprobe.tasks.pairs.pseudowords import replace_content
 from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, without_gaps
 from cxprobe.text.english import faults_of_text
 
@@ -133,7 +133,6 @@ def render_pairs(
     pairs_per_condition: int,
     seed: int,
     words: str = "real",
-    format: str = PAPER_FORMAT,
 ) -> list[Pair]:
     """Draw ``pairs_per_condition`` items for every noun type and ask about each in every variant and order.
 
@@ -149,7 +148,6 @@ def render_pairs(
             so many.
         seed: The project's seed.
         words: "real", or "pseudo" if the content's words have been replaced; draws do not depend on it.
-        format: In which words the second text asks; pairs that lack the format keep the paper's.
 
     Returns:
         Every pair once.
@@ -161,8 +159,6 @@ def render_pairs(
         Oba & Sugawara 2026 for the design: variants, noun types, switching and 300 items a cell.
     """
     pairs: list[Pair] = []
-    format = format if format in content.formats else PAPER_FORMAT
-    content = content.in_format(format)
     nothing = NounType(pronouns=["none"], nouns=["none", "no one"])
     groups = [len(rows) for rows in content.groups.values()]
     for kind, nouns in (people.types if content.people else {NO_TYPE: nothing}).items():
@@ -172,7 +168,7 @@ def render_pairs(
         for draw in draw_items(groups, number, seats, len(nouns.pronouns), pairs_per_condition, rng):
             persons = typical[draw.people[0]] if typical else [nouns.nouns[index] for index in draw.people]
             pronouns = people.pronouns[nouns.pronouns[draw.pronouns]] if content.people else {}
-            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words, format)
+            pairs += _pairs_of_item(name, content, pronouns, kind, draw.rows, persons, words)
     known: set[tuple[str, ...]] = set()
     for pair in pairs:
         key = (*pair.groups.values(), pair.context, pair.good, pair.bad)
@@ -193,7 +189,6 @@ def _pairs_of_item(
     rows: Sequence[int],
     persons: Sequence[str],
     words: str,
-    format: str,
 ) -> Iterator[Pair]:
     """Yield the pairs of an item: of the row of each group and the people in the order of their slots."""
     values: dict[str, str] = {}
@@ -225,10 +220,8 @@ def _pairs_of_item(
                         "tests": content.tests,
                         "words": words,
                         "variant": variant_name,
-                        "origin": variant.origin_of(sentence) if format == PAPER_FORMAT else "own",
-                        "format": format,
+                        "origin": variant.origin_of(sentence),
                         "sentence": sentence,
-                        "place": place_of(variant, content.people, sentence),
                         "noun_type": kind,
                         "order": order,
                     },
@@ -258,7 +251,7 @@ class BuiltPairs(NamedTuple):
 
     Attributes:
         pairs: One row a pair, see `pair_table`.
-        pseudowords: One row a replaced word: word, pseudoword, source.
+        pseudowords: One row a replaced word: word, pseudoword.
         cells_not_filled: How many cells have fewer pairs than were asked for; a cell is a variant of one noun type in
             one order, after one kind of sentence, with one kind of words.
     """
@@ -275,20 +268,22 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
         name: The construction's folder.
         content: Its pairs.
         people: The nouns.
-        settings: How many pairs a cell gets, how they are asked, and where pseudowords come from.
+        settings: How many pairs a cell gets, and how many with pseudowords.
         seed: The project's seed.
 
     Raises:
-        DataError: See `render_pairs` and `candidates_of`.
+        DataError: See `render_pairs`.
     """
     wanted: int = getattr(settings.pairs_per_condition, content.tests)
-    files = {"real": content}
-    pseudowords = pd.DataFrame(columns=["word", "pseudoword", "source"])
+    asked = {"real": (content, wanted)}
+    pseudowords = pd.DataFrame(columns=["word", "pseudoword"])
     if settings.pseudowords and content.content_slots:
-        files["pseudo"], pseudowords = replace_content(content, candidates_of(settings.pseudowords, seed), seed)
+        replaced, pseudowords = replace_content(content, seed)
+        asked["pseudo"] = (replaced, settings.pseudowords)
     rendered: list[Pair] = []
-    for words, file in files.items():
-        rendered += render_pairs(name, file, people, wanted, seed, words, settings.format)
+    for words, (file, number) in asked.items():
+        rendered += render_pairs(name, file, people, number, seed, words)
     pairs = pair_table(rendered)
-    cells_not_filled = int((pairs.groupby(_CELL).size() < wanted).sum())
-    return BuiltPairs(pairs, pseudowords, cells_not_filled)
+    sizes = pairs.groupby(_CELL).size().reset_index(name="pairs")
+    numbers = sizes["words"].map({words: number for words, (_, number) in asked.items()})
+    return BuiltPairs(pairs, pseudowords, cells_not_filled=int((sizes["pairs"] < numbers).sum()))

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import Field
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
-from cxprobe.models.params import RuleOfPairs, members_of
-from cxprobe.models.terms import SchemeName
+from cxprobe.models.params import RuleOfPairs, SchemeName, members_of
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
 ScoreName = Literal["per_token", "sum", "per_character", "given_context", "pmi"]
@@ -30,12 +29,12 @@ def called_pairs(name: str) -> str:
 class Benchmark(Closed):
     """Minimal pairs of others, in the files of data/benchmarks/<slug>, which `dvc import` brings."""
 
-    format: Literal["blimp", "paired_focus", "pairs"]
-    """BLiMP's <UID>.jsonl, the paired-focus .tsv, or the generic .tsv or .jsonl; each may end in .gz."""
+    format: Literal["blimp", "pairs"]
+    """BLiMP's <UID>.jsonl, or the generic .tsv or .jsonl; each may end in .gz."""
     files: str
     """Which files, such as "*.jsonl.gz"; the name is taken to match the folder's own files."""
     by: Annotated[list[str], Field(min_length=1)]
-    """Columns that accuracies are reported by, such as phenomenon."""
+    """Columns that accuracies are reported by, such as phenomenon; their values are slugs."""
     score: ScoreName
     """The score that decides."""
 
@@ -73,24 +72,14 @@ class AskedPairs(Closed):
     """Frames of contrasts."""
 
 
-class ProbedModel(Closed):
-    """A model whose vectors are probed."""
-
-    asked: Slug | None = None
-    """The entry of pairs.llms that is the same model, asked in words."""
-
-
 class MakePairs(Closed):
     """Minimal pairs from a construction's pairs.yaml."""
 
     pairs_per_condition: PerCell
     contrasts: Contrasts
-    pseudowords: Literal["wuggy", "random"] | None
-    """What takes the place of content words, where pairs.yaml declares them: Wuggy's words, with random syllables
-    where it has no answer; random syllables alone; or null for no pairs with pseudowords."""
-    format: Slug
-    """In which words the second text asks: "paper", or a name under formats in pairs.yaml, for the constructions that
-    have it; the others keep the paper's."""
+    pseudowords: Count | None
+    """How many pairs of each cell also come with pseudowords, random syllables, in the place of content words, where
+    pairs.yaml declares these; null for none."""
 
 
 class ScorePairs(Closed):
@@ -124,23 +113,6 @@ class AskPairs(Closed):
     each is asked about twice. null for all."""
 
 
-class ProbePairs(Closed):
-    """Probes on a model's vectors that tell the right text of a pair from the wrong one."""
-
-    constructions: SomeDistinct[Slug]
-    """Whose pairs; all of them are in pairs.constructions."""
-    token_budget: Count
-    """The most tokens in one batch."""
-    C: Annotated[float, Field(gt=0)]
-    """Inverse strength of the regularisation."""
-    standardise: bool
-    """Whether the differences of vectors are brought to variance 1 on the frames that train."""
-    folds: Annotated[int, Field(ge=2)]
-    """Into how many parts the frames are divided; each is predicted by probes that were trained on the others."""
-    max_iter: Count
-    """The most iterations of the solver; if it has not converged then, that is an error."""
-
-
 class PairsParams(TaskSection):
     """Minimal pairs: of which constructions and benchmarks, which models are asked, and how."""
 
@@ -148,8 +120,6 @@ class PairsParams(TaskSection):
     """Scored by the likelihood of the two texts: entry of models -> the items that it is asked about."""
     llms: dict[Slug, Everything]
     """Asked in words which text is the likelier: entries of llms."""
-    probe_models: dict[Slug, ProbedModel]
-    """Whose vectors are probed too, for the ways of asking side by side; some of pairs.models."""
     constructions: Distinct[Slug]
     """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
     contrasts: Distinct[Slug]
@@ -159,8 +129,6 @@ class PairsParams(TaskSection):
     evaluate: EvaluatePairs
     ask: AskPairs | None
     """null where pairs.llms is empty."""
-    probe: ProbePairs | None
-    """null where pairs.probe_models is empty."""
     benchmarks: dict[Slug, Benchmark]
     """Slug -> minimal pairs of others, which the same models are asked about; {} for none."""
 
@@ -171,7 +139,7 @@ class PairsStage(TaskParams):
     task: ClassVar[str] = "pairs"
     experiments_file = Path(__file__).with_name("experiments.yaml")
     baseline_kinds = ("unigrams", "ngrams", "continuation_alone", "pair_classifier", *get_args(RuleOfPairs))
-    names: ClassVar[dict[str, str]] = {"models": "models", "probe_models": "models", "llms": "llms"}
+    names: ClassVar[dict[str, str]] = {"models": "models", "llms": "llms"}
 
     pairs: PairsParams
     """Minimal pairs, the project's own and those of others."""
@@ -185,9 +153,8 @@ class PairsStage(TaskParams):
         """Yield the values of the section that do not go together."""
         yield from super().faults_between(constructions)
         section, models, llms = self.pairs, self.models, self.llms
-        for part, need in (("llms", "ask"), ("probe_models", "probe")):
-            if getattr(section, part) and getattr(section, need) is None:
-                yield f"pairs.{need}: is null, and pairs.{part} names models; say how, or empty that"
+        if section.llms and section.ask is None:
+            yield "pairs.ask: is null, and pairs.llms names models; say how, or empty that"
         how, schemes = section.evaluate, section.score.schemes
         for key, value, where, allowed in (
             ("scheme", how.scheme, "pairs.score.schemes", schemes),
@@ -214,9 +181,3 @@ class PairsStage(TaskParams):
         if section.constructions:
             contrasts = section.contrasts
             yield from named_elsewhere("pairs.contrasts", contrasts, "pairs.constructions", section.constructions)
-        yield from named_elsewhere("pairs.probe_models", section.probe_models, "pairs.models", section.models)
-        if section.probe and section.probe_models:
-            named = section.probe.constructions
-            yield from named_elsewhere("pairs.probe.constructions", named, "pairs.constructions", section.constructions)
-            asked = [probe_models.asked for probe_models in section.probe_models.values() if probe_models.asked]
-            yield from named_elsewhere("pairs.probe_models (asked)", asked, "pairs.llms", section.llms)

@@ -11,27 +11,25 @@ from cxprobe.errors import DataError
 from cxprobe.models.replies import evaluate_reply
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.pairs.evaluate import ASKED, REPLY, EvaluationConfig, as_responses, credit_pairs, pair_responses
-from cxprobe.tasks.pairs.sources import OWN_PAIRS
 
-_GROUPS = ["construction", "tests", "words", "variant"]  # of this project's pairs
+_GROUPS = ("construction", "tests", "words", "variant", "group")  # those that pairs have
 _ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin
 
 
 def responses_of_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Return the responses of one model that was asked in words, see `read_replies` for the arguments."""
-    read = read_replies(pairs, replies, how)
+    """Return the responses of one model that was asked in words, see `read_replies`."""
+    read = read_replies(pairs, replies)
     decided = pair_responses(evaluate_replies(pairs, read, how), how)
     return pd.concat([decided, reply_responses(read, how)], ignore_index=True)
 
 
-def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
     """Read the replies of one model about pairs.
 
     Args:
         pairs: The pairs, see `cxprobe.tasks.pairs.evaluate.decide_pairs`; also those that were not asked about.
         replies: One row a question: pair, gold, option_a and option_b (see `cxprobe.tasks.pairs.asking`), reply, and
             failed, whether the request failed.
-        how: Whose pairs they are.
 
     Returns:
         One row a question: pair, the id of the pair; gold, the letter of the right text; answer, "A", "B" or ""
@@ -48,8 +46,7 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConf
         reply, options = None if row["failed"] else row["reply"], {"A": row["option_a"], "B": row["option_b"]}
         outcomes.append(evaluate_reply(reply, row["gold"], options, chain_of_thought=False))
     answers = pd.DataFrame(outcomes, columns=["answer", "outcome"], index=replies.index)
-    groups = _GROUPS if how.source == OWN_PAIRS else how.cell
-    about = ["id", *groups, *(name for name in pairs.columns if name.startswith(CLUSTER))]
+    about = ["id", *(name for name in pairs.columns if name in _GROUPS or name.startswith(CLUSTER))]
     read = replies[["pair", "gold"]].join(answers)
     return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")
 
@@ -60,7 +57,7 @@ def evaluate_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: EvaluationCon
     Args:
         pairs: See `read_replies`.
         read: What `read_replies` returns.
-        how: Whose pairs they are; in a paired-focus table a model that chooses the same in both rows is undecided.
+        how: Whose pairs they are.
 
     Returns:
         See `cxprobe.tasks.pairs.evaluate.credit_pairs`.
@@ -95,5 +92,5 @@ def reply_responses(read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
         "failed": asked.assign(value=asked["outcome"] == "failed"),
     }
     rows = pd.concat([table.assign(measure=measure) for measure, table in values.items()], ignore_index=True)
-    rows = rows.assign(value=rows["value"].astype(float), gold="", scheme=REPLY, score=ASKED, balanced=True)
+    rows = rows.assign(value=rows["value"].astype(float), gold="", scheme=REPLY, score=ASKED)
     return as_responses(rows, how).assign(item=rows["item"].to_numpy())

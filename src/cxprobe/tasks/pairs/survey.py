@@ -8,21 +8,28 @@ import pandas as pd
 from cxprobe.constructions.people import People
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
-from cxprobe.models.params import BaselineSpec, Member, NgramFeatures, NgramModel, PairClassifier, Rule, UnigramModel
-from cxprobe.models.terms import SchemeName
+from cxprobe.models.params import (
+    BaselineSpec,
+    Member,
+    NgramFeatures,
+    NgramModel,
+    PairClassifier,
+    Rule,
+    SchemeName,
+    UnigramModel,
+)
+from cxprobe.models.texts import token_table
 from cxprobe.results.comparisons import compare, with_baselines
-from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
-from cxprobe.results.verdict import with_verdicts
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
-from cxprobe.tasks.pairs.contrast_rates import SUM
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
-from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
-from cxprobe.tasks.pairs.frames import PAPER_FORMAT, load_pairs, pairs_file
-from cxprobe.tasks.pairs.make import build_pairs, pair_table
+from cxprobe.tasks.pairs.evaluate import FACETS, SUM, EvaluationConfig, decide_pairs, override, pair_responses
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
+from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
+from cxprobe.tasks.pairs.measure import baseline_answers
 from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell
-from cxprobe.tasks.pairs.preview import decided_by_baselines
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, without_gaps
 
 SCORES_OF_SURVEY = ("per_token", SUM)
@@ -51,6 +58,19 @@ def simple_baselines(ngrams: Path) -> list[Member]:
     return [Member(slug, spec, slug) for slug, spec in specs.items()]
 
 
+def decided_by_baselines(
+    pairs: pd.DataFrame, members: Sequence[Member], how: EvaluationConfig, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
+    decided = {}
+    for member in members:
+        if member.is_baseline:
+            answers = baseline_answers(member, pairs_of(pairs), seed)
+            table = answers if isinstance(answers, pd.DataFrame) else token_table(answers)
+            decided[member.slug] = decide_pairs(pairs, table, how)
+    return decided
+
+
 def surveyed_constructions(constructions: Path) -> list[str]:
     """Return the constructions that have contrasts, sorted."""
     return sorted(path.parent.name for path in constructions.glob(f"*/{CONTRASTS_FILE}"))
@@ -71,7 +91,7 @@ def survey_pairs(names: Sequence[str], constructions: Path, people: People, fram
     items = frames * ITEMS_OF_FORM
     wanted = Contrasts(held_out=frames, shuffled=0)
     cells = PerCell(meaning=items, form=items, control=items)
-    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None, format=PAPER_FORMAT)
+    make = MakePairs(pairs_per_condition=cells, contrasts=wanted, pseudowords=None)
     parts = []
     for name in names:
         entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]

@@ -11,17 +11,13 @@ import pandas as pd
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
 from cxprobe.errors import CxprobeError
-from cxprobe.files.tables import read_table
+from cxprobe.files.tables import read_made_table, read_table
 from cxprobe.files.writing import DATA
-from cxprobe.labels.ratings import RatedItem
-from cxprobe.models.params import PairClassifier
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import cluster_lists, read_made_table
-from cxprobe.results.contrast_verdicts import CONDITION, FEWEST_FRAMES
-from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of, grouped_rows
+from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
 from cxprobe.results.params import ReportParams
+from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import CONDITIONS
 from cxprobe.results.task import (
     Demand,
@@ -32,6 +28,7 @@ from cxprobe.results.task import (
     read_demand,
     replied_demand,
 )
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.results.words import in_full
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
 from cxprobe.tasks.pairs.contrasts import NAMES, ContrastsFile, contrasts_file, filled_cells, load_contrasts
@@ -41,11 +38,9 @@ from cxprobe.tasks.pairs.frames import (
     load_pairs,
     pairs_file,
     read_pairs_file,
-    require_format,
 )
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
-from cxprobe.tasks.pairs.rated import items_of_pairs
 from cxprobe.tasks.pairs.sources import (
     CONTRAST,
     CONTRASTS,
@@ -91,6 +86,10 @@ class PairsTask(Task):
     params = PairsStage
     title = "Minimal pairs"
     steps = ("make", "score", "evaluate", "ask")
+    caveat = (
+        "In single pairs, a preference for one name or answer weighs more than the meaning; contrasts cancel it. "
+        "Variants in which one answer is always right are left out of the rate (results/make_pairs/unbalanced.csv)."
+    )
 
     # ---- constructions
 
@@ -110,7 +109,7 @@ class PairsTask(Task):
         return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people, contrasts)
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
-        """Yield an example of each variant, sentence and format; the first variant also with its people exchanged."""
+        """Yield an example of each variant and sentence; the first variant also with its people exchanged."""
         for name, pairs in items.files.items():
             values, pair = items.first_words(name), called_pairs(name).replace("pairs", "pair")
             nouns = next(iter(items.people.types.values())).nouns
@@ -126,18 +125,9 @@ class PairsTask(Task):
                         rival = "" if sentence == "construction" else ", rival"
                         kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
                         yield Example(kind_of_item, context, good.strip(), bad.strip())
-                for name_of_format in variant.formats:
-                    context, good, bad = fill_variant(variant.in_format(name_of_format), values)
-                    yield Example(f"{pair}, variant {letter}, format {name_of_format}", context, good, bad)
 
         if items.contrasts:
             yield from _examples_of_contrasts(items.contrasts, items.people)
-
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on the pairs of meaning and of form, see `cxprobe.tasks.pairs.preview`."""
-        from cxprobe.tasks.pairs.preview import baseline_rates
-
-        return pd.concat([pd.DataFrame(), *(baseline_rates(name, params) for name in self.items_in(construction))])
 
     # ---- checks
 
@@ -159,7 +149,6 @@ class PairsTask(Task):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has pairs, and each benchmark its files."""
         from cxprobe.tasks.pairs.benchmarks import benchmark_files
-        from cxprobe.tasks.pairs.pseudowords import require_wuggy
 
         section = params.section(PairsParams)
         people, contents = _people_if_sound(), dict[str, PairsFile]()
@@ -175,9 +164,6 @@ class PairsTask(Task):
             if content.tests == "meaning" and name not in section.contrasts:
                 lacking = f"params.yaml: {name} is not in pairs.contrasts"
                 faults.notes.append(f"{lacking}, so no rate will say whether a model knows {name}")
-        faults.attempt(require_format, contents.values(), section.make.format, prefix="params.yaml: ")
-        if section.make.pseudowords == "wuggy" and any(content.content_slots for content in contents.values()):
-            faults.attempt(require_wuggy, prefix="params.yaml: ")
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
@@ -194,16 +180,6 @@ class PairsTask(Task):
             needed=section is None or bool(section.llms),
             named={"pairs.ask.prompt": ("prompts", ask.prompt)} if ask else {},
         )
-
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield pairs for people to judge: one per frame and condition, so that each frame has every noun type."""
-        if not pairs_file(construction).is_file():
-            return
-        people = load_people()
-        pairs = load_pairs(construction, people)
-        yield from items_of_pairs(render_pairs(construction, pairs, people, len(pairs.frames), seed))
 
     # ---- plans
 
@@ -295,24 +271,6 @@ class PairsTask(Task):
             rows = table[table["construction"] == construction] if construction else table[~known]
             yield published_table(rows, _BESIDE_TITLE, _BESIDE, models)
 
-    def reservations(self, construction: str, inputs: ReportInputs) -> Iterator[str]:
-        """Yield caveats for variants that the rate leaves out, and for contrasts that classifiers learn."""
-        for (name,), cells in grouped_rows(inputs.table("make_pairs/unbalanced"), "construction"):
-            if construction_of_pairs(name) == construction:
-                called = called_pairs(name).capitalize()
-                listed = "; ".join(cells["variant"] + ": " + cells["reason"])
-                yield f"{called}: variants in which one answer is always right are left out of the rate ({listed})."
-        members, rates = task_members(inputs.sections[self.name]), inputs.rates(self.name)
-        trained = [member.slug for member in members if isinstance(member.spec, PairClassifier)]
-        keys = {"construction": construction, "facet": CONDITION, "level": "construction", "measure": "above_zero"}
-        learnt = rates[(rates[[*keys]] == pd.Series(keys)).all(axis=1) & rates["model"].isin(trained)]
-        for row in learnt.to_dict("records"):
-            if row["low"] > row["chance"]:
-                yield (
-                    f"{row['model']} learns the contrast from the words of other frames: {in_full(estimate_of(row))}. "
-                    "What is above chance there shows no knowledge of the construction."
-                )
-
     # ---- exports
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
@@ -347,13 +305,12 @@ def _notes_on_variants(name: str, content: PairsFile, people: People, params: Re
     """Yield a note on variants that rates leave out, since one answer is always right in them."""
     pairs_per_condition: int = getattr(params.section(PairsParams).make.pairs_per_condition, content.tests)
     cells = unbalanced_cells(pair_table(render_pairs(name, content, people, pairs_per_condition, params.seed)))
-    if len(cells) and not content.one_answer:
+    if len(cells):
         listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
         yield (
             f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
             f"variants, where one answer is always right ({listed}); the report shows them one by one. To count them, "
-            "let the right word vary, or add variants in which the other one is right; if this is intended, write "
-            "one_answer: true in the file"
+            "let the right word vary, or add variants in which the other one is right"
         )
 
 

@@ -1,6 +1,6 @@
 """Answers to questions, in words or by likelihood: which are right, and the rates that no mean of answers is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +12,10 @@ from cxprobe.models.params import Member
 from cxprobe.models.replies import REPLY, evaluate_reply
 from cxprobe.models.scores import ScoredTexts, no_score
 from cxprobe.results.rates import ALL, Facet
-from cxprobe.results.schema import KEYS
-from cxprobe.stats import CLUSTER, cluster_columns, rate_by
+from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.items import RELATIONS
 from cxprobe.tasks.prompts.make import questions_for
-from cxprobe.tasks.prompts.params import CONTROL, PromptsParams, Reader
+from cxprobe.tasks.prompts.params import CONTROL, PromptsParams
 from cxprobe.tasks.prompts.wording import PAPER
 
 RULE = "rule"  # in the column asked, of baselines: they answer an item, not a prompt
@@ -30,7 +29,7 @@ CONTROLS = {
 }
 """Set of questions -> the set that asks in the same format about plain sentences."""
 
-_OF_REPLIES = ("accuracy", "accuracy_parsed", "unparsed", "failed", "consistency")
+_OF_REPLIES = ("accuracy", "accuracy_parsed", "unparsed", "failed")
 _PLACE = ["construction", "source"]
 _SHOWN = ["shots", "examples"]
 _ASKED = ["asked", "prompt", *SETTING]  # the columns that say how an item is asked, but for the order of its options
@@ -91,8 +90,8 @@ def evaluate_answers(
         See `evaluate_reply_table`, `evaluate_baseline` and `evaluate_likelihoods`.
     """
     if member.is_asked:
-        questions = questions_for(made["questions"], member.slug, section)
-        return evaluate_reply_table(questions, read_table(folder / "replies.parquet"), section.evaluate.reader)
+        questions = questions_for(made["questions"], section.llms[member.slug])
+        return evaluate_reply_table(questions, read_table(folder / "replies.parquet"))
     if member.is_baseline:
         return evaluate_baseline(made["items"], read_table(folder / "answers.parquet"))
     tokens = read_table(folder / "tokens.parquet")
@@ -100,7 +99,7 @@ def evaluate_answers(
     return evaluate_likelihoods(made["choices"], scores)
 
 
-def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader: Reader = "stated") -> pd.DataFrame:
+def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
     """Evaluate the reply to every question.
 
     Args:
@@ -108,7 +107,6 @@ def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader:
             columns, which are kept; and, if known, option_a, option_b and option_c, the texts shown with the letters.
             With them "Ida" is read as "A", and "A. Marek" has no answer if Marek is not option A.
         replies: One row per question: id, reply, and failed, whether the request failed.
-        reader: How replies are read, see `cxprobe.tasks.prompts.params.EvaluatePrompts`.
 
     Returns:
         The questions with the columns asked ("reply"), reply, answer ("" if there is none), outcome, and credit (1 for
@@ -133,8 +131,6 @@ def evaluate_reply_table(questions: pd.DataFrame, replies: pd.DataFrame, reader:
         if row["kind"] == "reasoning":
             answers = {letter: str(row.get(f"option_{letter.lower()}", "")) for letter in PAPER}
         text = None if row["failed"] else str(row["reply"])
-        if reader == "exact" and text is not None and text not in answers:
-            text = ""
         evaluated.append(evaluate_reply(text, row["gold"], answers, chain_of_thought=bool(row["chain_of_thought"])))
     replied[["answer", "outcome"]] = evaluated
     credit = (replied["outcome"] == "right").astype(float)
@@ -256,7 +252,7 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     fewest = replied[_PLACE].join(ordered.groupby(_PLACE)[_SHOWN].first(), on=_PLACE)  # of several sources the first
     is_decisive &= (replied[_SHOWN] == fewest[_SHOWN]).all(axis=1)
     accuracy = replied.assign(measure="accuracy", chance=1 / 3, decides=is_decisive)  # of three answers
-    parts = [accuracy, consistency_over_orders(table).assign(measure="consistency")]
+    parts = [accuracy]
     if "margin" in table:
         parts.append(table.assign(measure="margin", value=table["margin"]))
     if (table["asked"] == REPLY).any():
@@ -269,40 +265,6 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
     columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides"]
     columns += [*_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
     return pd.concat(parts, ignore_index=True).reindex(columns=columns)
-
-
-def consistency_over_orders(evaluated: pd.DataFrame) -> pd.DataFrame:
-    """Return the consistency of a model: 1 for an item of which it chooses the same option in all orders, else 0.
-
-    An item without an answer in one of its orders is not consistent. One with a request that failed does not count, nor
-    does one that was shown in one order. A model that always gives the same letter has 0, one that guesses has 1/9 with
-    three orders, and one that always chooses "not enough information" has 1. So consistency says nothing about
-    accuracy.
-
-    Args:
-        evaluated: See `prompt_responses`; with source.
-
-    Returns:
-        One row per item and way of asking: value, 1 or 0; gold, chosen and order are "".
-    """
-    shown = by_option(evaluated[evaluated["order"] != ""])
-    shown = shown.assign(failed=shown["outcome"] == "failed")
-    kept = [*_PLACE, "item", *_ASKED, *_OF_ITEM, *cluster_columns(shown)]
-    of_item = {"orders": ("order", "nunique"), "options": ("answer", "nunique"), "option": ("answer", "first")}
-    items = shown.groupby(kept, as_index=False, sort=False, dropna=False).agg(**of_item, failed=("failed", "max"))
-    items = items[(items["orders"] > 1) & ~items["failed"].astype(bool)]
-    value = ((items["options"] == 1) & (items["option"] != "")).astype(float)
-    return items[kept].assign(value=value, gold="", chosen="", order="", decides=False)
-
-
-def by_option(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return answers with the letters of the paper's order as gold and answer, whatever order was shown."""
-
-    def in_paper(letter: str, order: str) -> str:
-        return order[PAPER.index(letter)] if order and letter else letter
-
-    golds, given = (map(in_paper, answers[column], answers["order"]) for column in ("gold", "answer"))
-    return answers.assign(gold=[*golds], answer=[*given])
 
 
 def rates_beside_constant(responses: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -318,56 +280,37 @@ def rates_beside_constant(responses: pd.DataFrame, by: list[str]) -> pd.DataFram
     """
     rates = rate_by(responses, "value", by)
     same_letter = responses.groupby([*by, "gold"]).size().groupby(level=by).max()
-    options = by_option(responses.assign(answer=responses["chosen"]))
-    no_information = (options["gold"] == "C").groupby([responses[name] for name in by]).sum()
+    both = zip(responses["order"], responses["gold"], strict=True)
+    golds = [order[PAPER.index(gold)] if order else gold for order, gold in both]  # letters of the paper's order
+    no_information = pd.Series(golds, responses.index).eq("C").groupby([responses[name] for name in by]).sum()
     best = pd.concat([same_letter, no_information], axis=1).max(axis=1) / responses.groupby(by).size()
     joined = rates.merge(best.rename("chance").reset_index(), on=by, validate="one_to_one")
     return joined.assign(chance=joined["chance"].where(joined["measure"] == "accuracy"))
 
 
-def macro_f1_rates(responses: pd.DataFrame, facets: Sequence[Facet]) -> pd.DataFrame:
-    """Return the F1 score averaged over the gold answers that occur, by setting, as rates without an interval.
-
-    A reply without an answer counts as wrong.
-
-    Args:
-        responses: Those of all models.
-        facets: Those of prompts.
-    """
-    from sklearn.metrics import f1_score  # it takes a second to import
-
-    of_setting = next(facet for facet in facets if facet.name == "setting")
-    accuracies = responses[responses["measure"] == "accuracy"]
-    divided = of_setting.of(accuracies.assign(answer=accuracies["chosen"]))
-    groups = by_option(divided).groupby([*KEYS, "facet", "level"])
-    scores = {
-        key: f1_score(rows["gold"], rows["answer"], labels=rows["gold"].unique(), average="macro", zero_division=0)
-        for key, rows in groups
-    }
-    rates = groups.size().rename("n").reset_index().assign(value=[*scores.values()])
-    nothing = dict.fromkeys(["low", "high", "chance"], np.nan)
-    return rates.assign(measure="macro_f1", ties=0, decides=False, **nothing)
-
-
-def beside_controls(rates: pd.DataFrame) -> pd.DataFrame:
+def beside_controls(rates: pd.DataFrame, asked: Collection[str]) -> pd.DataFrame:
     """Return rates by setting with the comparison of the model over all settings, and with the control of the setting.
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES` but verdict, of all constructions.
+        asked: The models that are asked in words. Those of others have no control: by the likelihood of answers even a
+            model that was taught what is asked about does not pass it, so their verdict is that it cannot be told.
 
     Returns:
         The same rows, with control, control_low, control_high, control_n and passes_control: of several controls, the
-        one that the model is the least above chance in; None where there is none.
+        one that the model is the least above chance in; None where there is none. And verdict, where it is decided.
     """
     is_setting = (rates["facet"] == "setting") & (rates["measure"] == "accuracy")
     place = ["model", *_PLACE]
     names = {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"}
     compared = rates[(rates["facet"] == "all_settings") & (rates["measure"] == "accuracy")].set_index(place)[_COMPARED]
     own = rates[is_setting].drop(columns=_COMPARED).join(compared, on=place).fillna({"baseline": ""})
-    is_control = own["source"].isin(CONTROLS.values()) & (own["construction"] != ALL)
+    is_control = own["source"].isin(CONTROLS.values()) & own["model"].isin(asked) & (own["construction"] != ALL)
     controls = own[is_control].assign(margin=own["low"] - own["chance"]).sort_values("margin", kind="stable")
     worst = controls.drop_duplicates(["model", "source", "level"]).set_index(["model", "source", "level"])
     worst = worst[[*names]].rename(columns=names).assign(passes_control=(worst["margin"] > 0).astype(object))
     beside = own.assign(of=own["source"].map(CONTROLS)).join(worst, on=["model", "of", "level"]).drop(columns="of")
     beside["passes_control"] = beside["passes_control"].where(beside["passes_control"].notna(), None)
-    return pd.concat([beside, rates[~is_setting].assign(passes_control=None)]).sort_index()
+    has_none = ~beside["model"].isin(asked) & beside["source"].isin(CONTROLS)
+    beside["verdict"] = np.where(has_none, "no_control", "")
+    return pd.concat([beside, rates[~is_setting].assign(passes_control=None, verdict="")]).sort_index()

@@ -1,5 +1,16 @@
-"""What models are asked in words: inferences and multiple-choice items."""
+"""What models are asked in words: inferences and multiple-choice items, our own and those of the CxNLI release.
 
+A file of inferences in the shape of the release has three rows an item, one of multiple choice a row an item.
+
+Source:
+    Scivetti et al. 2025; github.com/melissatorgbi/beyond-memorization, folder data/; of multiple choice (experiment 3),
+    commit b1ddce8b42e8, folder data/QA_constructional_reasoning.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -9,7 +20,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import ConstructionError
+from cxprobe.errors import ConstructionError, DataError
+from cxprobe.files.reading import check_separator, kind_of, read_text
 from cxprobe.files.schema import Closed, FaultsError, distinct, read_yaml, suggest, validate
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.prompts.params import CONTROL
@@ -364,6 +376,129 @@ def render_reasonings(items: ConstructionItems, construction: str, *, seed: int)
             of = (construction, test, frame_id, bool(answer), f"{facts} {question}", set_of, items.control)
             rendered.append(Reasoning(f"{test}-{frame_id}", text, question, a, b, gold, *of))
     return rendered
+
+
+TEST_NAMES: Mapping[str, str] = {
+    "Base": "base",
+    "Recency Bias": "recency",
+    "Recency": "recency",
+    "Vocabulary Bias": "vocabulary",
+    "Name Bias": "name",
+    "Short Calibration": "short",
+    "Name Calibration": "other-names",
+    "Adjective Calibration": "other-property",
+    "Nonce Calibration": "nonce",
+}
+"""Name of a test in the release -> ours."""
+_INFERENCE = ("CxN Type", "P/H/R", "Annotation Targets")
+_REASONING = ("Ex Num", "Type", "Text", "Option A", "Option B", "Option C", "Target")
+_SUFFIX = "-CxN"  # some names of constructions end in it
+_RELATION = re.compile(r"([012])(?: \((\w+)\))?")
+_NOTHING = "not enough info"
+# The end of a sentence, unless it is that of a title or of an initial.
+_END = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\b[A-Z]\.)(?<=[.!?])[\"'”’)]*\s+")
+
+
+def read_inference_file(path: Path, of: str) -> list[Inference]:
+    """Read a .tsv or .csv file of inferences in the shape of the CxNLI release.
+
+    An item is a row for its premise, one for its hypothesis and one for its relation. The first row of an item may name
+    its construction, else it is that of the item before.
+
+    Args:
+        path: The file; fields are separated by tabs if it ends in .tsv, by commas otherwise.
+        of: The name of the set of these items.
+
+    Raises:
+        DataError: The file cannot be read, rows do not belong to an item, or a relation is unknown.
+    """
+    rows, items, construction = list(_rows(path, _INFERENCE)), list[Inference](), ""
+    for start in range(0, len(rows), 3):
+        of_item = rows[start : start + 3]
+        line, (name, *_) = of_item[0]
+        labels, texts = ([cells[column] for _, cells in of_item] for column in (1, 2))
+        # The first letters: a heading of the release is cut short.
+        if [label[:1].lower() for label in labels] != ["p", "h", "r"] or not all(texts):
+            raise DataError(
+                f"{path}, line {line}: expected rows premise, hypothesis, relation, found {', '.join(labels)}"
+            )
+        construction = name.removesuffix(_SUFFIX) or construction
+        if not construction:
+            raise DataError(f"{path}, line {line}: no construction has been named yet")
+        premise, hypothesis, relation = texts
+        match = _RELATION.fullmatch(relation)
+        if match is None or match[2] not in (None, RELATIONS[int(match[1])]):
+            allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(RELATIONS))
+            raise DataError(f"{path}, line {of_item[2][0]}: relation '{relation}' is unknown (allowed: {allowed})")
+        items.append(Inference(premise, hypothesis, RELATIONS[int(match[1])], construction, of))
+    return items
+
+
+def read_reasoning_file(path: Path, of: str, construction: str) -> list[Reasoning]:
+    """Read a .tsv or .csv file of multiple choice in the shape of the CxNLI release.
+
+    A row is an item: a text that ends in a question, the options and the letter of the right one. The rows with the
+    same number are the tests of one frame; where a number has a test twice, the second is of another frame. The last
+    sentence of the text is the question. The third option must say that there is not enough information; it is shown in
+    the words of the project's prompts.
+
+    Args:
+        path: The file; fields are separated by tabs if it ends in .tsv, by commas otherwise.
+        of: The name of the set of these items.
+        construction: What the file is about; it does not say so itself.
+
+    Raises:
+        DataError: The file cannot be read, a cell is empty, or a test, an option C or a target is unknown.
+    """
+    items, times = list[Reasoning](), Counter[tuple[str, str]]()
+    for line, cells in _rows(path, _REASONING):
+        for column, cell in zip(_REASONING, cells, strict=True):
+            allowed = {"Type": [*TEST_NAMES], "Target": [*"ABC"]}.get(column, [cell or "a text"])
+            if cell not in allowed:
+                raise DataError(f"{path}, line {line}: {column} is '{cell}' (allowed: {', '.join(allowed)})")
+        number, test, text, a, b, c, target = cells
+        if not c.lower().startswith(_NOTHING):
+            raise DataError(f"{path}, line {line}: option C '{c}' does not say that there is {_NOTHING}rmation")
+        begins = max((end.end() for end in _END.finditer(text)), default=0)
+        question = text[begins:]
+        if question.endswith("?."):
+            question = question.removesuffix(".")
+        frame, test = f"{of}-{construction}-{number.removesuffix('.0')}", TEST_NAMES[test]
+        times[frame, test] += 1
+        if times[frame, test] > 1:
+            frame += f"-{times[frame, test]}"
+        about = (construction, test, frame, target != "C")
+        items.append(Reasoning(f"{test}-{frame}", text[:begins].rstrip(), question, a, b, target, *about, set=of))
+    return items
+
+
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line of each row that is not empty, and its cells in the order of the columns.
+
+    A name in the file may go on after that of the column. Further columns are not read.
+    """
+    delimiter, text = "\t" if kind_of(path) == "tsv" else ",", read_text(path, DataError)
+    check_separator(text, delimiter, DataError, path)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    names = []
+    for column in columns:
+        found = [name for name in table.fieldnames or () if f"{name.strip()} ".lower().startswith(f"{column} ".lower())]
+        if len(found) != 1:
+            raise DataError(f"{path}, line 1: the column {column} is not there once; write it once into the first line")
+        names += found
+    try:
+        for row in table:
+            if None in row or None in row.values() or "\n" in "".join(row.values()):
+                raise DataError(
+                    f"{path}, line {table.line_num}: a row must be a line of {len(table.fieldnames or ())} cells; is a "
+                    "quotation mark never closed, or a text not quoted?"
+                )
+            if any(cell.strip() for cell in row.values()):
+                yield table.line_num, [row[name].strip() for name in names]
+    except csv.Error as fault:
+        raise DataError(
+            f"{path}, line {table.reader.line_num}: {fault}; is a quotation mark not doubled in a text?"
+        ) from fault
 
 
 def _digest(text: str) -> str:

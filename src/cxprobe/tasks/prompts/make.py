@@ -13,16 +13,17 @@ from cxprobe.files.schema import suggest
 from cxprobe.models.prompts import named
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.prompts.cxnli import REPAIRS, read_inference_file, read_reasoning_file
 from cxprobe.tasks.prompts.items import (
     RELATIONS,
     Inference,
     Reasoning,
     load_items,
+    read_inference_file,
+    read_reasoning_file,
     render_inferences,
     render_reasonings,
 )
-from cxprobe.tasks.prompts.params import CONTROL, OWN, MakePrompts, PromptsParams, Shots
+from cxprobe.tasks.prompts.params import CONTROL, OWN, AskedOf, MakePrompts, Shots
 from cxprobe.tasks.prompts.wording import (
     ORDERS,
     PAPER,
@@ -64,10 +65,8 @@ def material_files(construction: str, settings: MakePrompts) -> list[Path]:
         paths += sorted(CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
     paths += map(Path, _inference_files(settings).values())
     for files in settings.reasoning_files.values():
-        if construction in files.constructions:
-            paths += map(Path, filter(None, [files.constructions[construction], files.rows]))
-    if REPAIRS.is_file():
-        paths.append(REPAIRS)
+        if construction in files:
+            paths.append(Path(files[construction]))
     return list(dict.fromkeys(paths))
 
 
@@ -89,11 +88,10 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
         PromptError: The parameters have a file of multiple choice for a construction that there is not.
     """
     known = sorted(path.parent.name for path in CONSTRUCTIONS_FOLDER.glob("*/items.yaml"))
-    for of, multiple in settings.reasoning_files.items():
-        if unknown := [name for name in multiple.constructions if name not in known]:
+    for of, paths in settings.reasoning_files.items():
+        if unknown := [name for name in paths if name not in known]:
             raise PromptError(
-                f"prompts.make.files.{of}.constructions: '{unknown[0]}' is not a construction with items"
-                f"{suggest(unknown[0], known)}"
+                f"prompts.make.files.{of}: '{unknown[0]}' is not a construction with items{suggest(unknown[0], known)}"
             )
     items = load_items(construction)
     pool = render_inferences(items, construction)
@@ -107,10 +105,9 @@ def load_material(construction: str, settings: MakePrompts, *, seed: int) -> Mat
     asked = [*(of for of in OWN if of in settings.sets), *settings.inference_files]
     inferences = {of: [item for item in sources[of] if item.construction == construction] for of in asked}
     reasonings = render_reasonings(items, construction, seed=seed) if "reasoning" in settings.sets else []
-    for of, multiple in settings.reasoning_files.items():
-        if path := multiple.constructions.get(construction):
-            rows = Path(multiple.rows) if multiple.rows else None
-            file = read_reasoning_file(Path(path), of, construction, rows=rows)
+    for of, paths in settings.reasoning_files.items():
+        if construction in paths:
+            file = read_reasoning_file(Path(paths[construction]), of, construction)
             frames = sorted({item.frame_id for item in file})
             for index in generator_for(seed, "frames", of).permutation(len(frames)):  # so that the first are a draw too
                 reasonings += [item for item in file if item.frame_id == frames[index]]
@@ -269,16 +266,8 @@ def build_questions(
     """
     selection = _select(construction, material, settings, seed)
     orders = dict.fromkeys(settings.reasoning_prompts, ORDERS[settings.option_orders])
-    every = selection.questions(settings.inference_prompts, orders, settings.chain_of_thought)
-    if varied := settings.variation:
-        part = selection._replace(
-            by_shots=[(shots, examples) for shots, examples in selection.by_shots if varied.varies(shots)],
-            reasonings=[item for item in selection.reasonings if item.set in varied.reasoning_sets],
-        )
-        orders = dict.fromkeys(varied.reasoning_prompts, ORDERS[settings.option_orders])
-        every = chain(every, part.questions(varied.inference_prompts, orders, [False]))
     rows = []
-    for asked in every:
+    for asked in selection.questions(settings.inference_prompts, orders, settings.chain_of_thought):
         item, order = asked.item, asked.order or PAPER
         prompts, thought = (inference_prompts, reasoning_prompts), asked.chain_of_thought
         question = ask_item(item, asked.prompt, *prompts, asked.examples, chain_of_thought=thought, order=order)
@@ -290,24 +279,14 @@ def build_questions(
     return pd.DataFrame(rows)
 
 
-def questions_for(questions: pd.DataFrame, llm: str, params: PromptsParams) -> pd.DataFrame:
-    """Return the questions that a model is asked in words.
-
-    Args:
-        questions: What `build_questions` returns, of any number of constructions.
-        llm: The model's slug.
-        params: What the model is asked (``llms``), and which prompts are asked in one setting alone.
-    """
-    asked = params.llms[llm]
+def questions_for(questions: pd.DataFrame, asked: AskedOf) -> pd.DataFrame:
+    """Return the questions that a model is asked in words, of what `build_questions` returns."""
     if asked.sets is not None:
         questions = questions[questions["set"].isin(asked.sets)]
     if asked.shots is not None:
         questions = questions[questions["shots"].isin(asked.shots) | (questions["kind"] == "reasoning")]
     if asked.chain_of_thought is not None:
         questions = questions[questions["chain_of_thought"].isin(asked.chain_of_thought)]
-    if (varied := params.make.variation) and not asked.variation:
-        for kind, prompts in (("inference", varied.inference_prompts), ("reasoning", varied.reasoning_prompts)):
-            questions = questions[(questions["kind"] != kind) | ~questions["prompt"].isin(prompts)]
     return questions.reset_index(drop=True)
 
 

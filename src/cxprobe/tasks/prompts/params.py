@@ -7,13 +7,10 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import AfterValidator, Discriminator, Field, NonNegativeInt, Tag, model_validator
 
 from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, suggest
-from cxprobe.models.params import RuleOfPrompts
-from cxprobe.models.terms import SchemeName
+from cxprobe.models.params import RuleOfPrompts, SchemeName
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
 AnswerScore = Literal["sum", "per_token", "per_character", "pmi"]
-Reader = Literal["stated", "exact"]
-Wording = Literal["own", "verbatim"]
 IMPORTED = Path("data", "benchmarks")  # where DVC sees that a file of others has changed
 OWN: tuple[str, ...] = ("templatic", "challenge")  # the sets of inferences that a construction's items.yaml has
 CONTROL = "-control"  # ends the names of the sets of a control
@@ -28,23 +25,12 @@ def _imported(path: str) -> str:
 ImportedFile = Annotated[str, AfterValidator(_imported)]
 
 
-class ReasoningFiles(Closed):
-    """A set of multiple-choice items from files in the shape of the CxNLI release's QA_constructional_reasoning."""
-
-    format: Literal["reasoning"]
-    """Says that the files have this shape. A set that is a path alone has the shape of the CxNLI files."""
-    constructions: Annotated[dict[str, ImportedFile], Field(min_length=1)]
-    """Construction -> the file about it. The files do not say which construction they are about."""
-    rows: ImportedFile | None
-    """A file of the same shape that chooses among the rows: those that stand in it too are read; null for all. So items
-    can be chosen from several constructions by a file that does not name them."""
-
-
+FilesOfConstructions = Annotated[dict[str, ImportedFile], Field(min_length=1)]
 AskedFiles = Annotated[
-    Annotated[ImportedFile, Tag("inference")] | Annotated[ReasoningFiles, Tag("reasoning")],
+    Annotated[ImportedFile, Tag("inference")] | Annotated[FilesOfConstructions, Tag("reasoning")],
     Discriminator(lambda content: "inference" if isinstance(content, str) else "reasoning"),
 ]
-"""An entry of prompts.make.files: a path of a CxNLI file, or files of multiple choice."""
+"""An entry of prompts.make.files: a file of inferences, or construction -> its file of multiple choice."""
 
 
 class Shots(Closed):
@@ -65,25 +51,6 @@ class Shots(Closed):
         return self
 
 
-class Variation(Closed):
-    """More prompts, which are asked in one setting alone and without a chain of thought."""
-
-    inference_prompts: Distinct[str]
-    """Names of prompts/inference.yaml that inference_prompts does not have."""
-    number: NonNegativeInt
-    """The setting of inferences: an entry of shots has this number ..."""
-    sources: Distinct[str]
-    """... and these sources."""
-    reasoning_prompts: Distinct[str]
-    """Names of prompts/reasoning.yaml that reasoning_prompts does not have."""
-    reasoning_sets: Distinct[str]
-    """The sets of multiple choice that they are asked about."""
-
-    def varies(self, shots: Shots) -> bool:
-        """Return True for the entry of shots in which the prompts are asked."""
-        return (shots.number, set(shots.sources)) == (self.number, set(self.sources))
-
-
 class ContinuationSettings(Closed):
     """The same items as texts that go on with one answer or another, for language models."""
 
@@ -102,8 +69,8 @@ class MakePrompts(Closed):
     sets: Distinct[Literal["templatic", "challenge", "reasoning"]]
     """Which of the project's own items; [] for imported ones alone."""
     files: dict[str, AskedFiles]
-    """Name of a set -> what is asked about as well: a file of inferences in the shape of the CxNLI release, its
-    free-form hypotheses among them, or files of its multiple-choice items."""
+    """Name of a set -> what is asked about as well, in the shape of the CxNLI release: a file of inferences, or
+    construction -> its file of multiple choice, which does not say what it is about."""
     premises: Annotated[int, Field(ge=1)] | None
     """How many premises (frames) of each set and construction are drawn, with all that is asked about them; null for
     all."""
@@ -121,11 +88,6 @@ class MakePrompts(Closed):
     as many questions)."""
     shots: Annotated[list[Shots], Field(min_length=1)]
     """Of inference items; reasoning items have none."""
-    variation: Variation | None
-    """Prompts that are asked in one setting alone, as in appendix D of Scivetti et al. 2025; null for none."""
-    wording: Wording
-    """Whose words the prompts have: own, those of prompts/inference.yaml and prompts/reasoning.yaml, or verbatim, those
-    of prompts/verbatim.yaml, which a reader fills from a paper."""
     continuations: ContinuationSettings
 
     @property
@@ -134,9 +96,9 @@ class MakePrompts(Closed):
         return {name: path for name, path in self.files.items() if isinstance(path, str)}
 
     @property
-    def reasoning_files(self) -> dict[str, ReasoningFiles]:
-        """Name of a set -> its files of multiple choice."""
-        return {name: files for name, files in self.files.items() if isinstance(files, ReasoningFiles)}
+    def reasoning_files(self) -> dict[str, dict[str, str]]:
+        """Name of a set -> construction -> its file of multiple choice."""
+        return {name: files for name, files in self.files.items() if isinstance(files, dict)}
 
     @model_validator(mode="after")
     def _tell_settings_apart(self) -> "MakePrompts":
@@ -151,26 +113,6 @@ class MakePrompts(Closed):
                 )
         return self
 
-    @model_validator(mode="after")
-    def _vary_in_a_setting_that_there_is(self) -> "MakePrompts":
-        if (varied := self.variation) is None:
-            return self
-        if not any(varied.varies(shots) for shots in self.shots):
-            raise ValueError(
-                f"variation: shots has no entry with {varied.number} of {varied.sources}; add it, or take one"
-            )
-        for key in ("inference_prompts", "reasoning_prompts"):
-            if both := set(getattr(self, key)) & set(getattr(varied, key)):
-                raise ValueError(
-                    f"variation.{key}: '{min(both)}' is asked in every setting; take it out of one of the two"
-                )
-        known = [*self.reasoning_files, *(["reasoning"] if "reasoning" in self.sets else [])]
-        if unknown := [name for name in varied.reasoning_sets if name not in known]:
-            raise ValueError(
-                f"variation.reasoning_sets: '{unknown[0]}' is no set of multiple choice{suggest(unknown[0], known)}"
-            )
-        return self
-
 
 class AskedOf(Closed):
     """What a model is asked in words, of all questions that are made; all of what is not named."""
@@ -181,8 +123,6 @@ class AskedOf(Closed):
     """Numbers of shots of inferences."""
     chain_of_thought: SomeDistinct[bool] | None = None
     """Whether it reasons first."""
-    variation: bool = True
-    """Whether the prompts of make.variation are asked too."""
 
 
 class ScorePrompts(Closed):
@@ -195,12 +135,8 @@ class ScorePrompts(Closed):
 
 
 class EvaluatePrompts(Closed):
-    """How replies are read, and how the scores of the answers are compared."""
+    """How the scores of the answers are compared."""
 
-    reader: Reader
-    """How a reply is read: stated, the answer that is stated last, in a form that prompts ask for
-    (`cxprobe.models.replies`); exact, a reply that is the digit or letter alone, as the release of
-    Scivetti et al. 2025 compares strings. All else is unparsed."""
     score: AnswerScore
     """The score that decides in figures; one of scores."""
     scores: SomeDistinct[AnswerScore]

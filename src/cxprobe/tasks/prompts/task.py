@@ -1,26 +1,23 @@
-"""The task Prompts: its interface to checks, pages and exports."""
+"""The task Prompts: its interface to checks, pages and exports, and what must hold of its items."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from ruamel.yaml import YAML
 
 from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.errors import PromptError
-from cxprobe.files.schema import validate
-from cxprobe.files.writing import DATA, replacing
-from cxprobe.labels.ratings import RatedItem
-from cxprobe.models.params import members_of
+from cxprobe.constructions.faults import OTHER_GENDER, Fault, Keys, gender_of, normalised, repeated
+from cxprobe.files.tables import read_made_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
-from cxprobe.results.rates import rates_of
+from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.rates import ALL
 from cxprobe.results.task import (
     Demand,
     Example,
@@ -31,36 +28,31 @@ from cxprobe.results.task import (
     replied_demand,
 )
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.prompts.checks import lint_items, lint_premises
-from cxprobe.tasks.prompts.evaluate import RULE, evaluate_baseline, facets_of, prompt_responses, rates_beside_constant
 from cxprobe.tasks.prompts.items import (
     RELATIONS,
     TESTS_OF_REASONING,
     ConstructionItems,
     InferenceItems,
+    ReasoningFrame,
     load_items,
-    render_inferences,
-    render_reasonings,
 )
 from cxprobe.tasks.prompts.make import (
     build_choices,
     build_questions,
     check_sets,
-    item_table,
     load_material,
     material_files,
     questions_for,
 )
 from cxprobe.tasks.prompts.params import CONTROL, MakePrompts, PromptsParams, PromptsStage
-from cxprobe.tasks.prompts.rated import items_of_inferences, items_of_reasonings
 from cxprobe.tasks.prompts.wording import (
-    VERBATIM,
     InferencePrompts,
     ReasoningPrompts,
-    Verbatim,
     load_continuations,
     load_prompts,
 )
+from cxprobe.text.english import faults_of_text
+from cxprobe.text.templates import Filled, filler_note, filler_words, slots_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,6 +66,15 @@ SETS: Mapping[str, str] = {
 }
 """Our own sets of questions -> what they are; sets of others have their own names."""
 NOTHING_FOLLOWS = "not enough information"
+MOST_OF_A_RELATION = 0.45
+"""The share of premises to which a hypothesis may be related in the same way. The relation of a hypothesis alone is
+then guessed in 45 % of items at most, where chance is 33 %."""
+FEWEST_FOR_SHARES = 10
+"""Of fewer premises or frames, shares say little."""
+MOST_NAMED_FIRST = 0.6
+"""The share of frames whose facts may name the same referent first: the right one, or the wrong one."""
+_REFERENT = re.compile(r"\{(R[1-4])(?::[A-Za-z]+)?\}")
+_FACTS = ("facts", "other_facts", "nonce_facts")
 
 
 class PromptsTask(Task):
@@ -82,6 +83,7 @@ class PromptsTask(Task):
     params = PromptsStage
     title = "Prompts"
     steps = ("make", "score", "evaluate")
+    caveat = "A reply without an answer counts as wrong, and chance is what the best constant answer gets."
     items_file = "items.yaml"
 
     # ---- constructions
@@ -102,44 +104,11 @@ class PromptsTask(Task):
                 kind = f"multiple choice, {test}: {TESTS_OF_REASONING[test]}"
                 yield Example(kind, f"{text} {question}", answers[answer], others)
 
-    def baseline_rates(self, construction: str, params: ReportParams) -> pd.DataFrame:
-        """Return the rates of baselines on all items of items.yaml, drawn for questions or not."""
-        from cxprobe.tasks.prompts.measure import baseline_answers
-
-        if not self.items_in(construction):
-            return pd.DataFrame()
-        own = params.section(PromptsParams).make.model_copy(update={"sets": [*SETS], "files": {}})
-        items = item_table(load_material(construction, own, seed=params.seed), pd.DataFrame({"item": []}))
-        parts = []
-        for member in members_of(params.models, params.models):
-            if member.is_baseline and member.baseline.kind in self.params.baseline_kinds:
-                answers = baseline_answers(member.baseline, items, seed=params.seed)
-                responses = prompt_responses(evaluate_baseline(items, answers), RULE)
-                parts.append(responses.assign(task=self.name, model=member.slug))
-        of_items = [facet for facet in facets_of(RULE) if facet.name == "all_items"]
-        rates = rates_of(pd.concat(parts), of_items, rates_beside_constant).rename(columns={"value": "accuracy"})
-        return rates.assign(items=rates["source"].map(self.part_name))
-
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check items.yaml."""
         faults.read(folder / self.items_file, lambda: load_items(folder.name), lint_items)
-
-    def import_prompts(self, files: Sequence[Path]) -> dict[Path, list[str]]:
-        """Write prompts/verbatim.yaml, see `cxprobe.tasks.prompts.verbatim.verbatim_prompts`."""
-        from cxprobe.tasks.prompts.verbatim import verbatim_prompts
-
-        path = PROMPTS_FOLDER / VERBATIM
-        if path.exists():
-            raise PromptError(f"{path}: there is one already, perhaps with changes; remove it first")
-        sections = verbatim_prompts(files)
-        validate(Verbatim, sections, path, PromptError)
-        yaml: Any = YAML(typ="safe")
-        yaml.width = 120
-        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-            yaml.dump(sections, file)
-        return {path: [name for section in sections.values() for name in section["prompts"]]}
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check premises of several constructions, the files of prompts, and every question that is asked for."""
@@ -150,12 +119,11 @@ class PromptsTask(Task):
             faults.lint(path, of_file)
         section = params.section(PromptsParams) if params else None
         needed = section is None or bool(section.constructions)
-        wording = section.make.wording if section else "own"
         named = _named_prompts(section.make if section else None)
         before = len(faults.lines)
         loaders: dict[str, Callable[[], Any]] = {
-            "inference": lambda: load_prompts(InferencePrompts, wording=wording),
-            "reasoning": lambda: load_prompts(ReasoningPrompts, wording=wording),
+            "inference": lambda: load_prompts(InferencePrompts),
+            "reasoning": lambda: load_prompts(ReasoningPrompts),
             "continuations": load_continuations,
         }
         prompts = {
@@ -165,29 +133,17 @@ class PromptsTask(Task):
         if params is not None and len(faults.lines) == before:
             _check_questions(params, prompts, faults)
 
-    # ---- people
-
-    def rated_items(self, construction: str, seed: int) -> Iterator[RatedItem]:
-        """Yield inferences and multiple choice."""
-        if not self.items_in(construction):
-            return
-        items = load_items(construction)
-        if items.inference:
-            yield from items_of_inferences(render_inferences(items, construction))
-        if items.reasoning:
-            yield from items_of_reasonings(render_reasonings(items, construction, seed=seed))
-
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the questions that models are asked in words, and the texts that others read."""
         section = params.section(PromptsParams)
         if section.llms:
-            questions = read_question_tables(section, "questions", others=True)
-            for name in section.llms:
-                asked = questions_for(questions, name, section)["question"].tolist()
+            questions = read_question_tables(section, "questions")
+            for name, part in section.llms.items():
+                asked = questions_for(questions, part)["question"].tolist()
                 yield from replied_demand(params.llms, "ask_prompts", [name], asked)
-        choices, answers = (read_question_tables(section, table, others=True) for table in ("choices", "answers"))
+        choices, answers = (read_question_tables(section, table) for table in ("choices", "answers"))
         both = answers[["id", "text"]].merge(choices[["id", "question", "anywhere"]], on="id")
         texts = [*(both["question"] + both["text"]), *(both["anywhere"] + both["text"])]
         yield from read_demand(params.models, "measure_prompts", section.models, set(texts))
@@ -220,20 +176,19 @@ class PromptsTask(Task):
         return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]), score)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
-        """Yield multiple choice of a construction, or inferences of all, beside published values."""
-        path = f"evaluate_prompts/tables/{'reasoning' if construction else 'inference'}_beside_published"
+        """Yield published accuracies of a construction, or of all together, beside those of the same models here."""
+        path = "evaluate_prompts/tables/beside_published"
         table = inputs.table(path)
-        if construction is None:
-            yield published_table(table, "Inference beside published values", path, models)
-        elif len(table):
-            rows = table[table["construction"] == construction]
-            yield published_table(rows, "Multiple choice beside published values", path, models)
+        if len(table):
+            rows = table[(table["construction"] == (construction or ALL)) & (table["this_run"] != "")]
+            yield published_table(rows, "Beside published values", path, models)
 
     # ---- exports
 
     def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
         """Return the inferences and the multiple-choice items."""
         items = read_question_tables(params.section(PromptsParams), "items")
+        items = items[items["set"].isin(SETS)]
         shared = items[f"{CLUSTER}premise"].astype(str)
         nli = items.assign(premise_id=shared)[items["kind"] == "inference"]
         nli = nli.assign(label=[RELATIONS[int(gold)] for gold in nli["gold"]])
@@ -246,40 +201,22 @@ class PromptsTask(Task):
     def left_out(self, params: ReportParams) -> list[str]:
         """Return a sentence about the items of others, which are not exported, if there are any."""
         names = ", ".join(params.section(PromptsParams).make.files)
-        what = f"Items from other people's files ({names}), and questions that show them, are not exported."
+        what = f"Items from other people's files ({names}) are not exported."
         return [what] if names else []
 
-    def choices(self, params: ReportParams) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the questions as texts to continue, and the answers."""
-        section = params.section(PromptsParams)
-        return read_question_tables(section, "choices"), read_question_tables(section, "answers")
 
-
-def read_question_tables(section: PromptsParams, table: str, *, others: bool = False) -> pd.DataFrame:
-    """Read what models are asked about constructions.
-
-    Args:
-        section: The section prompts of params.yaml.
-        table: "items", "questions", "choices" or "answers".
-        others: Whether questions and choices from other people's files, or that show examples from such, are returned
-            too; of answers, those to other people's items always are.
-    """
-    names = section.constructions
-    rows = pd.concat([read_made_table(DATA / "make_prompts" / name / f"{table}.parquet") for name in names])
-    if "set" in rows and not others:
-        rows = rows[rows["set"].isin(SETS)]
-    if "examples" in rows and not others:
-        rows = rows[[set(names.split("+")) <= {"none", *SETS} for names in rows["examples"]]]
-    return rows.reset_index(drop=True)
+def read_question_tables(section: PromptsParams, table: str) -> pd.DataFrame:
+    """Read a table of all constructions that `make_prompts` wrote: "items", "questions", "choices" or "answers"."""
+    paths = [DATA / "make_prompts" / name / f"{table}.parquet" for name in section.constructions]
+    return pd.concat([read_made_table(path) for path in paths], ignore_index=True)
 
 
 def _named_prompts(make: MakePrompts | None) -> dict[str, dict[str, tuple[str, str]]]:
     """Return file of prompts -> key of params.yaml -> the section of the file, and the name of the prompt."""
     named: dict[str, dict[str, tuple[str, str]]] = {"inference": {}, "reasoning": {}, "continuations": {}}
     for kind in ("inference", "reasoning"):
-        for part, settings in {"": make, ".variation": make and make.variation}.items():
-            for number, name in enumerate(getattr(settings, f"{kind}_prompts", [])):
-                named[kind][f"prompts.make{part}.{kind}_prompts[{number}]"] = ("prompts", name)
+        for number, name in enumerate(getattr(make, f"{kind}_prompts", [])):
+            named[kind][f"prompts.make.{kind}_prompts[{number}]"] = ("prompts", name)
         for number, name in enumerate(getattr(make and make.continuations, kind, [])):
             named["continuations"][f"prompts.make.continuations.{kind}[{number}]"] = (kind, name)
     return named
@@ -322,3 +259,142 @@ def _inferences(asked: InferenceItems) -> Iterator[Example]:
         for name, gold in golds.items():
             question = f"{sentence.sentence()} Does it follow: {asked.hypothesis(name, sentence)}"
             yield Example(f"inference, {called}, {name}", question, gold, "")
+
+
+def lint_inference(asked: InferenceItems) -> Iterator[Fault]:
+    """Find what is wrong with the inferences of a construction.
+
+    Args:
+        asked: The premises and hypotheses.
+
+    Returns:
+        Faults: hypotheses that tell their relation; what is wrong with a text (`faults_of_text`); the same sentence as
+        a premise and its hypothesis, or as a hypothesis about two premises; and pronouns that do not agree.
+    """
+    for name in asked.hypotheses:
+        golds = [gold[name] for gold in map(asked.golds, asked.premises) if name in gold]
+        relation, number = Counter(golds).most_common(1)[0]
+        if len(golds) >= FEWEST_FOR_SHARES and number > MOST_OF_A_RELATION * len(golds):
+            share = f"{number} of {len(golds)} premises ({number / len(golds):.0%})"
+            yield Fault(
+                ("hypotheses", name),
+                f"the hypothesis '{name}' has the relation {relation} to {share}, so that it tells the answer; at most "
+                f"{MOST_OF_A_RELATION:.0%} are allowed: write premises to which it has another",
+            )
+    asked_about = list[tuple[Keys, str]]()
+    keys: Keys
+    for keys, premise in asked.all_premises.items():
+        sentence = premise.sentence()
+        hypotheses = {name: asked.hypothesis(name, premise) for name in asked.golds(premise)}
+        for text in (sentence, *hypotheses.values()):
+            yield from (Fault(keys, f"{text!r}: {what}") for what in faults_of_text(text))
+        for name, _, text in repeated([("", sentence), *hypotheses.items()]):
+            yield Fault(keys, f"{name}: {text!r} says the same as its premise or another hypothesis; replace it")
+        for slot, filler in premise.slots.items():
+            yield from _disagreeing(keys, filler, f"{slot}: ")
+        for name, text in hypotheses.items():
+            if keys[0] == "premises" and slots_of(asked.hypotheses[name]):  # others are alike about all premises
+                asked_about.append((keys, f"{name}: {text}"))
+    for keys, known, text in repeated(asked_about):
+        where = f"{known[0]}[{known[1]}] (counted from 0)"
+        yield Fault(keys, f"{text!r} is asked about {where} too; replace one of the premises")
+
+
+def _disagreeing(keys: Keys, filler: Filled, place: str = "") -> Iterator[Fault]:
+    """Yield a fault of a noun phrase whose pronoun does not agree with it."""
+    gender = gender_of(filler_words(filler))
+    if gender is not None and filler_note(filler) == OTHER_GENDER[gender]:
+        yield Fault(keys, f"{place}'{filler_words(filler)}' does not agree with its pronoun; write {gender}")
+
+
+def lint_reasoning(frames: Sequence[ReasoningFrame]) -> Iterator[Fault]:
+    """Find what is wrong with the reasoning frames of a construction.
+
+    Args:
+        frames: The frames.
+
+    Returns:
+        Faults: what is wrong with a text (`faults_of_text`); parts that say the same as another part or frame; facts or
+        a question that do not name both; referents that are alike, or that are written out where a slot should be; and
+        facts that name the right option first too often, or too seldom.
+    """
+    for number, frame in enumerate(frames):
+        yield from (fault.below(number) for fault in dict.fromkeys(_faults_of_frame(frame)))
+    for part in ("rule", *_FACTS):
+        for number, known, text in repeated((number, _in_words(frame, part)) for number, frame in enumerate(frames)):
+            yield Fault((number, part), f"{part}: {text!r} is in frame {known} (counted from 0) too; replace it")
+    # R1 is right in the base test.
+    firsts = [match[1] for frame in frames if (match := _REFERENT.search(frame.facts))]
+    for referent, answer in (("R1", "right"), ("R2", "wrong")):
+        if len(firsts) >= FEWEST_FOR_SHARES and (number := firsts.count(referent)) > MOST_NAMED_FIRST * len(firsts):
+            yield Fault(
+                (),
+                f"the facts of {number} of {len(firsts)} frames name {referent} first, who is {answer}; at most "
+                f"{MOST_NAMED_FIRST:.0%} are allowed: let every second frame name R2 first",
+            )
+
+
+def _in_words(frame: ReasoningFrame, part: str) -> str:
+    """Return a part with its referents' words."""
+    text: str = getattr(frame, part)
+    return _REFERENT.sub(lambda match: frame.option(int(match[1][1]) - 1), text)
+
+
+def _faults_of_frame(frame: ReasoningFrame) -> Iterator[Fault]:
+    rules = ["rule"] if frame.swapped is None else ["rule", "swapped"]
+    parts: dict[str, str] = {part: getattr(frame, part) for part in (*rules, "question", *_FACTS)}
+    for exchanged in (rules, _FACTS):  # by a test
+        for part, known, text in repeated((part, parts[part]) for part in exchanged):
+            what = f"{part}: {text!r} says the same as {known}, so that a test changes nothing; rewrite it"
+            yield Fault((part,), what)
+    for rule in rules:
+        if normalised(frame.beside or "") not in normalised(parts[rule]):
+            yield Fault(("beside",), f"beside: {frame.beside!r} is no part of {rule}; take it from there")
+    for part in ("question", *_FACTS):
+        if (named := {*_REFERENT.findall(parts[part])}) != {"R1", "R2"}:
+            names = ", ".join(sorted(named)) or "nobody"
+            yield Fault((part,), f"{part}: {parts[part]!r} names {names}; name R1 and R2, and no other")
+    options = [normalised(frame.option(number)) for number in range(4)]
+    for number, name in enumerate(options):
+        for other in options[:number] + options[number + 1 :]:
+            if f" {name} " in f" {other} ":
+                yield Fault(("referents", number), f"'{name}' is also in '{other}'; give referents different names")
+        yield from _disagreeing(("referents", number), frame.referents[number])
+        for part, text in parts.items():
+            if f" {name} " in f" {normalised(_REFERENT.sub('|', text))} ":
+                what = f"{part}: {text!r} has '{name}' in words, which no test can exchange; write {{R{number + 1}}}"
+                yield Fault((part,), what)
+    for test, *texts, _ in frame.variants():
+        yield from (Fault((), f"{test}: {text!r}: {what}") for text in texts for what in faults_of_text(text))
+
+
+def lint_items(items: ConstructionItems) -> Iterator[Fault]:
+    """Find what is wrong with the inferences and the reasoning items of a construction.
+
+    Args:
+        items: Its items.yaml.
+    """
+    if items.inference is not None:
+        yield from (fault.below("inference") for fault in lint_inference(items.inference))
+    yield from (fault.below("reasoning") for fault in lint_reasoning(items.reasoning))
+
+
+def lint_premises(items: Mapping[Path, ConstructionItems]) -> dict[Path, list[Fault]]:
+    """Find premises that are there twice, in one file or in two.
+
+    Args:
+        items: File -> its content.
+
+    Returns:
+        File -> its faults; without the files that have none.
+    """
+    texts = []
+    for path, content in items.items():
+        if content.inference is not None:
+            every = content.inference.all_premises
+            texts += [((path, *keys), premise.sentence()) for keys, premise in every.items()]
+    faults: dict[Path, list[Fault]] = {}
+    for (path, part, number), (earlier, _, _), text in repeated(texts):
+        what = f"the premise {text!r} is in {earlier} too; replace one of them"
+        faults.setdefault(path, []).append(Fault(("inference", part, number), what))
+    return faults

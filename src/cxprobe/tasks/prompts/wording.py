@@ -6,19 +6,15 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, StringConstraints, model_validator
 
-from cxprobe.errors import PromptError
-from cxprobe.files.schema import Closed, distinct, suggest
+from cxprobe.files.schema import Closed, distinct
 from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.tasks.prompts.items import RELATIONS, Inference, Reasoning, Relation
-from cxprobe.tasks.prompts.params import Wording
 from cxprobe.text.templates import Template, fill, slots_of
 
 PAPER = "ABC"
 """The paper's order of the options: A and B are the readings, C is that there is not enough information. An order names
 the options by these letters: in "BCA" the option that is shown as A is the item's B."""
 ORDERS: Mapping[Literal["paper", "rotated"], tuple[str, ...]] = {"paper": (PAPER,), "rotated": (PAPER, "BCA", "CAB")}
-VERBATIM = "verbatim.yaml"
-"""The file of the folder of prompts that has the words of others; git ignores it."""
 PromptFile = TypeVar("PromptFile", bound="_Prompts")
 
 
@@ -42,13 +38,8 @@ def shown_letter(letter: str, order: str) -> str:
 class Prompt(Closed):
     """The text before the item."""
 
-    rephrases: str | None
-    """The prompt of the same file that this one paraphrases; null if it is not a paraphrase."""
     text: Annotated[str, StringConstraints(min_length=1)]
     """The text, used as it is."""
-    reasoned: str | None = None
-    """The text in its place, with how to answer, where the model is to reason first; absent for the same text, followed
-    by the file's `reasoned`."""
 
 
 class ReasoningPrompt(Prompt):
@@ -61,9 +52,8 @@ class ReasoningPrompt(Prompt):
     @model_validator(mode="after")
     def _names_the_letter(self) -> "ReasoningPrompt":
         wanted = "once, for the letter of that option" if self.unsure else "nowhere, since unsure is false"
-        for key, text in {"text": self.text, "reasoned": self.reasoned}.items():
-            if text is not None and text.count("{unsure}") != self.unsure:
-                raise ValueError(f"{key}: {text!r} must have {{unsure}} {wanted}")
+        if self.text.count("{unsure}") != self.unsure:
+            raise ValueError(f"text: {self.text!r} must have {{unsure}} {wanted}")
         return self
 
 
@@ -75,19 +65,8 @@ class _Prompts(Closed):
     prompts: Mapping[str, Prompt]
     direct: str
     """How to answer at once; "" if the prompts say so themselves."""
-    reasoned: str
-    """How to answer after a chain of thought; "" if the prompts say so themselves."""
-
-    @model_validator(mode="after")
-    def _rephrase_what_is_there(self) -> "_Prompts":
-        for name, prompt in self.prompts.items():
-            others = [other for other in self.prompts if other != name]
-            if prompt.rephrases is not None and prompt.rephrases not in others:
-                raise ValueError(
-                    f"prompts.{name}.rephrases: '{prompt.rephrases}' is not the name of another prompt"
-                    f"{suggest(prompt.rephrases, others)}"
-                )
-        return self
+    reasoned: Annotated[str, StringConstraints(min_length=1)]
+    """How to answer after a chain of thought."""
 
 
 class InferencePrompts(_Prompts):
@@ -114,15 +93,6 @@ class ReasoningPrompts(_Prompts):
     """What is asked about, with what stands as option A, B and C."""
     neither: str
     """The option that there is not enough information."""
-
-
-class Verbatim(Closed):
-    """The wordings of others, such as the authors of a paper, in prompts/verbatim.yaml, which is not in git."""
-
-    inference: InferencePrompts
-    """In the place of prompts/inference.yaml."""
-    reasoning: ReasoningPrompts
-    """In the place of prompts/reasoning.yaml."""
 
 
 class _Continuation(Closed):
@@ -207,25 +177,17 @@ class Continuations(Closed):
     """Name -> a text about a multiple-choice item."""
 
 
-def load_prompts(model: type[PromptFile], folder: Path = PROMPTS_FOLDER, wording: Wording = "own") -> PromptFile:
-    """Read and check a file of prompts, or what ``prompts/verbatim.yaml`` has in its place.
+def load_prompts(model: type[PromptFile], folder: Path = PROMPTS_FOLDER) -> PromptFile:
+    """Read and check a file of prompts.
 
     Args:
         model: `InferencePrompts` or `ReasoningPrompts`.
         folder: The folder of prompts.
-        wording: Whose words: "own" or "verbatim".
 
     Raises:
         PromptError: One line for every fault of the file.
     """
-    if wording == "own":
-        return read_prompt_file(model, folder / f"{model.kind}.yaml")
-    if not (path := folder / VERBATIM).is_file():
-        raise PromptError(
-            f"{path}: there is no such file; `cxprobe import prompts` writes it, or set prompts.make.wording to own"
-        )
-    prompts: PromptFile = getattr(read_prompt_file(Verbatim, path), model.kind)
-    return prompts
+    return read_prompt_file(model, folder / f"{model.kind}.yaml")
 
 
 def load_continuations(folder: Path = PROMPTS_FOLDER) -> Continuations:
@@ -259,10 +221,10 @@ def ask_item(
         order: The order in which options are shown; see `PAPER`.
 
     Raises:
-        PromptError: There is no such prompt, or it is not said how to reason.
+        PromptError: There is no such prompt.
 
     Source:
-        Scivetti et al. 2025, experiments 1 to 3; all words are this project's own, but for those of verbatim.yaml.
+        Scivetti et al. 2025, experiments 1 to 3; the words are this project's own.
     """
     prompts: InferencePrompts | ReasoningPrompts
     if isinstance(item, Inference):
@@ -274,16 +236,8 @@ def ask_item(
     else:
         prompts = reasoning
         parts = [fill(reasoning.item, _texts(item) | shown_options(item, reasoning.neither, order))]
-    prompt = named(prompts.prompts, name, "prompt")
-    before, after = prompt.text, prompts.direct
-    if chain_of_thought and prompt.reasoned:
-        before, after = prompt.reasoned, ""
-    elif chain_of_thought:
-        after = prompts.reasoned
-        if not after:
-            raise PromptError(
-                f"prompt '{name}' has no `reasoned`; give it one, or leave out prompts.make.chain_of_thought"
-            )
+    before = named(prompts.prompts, name, "prompt").text
+    after = prompts.reasoned if chain_of_thought else prompts.direct
     if prompts is reasoning:
         before = before.replace("{unsure}", shown_letter("C", order))
     return "\n\n".join(filter(None, [before, *parts, after]))

@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 from cxprobe.errors import DataError
 from cxprobe.models.ngrams import EVERY_WORD, counted_texts, ngram_counter
 from cxprobe.models.params import NgramFeatures, TagNgrams
-from cxprobe.segmentation import Spans, cut
 
 # Words without much of a meaning of their own, so that their places say nothing about what a sentence is about.
 FUNCTION_WORDS = frozenset(
@@ -44,7 +43,7 @@ FUNCTION_WORDS = frozenset(
 _TENTHS = 10
 
 
-def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans = None) -> csr_array:
+def count_features(texts: Sequence[str], spec: object, place: str) -> csr_array:
     """Count the features of each sentence that a baseline of recognition reads.
 
     The columns are those of all sentences together, and not of a training part. The probes are as if they were of the
@@ -60,7 +59,6 @@ def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans 
             "tag_ngrams": how often each n-gram of parts of speech does;
             any other ("positions"): `positions_of` each sentence.
         place: Names the model and the sentences, for messages.
-        spans: What is seen of each sentence, which is tagged as a whole; None for all of it.
 
     Returns:
         Shape (len(texts), columns), float32, the columns in the order of their names. Character 2- to 6-grams take
@@ -74,8 +72,8 @@ def count_features(texts: Sequence[str], spec: object, place: str, spans: Spans 
     from sklearn.feature_extraction import DictVectorizer
 
     if not isinstance(spec, NgramFeatures | TagNgrams):
-        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, cut(texts, spans))))
-    read = counted_texts(spec, texts, spans)
+        return csr_array(DictVectorizer(dtype=np.float32).fit_transform(map(positions_of, texts)))
+    read = counted_texts(spec, texts)
     try:
         counts = csr_array(ngram_counter(spec, np.float32).fit_transform(read))
         counts.sort_indices()  # sums of floating-point numbers run in the order of the columns

@@ -1,15 +1,22 @@
-"""Responses of probes to test sentences, and rates of what stands beside them: controls and selectivity."""
+"""Responses of probes to test sentences; rates of what stands beside them, controls and selectivity; and figures."""
 
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from matplotlib.figure import Figure
 
-from cxprobe.results.answers import other_where_wrong
+from cxprobe.files.tables import read_table
+from cxprobe.models.params import Member
+from cxprobe.results.comparisons import best_baseline
+from cxprobe.results.dots import curves
 from cxprobe.results.rates import Facet
-from cxprobe.results.schema import DRAW, HALF, KEYS
-from cxprobe.stats import LEVEL, credit, difference_by, rate_by
+from cxprobe.results.runs import RunExtras
+from cxprobe.results.schema import HALF, KEYS, other_where_wrong
+from cxprobe.run.record import Trial
+from cxprobe.stats import credit, difference_by, rate_by
 
 FACETS = (
     Facet("", where="decides", has_verdicts=True),
@@ -17,105 +24,36 @@ FACETS = (
     Facet("feature", ["feature", "layer"], steps=True, in_git=False),
     Facet("value", ["feature", "feature_value", "layer"], steps=True, in_git=False),
 )
+_LAYER = "layer (0 = embeddings)"
 TOGETHER = ""  # in a feature's place: all features
-_OVERLAP = f"{DRAW}overlap"
 _RUN = KEYS[1:]  # predictions on folds have a column task of their own
 _ABSENT = {"low": np.nan, "high": np.nan, "ties": 0, "chance": np.nan}
 _ABSENT |= {"control": np.nan, "control_n": np.nan, "decides": False}
 
 
-def recognition_responses(probes: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
     """Return the responses of one model's probes on one source of sentences; the middle layer decides.
 
     The middle layer has the number ``layers // 2``, where layer 0 is the embeddings. It is fixed in advance.
 
     Args:
         probes: Of `cxprobe.tasks.recognition.measure.Predictions`.
-        splits: Columns feature, split, draw, id: the subsets that the probes were trained and tested on.
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task, model, construction and source; layer, feature and
-        feature_value; and clusters. A sentence is a cluster, since it may be in the subsets of several features. The
-        value is the mean over the training draws; of several draws, draw_<number> is the value in each, and
-        draw_overlap the overlap of the item's feature (`overlaps`).
+        feature_value; and clusters. A sentence is a cluster, since it may be in the subsets of several features.
     """
-    key = ["feature", "id", "layer"]
-    by_draw = _credited(probes).pivot(index=key, columns="draw", values="accuracy")
-    values = by_draw.mean(axis=1).rename("value").to_frame()
-    if len(by_draw.columns) > 1:
-        values = values.join(by_draw.add_prefix(DRAW))
-        values[_OVERLAP] = values.index.get_level_values("feature").map(overlaps(splits))
-    first = probes[probes["draw"] == 0].rename(columns={"value": "feature_value", "label": "gold"})
-    responses = first.drop(columns=["draw", "probability"]).join(values, on=key)
-    other = responses["gold"].map({"positive": "negative", "negative": "positive"})
-    named = responses.assign(
-        item=responses["feature"] + " " + responses["id"],
+    credited = _credited(probes).rename(columns={"value": "feature_value", "label": "gold", "accuracy": "value"})
+    other = credited["gold"].map({"positive": "negative", "negative": "positive"})
+    named = credited.assign(
+        item=credited["feature"] + " " + credited["id"],
         measure="accuracy",
         chance=HALF,
-        chosen=other_where_wrong(responses["value"], responses["gold"], other),
-        decides=responses["layer"] == responses["layer"].nunique() // 2,
-        cluster_sentence=responses["id"],
+        chosen=other_where_wrong(credited["value"], credited["gold"], other),
+        decides=credited["layer"] == credited["layer"].nunique() // 2,
+        cluster_sentence=credited["id"],
     )
     return named.drop(columns="id")
-
-
-def estimate_over_draws(responses: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Return the rates of `cxprobe.stats.rate_by`, with the spread of training draws in their intervals.
-
-    Args:
-        responses: Of `recognition_responses`.
-        by: The columns that make the groups.
-    """
-    rates = rate_by(responses, "value", by)
-    drawn = responses.filter(regex=rf"^{DRAW}\d").columns
-    if drawn.empty:
-        return rates
-    means = responses.groupby(by, sort=False)[[_OVERLAP, *drawn]].mean().reset_index(drop=True)
-    return add_spread(rates, means[drawn], means[_OVERLAP])
-
-
-def add_spread(rates: pd.DataFrame, of_draws: pd.DataFrame, overlap: "pd.Series[float]") -> pd.DataFrame:
-    """Add the spread of training draws to the intervals of mean rates over draws.
-
-    The interval of the items' mean credits holds the error of another test part, the t interval of the draws that of
-    another training part. They are added as variances: each side becomes the root of the sum of both squared
-    half-widths. The half-width of the draws is
-
-        t(0.975; k - 1) * s * sqrt(1 / k + overlap / (1 - overlap))
-
-    where s is the standard deviation of the k draws' rates. Draws of n out of N sentences share n / N of them, their
-    variance is that of independent ones times (1 - n / N), and their mean has the error of the N sentences. Nothing is
-    added where all draws are the same, since their spread is unknown.
-
-    Args:
-        rates: One row a rate: value, low, high.
-        of_draws: For each rate, a column with the rate in each draw; NaN where there are fewer draws.
-        overlap: For each rate, the share of a draw's training sentences that are in another one too, in [0, 1].
-
-    Source:
-        Zou & Donner 2008 for adding intervals; Cochran 1977, §2.6, for draws from finitely many.
-    """
-    draws = of_draws.count(axis=1)
-    error = of_draws.std(axis=1) * np.sqrt(1 / draws + overlap / (1 - overlap))
-    half = error * stdtrit(draws - 1, (1 + LEVEL) / 2)
-    low = rates["value"] - np.hypot(rates["value"] - rates["low"], half)
-    high = rates["value"] + np.hypot(rates["high"] - rates["value"], half)
-    has_spread = (draws > 1) & (overlap < 1)
-    limits = {"low": low.clip(lower=0.0), "high": high.clip(upper=1.0)}
-    return rates.assign(**{name: limit.where(has_spread, rates[name]) for name, limit in limits.items()})
-
-
-def overlaps(splits: pd.DataFrame) -> dict[str, float]:
-    """Return for each feature the share of a training draw's sentences that another draw has too, a mean over pairs.
-
-    Args:
-        splits: Columns feature, split, draw, id; at least two draws.
-    """
-    draws = splits[splits["split"] == "train"].groupby(["feature", "draw"])["id"].agg(frozenset)
-    return {
-        str(feature): float(np.mean([len(first & second) / len(first) for first, second in combinations(sets, 2)]))
-        for feature, sets in draws.groupby("feature")
-    }
 
 
 def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
@@ -230,3 +168,99 @@ def _credited(predictions: pd.DataFrame) -> pd.DataFrame:
     positive = (predictions["label"] == "positive").to_numpy()
     accuracy = credit(predictions["probability"].to_numpy(dtype=np.float64), positive)
     return predictions.drop(columns="probability").assign(accuracy=accuracy)
+
+
+def figures_by_layer(rates: pd.DataFrame, members: Sequence[Member]) -> dict[str, Figure]:
+    """Draw accuracy by layer: a figure for each construction, a panel for each feature and source.
+
+    Models that are no baselines have a line each, and the best baseline of a panel is drawn across it.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`, of recognition.
+        members: What the models are.
+
+    Source:
+        Weissweiler et al. 2022, Figure 1.
+    """
+    labels = {member.slug: member.label for member in members if not member.is_baseline}
+    of_features = rates[(rates["facet"] == "feature") & (rates["measure"] == "accuracy")]
+    parts = of_features["level"].str.rpartition(".")
+    drawn = of_features.rename(columns={"value": "accuracy"})
+    drawn = drawn.assign(panel=parts[0] + ", " + drawn["source"], label=drawn["model"].map(labels))
+    drawn[_LAYER] = parts[2].astype(int)
+    figures = {}
+    for name, rows in drawn.groupby("construction", sort=False):
+        seeing, best = rows[rows["label"].notna()], best_baseline(rows, ["panel"], members)
+        if len(seeing):
+            title = f"{name}: probes by layer"
+            figures[str(name)] = curves(
+                seeing, title, x=_LAYER, panels="panel", colours="label", best=best, linear=True
+            )
+    return figures
+
+
+def figure_by_value(rates: pd.DataFrame, splits: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracies of one model on one source of sentences by value, a panel for each feature.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`.
+        splits: Columns feature, split and value of its sentences.
+        title: Of the figure.
+
+    Source:
+        Weissweiler et al. 2022, Figures 2 to 7.
+    """
+    of_values = rates[rates["facet"] == "value"]
+    keys = of_values["level"].str.extract(r"^(?P<feature>.+)\.(?P<value>-?\d+)\.(?P<layer>\d+)$")
+    trained = splits[splits["split"] == "train"].groupby("feature")["value"].agg(["min", "max"]).to_dict("index")
+    panels = {name: f"{name}, trained on {ends['min']} to {ends['max']}" for name, ends in trained.items()}
+    half_width = 50 * float((of_values["high"] - of_values["low"]).median())
+    note = f"the 95 % interval of a value is about ± {half_width:.0f} points"
+    accuracy = of_values["value"]  # intervals of all layers would hide the lines
+    shown = keys.assign(panel=keys["feature"].map(panels), accuracy=accuracy, low=accuracy, high=accuracy)
+    shown = shown.astype({"value": int, "layer": int}).assign(n=of_values["n"])
+    return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
+
+
+def run_extras(rates: pd.DataFrame, member: Member, splits: pd.DataFrame, measured: Path) -> RunExtras:
+    """Return the figure of accuracies by value, and the search over regularisation if there was one.
+
+    Args:
+        rates: The rates of one model on one source of sentences.
+        member: The model; a baseline has no figure by value.
+        splits: Columns feature, split and value of the sentences.
+        measured: The folder with the predictions of the probes, and the trials of a search.
+    """
+    title = f"{member.label}: {rates['construction'].iloc[0]}, {rates['source'].iloc[0]} sentences"
+    figures = {} if member.is_baseline else {"accuracy_per_value": figure_by_value(rates, splits, title)}
+    if not (measured / "trials.parquet").is_file():
+        return RunExtras(figures=figures)
+    trials, best = (read_table(measured / f"{stem}.parquet") for stem in ("trials", "tuned"))
+    figures = {"search": search_curves(trials, best, title), **figures}
+    runs = [_child_run(trial) for trial in trials.to_dict("records")]
+    return RunExtras(tables={"tuned": best}, figures=figures, trials=runs)
+
+
+def search_curves(trials: pd.DataFrame, best: pd.DataFrame, title: str) -> Figure:
+    """Draw the accuracy over C of the trials of a search, a panel for each feature.
+
+    Args:
+        trials: Of `cxprobe.tasks.recognition.tuning.tune_subsets`.
+        best: The best of each feature and layer.
+        title: Of the figure.
+    """
+    shown = trials.dropna(subset="accuracy").sort_values(["feature", "layer", "C"])
+    shown = shown.assign(low=shown["accuracy"], high=shown["accuracy"])
+    least, most = best["C"].min(), best["C"].max()
+    note = f"the best C of a layer lies between {least:.2g} and {most:.2g}; accuracy on held-out folds"
+    return curves(shown, f"{title}\n{note}", x="C", panels="feature", colours="layer")
+
+
+def _child_run(trial: Mapping[Any, Any]) -> Trial:
+    """Return a trial of a search as a child run of MLflow."""
+    name = f"{trial['feature']} {trial['layer']} {trial['number']}"
+    params = {key: str(trial[key]) for key in ("feature", "layer", "C", "standardise")}
+    if np.isnan(trial["accuracy"]):
+        return Trial(name, {}, params, "FAILED")
+    # MLflow has no logarithmic axis for a parameter.
+    return Trial(name, {"accuracy": trial["accuracy"], "log10_C": float(np.log10(trial["C"]))}, params, "FINISHED")

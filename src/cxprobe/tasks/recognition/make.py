@@ -1,4 +1,4 @@
-"""The balanced subset of each feature of a source's sentences, in a training and a test part."""
+"""The sentences of each source, and their subsets: for each feature one that is balanced, in two parts."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -6,27 +6,90 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from cxprobe.constructions.construction import (
+    CONSTRUCTIONS_FOLDER,
+    SentenceSource,
+    grammar_file,
+    load_construction,
+)
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Split
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
+from cxprobe.labels import read_labels
+from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
-from cxprobe.segmentation import Span, cut
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.recognition.params import Subsets
+from cxprobe.tasks.recognition.params import RecognitionStage, Subsets
+from cxprobe.tasks.recognition.sentences import (
+    NOT_FILLED,
+    apply_labels,
+    generate_sentences,
+    load_grammars,
+    split_sequences,
+)
 
-TEMPLATE = f"{CLUSTER}template"
-NOT_FILLED = ["split", "feature", "value", "label", "wanted", "found"]
-"""Columns of a table of values of a feature that cannot give as many sentences of a label as were asked for."""
-_ROWS = ["feature", "split", "draw", "value", "label", "id"]
+_ROWS = ["feature", "split", "value", "label", "id"]
 NotFilled = tuple[object, ...]
+
+
+class MadeSource(NamedTuple):
+    """The sentences of a source and their subsets.
+
+    Attributes:
+        sentences: One row per sentence of the subsets.
+        rows: The rows of `DrawnSubsets`.
+        left_out: The features without a subset.
+        counts: The numbers of sentences and rows, and of cells and features that were left out.
+        reports: Name -> a table: the sizes of parts, the values that lack sentences, and why sentences were left out.
+    """
+
+    sentences: pd.DataFrame
+    rows: pd.DataFrame
+    left_out: list[str]
+    counts: Mapping[str, int]
+    reports: Mapping[str, pd.DataFrame]
+
+
+def make_source(stage: Stage[RecognitionStage], name: str, source: SentenceSource) -> MadeSource:
+    """Generate the sentences of a source, or label and divide mined ones; then draw their subsets.
+
+    Args:
+        stage: The stage.
+        name: The construction's folder.
+        source: The source.
+    """
+    seed, make, folder = stage.params.seed, stage.params.recognition.make, CONSTRUCTIONS_FOLDER / name
+    stage.use(folder / "construction.yaml")
+    construction = load_construction(name).for_source(source)
+    if source == "mined":
+        labels = read_labels(stage.use(folder / "labels.tsv"))
+        mined = read_table(stage.use(stage.params.mining.folder_of(name) / "sentences.parquet"))
+        labelled = apply_labels(mined, labels)
+        how = make.labels
+        sentences = split_sequences(labelled.sentences, how.folds, seed, documents_apart=how.documents_apart)
+        draws = None
+        reasons = [*labelled.left_out.items(), ("label of what was not mined", labelled.unused)]
+        reports = {"left_out": pd.DataFrame(reasons, columns=["reason", "number"])}
+    else:
+        for split in SPLITS:
+            stage.use(folder / grammar_file(source, split))
+        grammars = load_grammars(name, construction, source=source)
+        sentences, draws, not_filled = generate_sentences(name, construction, grammars, make.per_label, seed)
+        reports = {"not_filled": not_filled}
+    sizes, place = make.subsets_of(source), f"{name}, {source}"
+    rows, dropped = draw_subsets(sentences, draws, construction.features, sizes, seed, place)
+    used = sentences[sentences["id"].isin(rows["id"])]
+    left_out = [feature for feature in construction.features if feature not in set(rows["feature"])]
+    counts = {"made": len(sentences), "sentences": len(used), "rows": len(rows)}
+    counts |= {"cells_dropped": len(dropped), "features_left_out": len(left_out)}
+    return MadeSource(used, rows, left_out, counts, reports | {"parts": part_sizes(rows), "dropped": dropped})
 
 
 class DrawnSubsets(NamedTuple):
     """The subsets of all features of one source's sentences.
 
     Attributes:
-        rows: One row a drawn sentence: feature, split, draw, value, label, id. The training part is drawn as often as
-            the sizes ask for, the test part once; draws count from 0.
+        rows: One row a drawn sentence: feature, split, value, label, id.
         dropped: The columns `NOT_FILLED`: the values that could not be filled for both labels, and for which label.
     """
 
@@ -50,7 +113,7 @@ def draw_subsets(
         place: Construction and source, for messages.
 
     Raises:
-        DataError: A feature has no column, nothing can be drawn, or all of several draws are the same.
+        DataError: A feature has no column, or nothing can be drawn.
     """
     if absent := [feature for feature in features if feature not in sentences.columns]:
         raise DataError(
@@ -66,7 +129,7 @@ def draw_subsets(
         drawn += groups
         dropped += not_filled
     if sizes.all_sentences:
-        drawn += all_sentences(sentences, sizes.draws, seed)
+        drawn += all_sentences(sentences, seed)
     if not drawn:
         raise DataError(
             f"{place}: no value of any feature has {sizes.test_per_label} sentences of both labels in the test part "
@@ -74,13 +137,6 @@ def draw_subsets(
             "recognition.make, set its all_sentences: true, or add sentences"
         )
     rows = pd.concat(drawn, ignore_index=True)[_ROWS]
-    by_draw = rows[rows["split"] == "train"].groupby(["feature", "draw"])["id"].agg(frozenset)
-    if sizes.draws > 1 and (by_draw.groupby("feature").nunique() == 1).all():
-        raise DataError(
-            f"{place}: all {sizes.draws} draws of the training part have the same sentences, since no value has more "
-            f"than train_per_label: {sizes.train_per_label} of them; lower it in recognition.make, set its draws: 1, "
-            "or add sentences"
-        )
     return DrawnSubsets(rows, pd.DataFrame(dropped, columns=NOT_FILLED))
 
 
@@ -97,20 +153,20 @@ def balance(
 
     Args:
         sentences: The pool D: columns id, label, split, and one with the feature's name. Of generated sentences
-            these are the ones that were drawn for this feature (see `generate_sentences`).
+            these are the ones that were drawn for this feature, see
+            `cxprobe.tasks.recognition.sentences.generate_sentences`.
         feature: Name of the feature.
-        sizes: n* of both parts, per value and label, and how often the training part is drawn, each time from all
-            sentences of the lowest quarter.
+        sizes: n* of both parts, per value and label.
         seed: The project's seed.
 
     Returns:
-        The sentences of each part, draw, value and label, none if no value can be filled in the test part or in the
-        lowest quarter of the training part; and the values that could not be filled, a row of `NOT_FILLED` each.
+        The sentences of each part, value and label, none if no value can be filled in the test part or in the lowest
+        quarter of the training part; and the values that could not be filled, a row of `NOT_FILLED` each.
 
     Source:
         Weissweiler et al. 2022, §3 (sampling).
     """
-    pool = sentences.rename(columns={feature: "value"})
+    pool = sentences.rename(columns={feature: "value"}).assign(feature=feature)
     test, dropped = _keep_filled(pool, feature, "test", sizes.test_per_label)
     if test.empty:
         return [], dropped
@@ -120,44 +176,37 @@ def balance(
     dropped = [*dropped_in_training, *dropped]
     if train.empty:
         return [], dropped
-    named = {"train": train.assign(feature=feature), "test": test.assign(feature=feature)}
     wanted = {"train": sizes.train_per_label, "test": sizes.test_per_label}
-    return _draw(named, wanted, ["value", "label"], sizes.draws, seed, "balance", feature), dropped
+    return _draw({"train": train, "test": test}, wanted, ["value", "label"], seed, "balance", feature), dropped
 
 
-def all_sentences(sentences: pd.DataFrame, draws: int, seed: int) -> list[pd.DataFrame]:
+def all_sentences(sentences: pd.DataFrame, seed: int) -> list[pd.DataFrame]:
     """Draw a subset that is balanced over the labels and ignores the features, for data too scarce for `balance`.
 
-    In each part it has as many sentences of both labels as there are of the rarer one, so that draws of the training
-    part differ in the more frequent one. Training and test part cover the same range, so a probe need not generalise
-    from small values to large ones.
+    In each part it has as many sentences of both labels as there are of the rarer one. Training and test part cover the
+    same range, so a probe need not generalise from small values to large ones.
 
     Args:
         sentences: Columns id, label, split.
-        draws: How often the training part is drawn.
         seed: The project's seed.
 
     Returns:
-        The sentences of each part, draw and label, of the feature `ALL_SENTENCES` with the one value 0.
+        The sentences of each part and label, of the feature `ALL_SENTENCES` with the one value 0.
     """
     named = sentences.assign(feature=ALL_SENTENCES, value=0)
     parts = {str(split): named[named["split"] == split] for split in SPLITS}
     rarer = {split: min(int((part["label"] == label).sum()) for label in LABELS) for split, part in parts.items()}
-    return _draw(parts, rarer, ["label"], draws, seed, "all_sentences")
+    return _draw(parts, rarer, ["label"], seed, "all_sentences")
 
 
 def _draw(
-    parts: Mapping[str, pd.DataFrame], wanted: Mapping[str, int], by: list[str], draws: int, seed: int, *ids: str
+    parts: Mapping[str, pd.DataFrame], wanted: Mapping[str, int], by: list[str], seed: int, *ids: str
 ) -> list[pd.DataFrame]:
-    """Draw so many sentences of each group, of the training part as often as asked, of the test part once.
-
-    The generator of the first draw is the same whether others follow or not.
-    """
+    """Draw so many sentences of each group of each part."""
     drawn = []
-    for split, draw in [*(("train", draw) for draw in range(draws)), ("test", 0)]:
-        for group, rows in parts[split].sort_values("id").assign(draw=draw).groupby(by):
-            generator = generator_for(seed, *ids, split, *group, *([f"draw {draw}"] if draw else []))
-            drawn.append(rows.sample(wanted[split], random_state=generator))
+    for split, part in parts.items():
+        for group, rows in part.sort_values("id").groupby(by):
+            drawn.append(rows.sample(wanted[split], random_state=generator_for(seed, *ids, split, *group)))
     return drawn
 
 
@@ -179,40 +228,21 @@ def part_sizes(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the size and the range of values of each part of each subset.
 
     Args:
-        rows: Columns feature, split, draw, value, id.
+        rows: Columns feature, split, value, id.
 
     Returns:
-        Columns feature, split, sentences (of one draw), draws, distinct (sentences in any draw), values (how many),
-        least, greatest.
+        Columns feature, split, sentences, values (how many), least, greatest.
     """
-    sizes = rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
-        sentences=("id", "size"),
-        draws=("draw", "nunique"),
-        distinct=("id", "nunique"),
-        values=("value", "nunique"),
-        least=("value", "min"),
-        greatest=("value", "max"),
+    return rows.groupby(["feature", "split"], as_index=False, sort=False).agg(
+        sentences=("id", "size"), values=("value", "nunique"), least=("value", "min"), greatest=("value", "max")
     )
-    return sizes.assign(sentences=sizes["sentences"] // sizes["draws"])
-
-
-def spans_of(sentences: pd.DataFrame) -> list[Span] | None:
-    """Return the span of the construction in each sentence, or None where probes see all of a sentence."""
-    return list(map(Span, sentences["start"].tolist(), sentences["end"].tolist())) if "start" in sentences else None
-
-
-def seen_texts(sentences: pd.DataFrame) -> list[str]:
-    """Return what probes see of each sentence."""
-    return cut(sentences["text"].tolist(), spans_of(sentences))
 
 
 def read_subsets(folder: Path) -> pd.DataFrame:
     """Read the subsets of one source of sentences.
 
     Returns:
-        One row a drawn sentence: feature, split, draw, value, label, id, text, start and end (of the source
-        construction_span: the span's first character, and the one after its last), and columns that begin with
-        ``cluster_``.
+        One row a drawn sentence: feature, split, value, label, id, text, and columns that begin with ``cluster_``.
     """
-    sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|start|end|{CLUSTER}.*)$")
+    sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|{CLUSTER}.*)$")
     return read_table(folder / "splits.parquet").merge(sentences, on="id", validate="many_to_one")

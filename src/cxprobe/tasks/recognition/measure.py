@@ -7,7 +7,7 @@ on, and a changed sentence costs the probes of its subsets alone.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from cxprobe.constructions.sentences import LABELS
 from cxprobe.files.arrays import Features
 from cxprobe.files.code import computing_code
-from cxprobe.files.tables import keep_table, kept_table
+from cxprobe.files.tables import keep_table, kept_table, write_table
+from cxprobe.files.writing import SCRATCH, project_folder
 from cxprobe.probing import (
     Fitting,
     Progress,
@@ -29,16 +30,13 @@ from cxprobe.probing import (
     for_each_layer,
     kept_folder,
 )
+from cxprobe.run.progress import progress
 from cxprobe.seeding import generator_for, seed_for
-from cxprobe.tasks.recognition.make import TEMPLATE, seen_texts
-from cxprobe.tasks.recognition.params import Probe
+from cxprobe.stats import CLUSTER
+from cxprobe.tasks.recognition.params import Place, Probe, RecognitionStage
 
+TEMPLATE = f"{CLUSTER}template"
 _WORD = re.compile(r"[^\W\d_]+")
-
-
-def first_draw(subset: pd.DataFrame) -> pd.DataFrame:
-    """Return the training part of a subset as it is drawn first: the rows of ``split`` "train" and ``draw`` 0."""
-    return subset[(subset["split"] == "train") & (subset["draw"] == 0)]
 
 
 def rows_of(sentences: pd.DataFrame, features: Features) -> NDArray[np.int64]:
@@ -53,15 +51,14 @@ def is_positive(sentences: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 class Predictions(NamedTuple):
-    """The predictions of a subset; `probability` is always that of "positive".
+    """The predictions of a subset; ``probability`` is always that of "positive".
 
     Attributes:
-        probes: One row a test sentence, training draw and layer: the test part's columns, layer, draw, probability.
+        probes: One row a test sentence and layer: the test part's columns, layer, probability.
         controls: One row a test sentence and control: the test part's columns, control, probability.
-        folds: One row a sentence of the first training draw, task and layer: the part's columns; task ("real" or
-            "control", whose labels stand in label); cluster_word, the type that a control label belongs to; known,
-            whether the other folds have this word; fold; layer, probability. No rows if no folds are asked for or can
-            be made.
+        folds: One row a sentence of the training part, task and layer: the part's columns; task ("real" or "control",
+            whose labels stand in label); cluster_word, the type that a control label belongs to; known, whether the
+            other folds have this word; fold; layer, probability. No rows if no folds are asked for or can be made.
     """
 
     probes: pd.DataFrame
@@ -82,7 +79,7 @@ def recognise(
     """Train the probes and the controls on a subset's training part and predict the labels of its test part.
 
     Args:
-        subset: The rows of one feature, of those that `read_subsets` returns.
+        subset: The rows of one feature, of those that `cxprobe.tasks.recognition.make.read_subsets` returns.
         features: The vectors of at least its texts; the ids are the texts.
         regularisation: One for each layer; the controls have that of their layer.
         settings: What is computed beside the probes.
@@ -102,24 +99,22 @@ def recognise(
     if len(known) == len(paths):
         progress(len(features.vectors))
         return Predictions(*known)
-    train, test = first_draw(subset), subset[subset["split"] == "test"]
-    of_draws = subset[subset["split"] == "train"].groupby("draw")
-    draws = [(rows_of(drawn, features), is_positive(drawn)) for _, drawn in of_draws]
-    (first, labels), tested = draws[0], rows_of(test, features)
+    train, test = (subset[subset["split"] == split] for split in ("train", "test"))
+    trained, tested, labels = rows_of(train, features), rows_of(test, features), is_positive(train)
     # Folds and control labels are the same on all layers.
     seed = seed_for(fitting.seed, *train["feature"].unique())
-    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(seen_texts(train))
+    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(train["text"])
     cuts = [] if controls.folds is None else cut_folds(labels, templates, controls.folds, seed)
     tasks = {"real": labels}
     if controls.control_task:
         tasks["control"] = control_labels(words, seed)
     order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
 
-    def predict(layer: int, vectors: Any) -> tuple[list[NDArray[np.float64]], dict[str, NDArray[np.float64]]]:
-        """Return what is predicted of the test part by draw, and of held-out sentences by task."""
+    def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Return what is predicted of the test part, and of held-out sentences by task."""
         how, of_layer = regularisation[layer], fitting.of(f"layer {layer}")
-        by_draw = [fit_and_predict(vectors[rows], targets, vectors[tested], how, of_layer) for rows, targets in draws]
-        trained = vectors[first]  # (n_train, dimensions)
+        vectors = matrix[trained]  # (n_train, dimensions)
+        of_test = fit_and_predict(vectors, labels, matrix[tested], how, of_layer)
         by_task = {}
         for task, targets in tasks.items():
             of_task, probabilities = of_layer.of(f"{task} labels"), np.empty(len(targets))
@@ -127,22 +122,20 @@ def recognise(
                 if len(set(targets[rest])) == 1:  # as random labels of words may have it: all there is to learn
                     probabilities[held] = targets[rest][0]
                 else:
-                    probabilities[held] = fit_and_predict(trained[rest], targets[rest], trained[held], how, of_task)
+                    probabilities[held] = fit_and_predict(vectors[rest], targets[rest], vectors[held], how, of_task)
             by_task[task] = probabilities[order]
-        return by_draw, by_task
+        return of_test, by_task
 
     by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
-    dropped = ["split", "draw", "text", "start", "end"]
-    train, test = (part.drop(columns=dropped, errors="ignore") for part in (train, test))
+    train, test = (part.drop(columns=["split", "text"]) for part in (train, test))
     is_known, fold = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=np.int64)
     for number, (rest, held) in enumerate(cuts):
         is_known[held] = np.isin(words[held], words[rest])
         fold[held] = number
     held_out = train.assign(cluster_word=words, known=is_known, fold=fold).iloc[order]
     probes, folds = list[pd.DataFrame](), list[pd.DataFrame]()
-    for layer, (by_draw, by_task) in enumerate(by_layer):
-        for draw, probabilities in enumerate(by_draw):
-            probes.append(test.assign(layer=layer, draw=draw, probability=probabilities))
+    for layer, (of_test, by_task) in enumerate(by_layer):
+        probes.append(test.assign(layer=layer, probability=of_test))
         for task, probabilities in by_task.items():
             named = np.where(tasks[task], *LABELS)[order]
             folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
@@ -156,7 +149,7 @@ def recognise(
     return predictions
 
 
-def last_words(texts: Sequence[str]) -> NDArray[np.object_]:
+def last_words(texts: Iterable[str]) -> NDArray[np.object_]:
     """Return each sentence's last word in lower case, shape (n,): the type that its control label belongs to.
 
     A word consists of letters; a sentence without one has the empty word. Where sentences are drawn from grammars, last
@@ -189,3 +182,47 @@ def control_labels(words: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
         label_of[word] = bool(label)
         sizes[label] += counts[word]
     return np.array([label_of[word] for word in words], dtype=bool)
+
+
+def probe_source(
+    params: RecognitionStage, place: Place, rows: pd.DataFrame, features: Features, folder: Path
+) -> dict[str, int]:
+    """Train the probes and the controls of every subset of one model and source, and write their predictions.
+
+    Args:
+        params: The parameters.
+        place: The model, the construction, and the source of its sentences.
+        rows: The subsets, as `cxprobe.tasks.recognition.make.read_subsets` returns them.
+        features: The vectors of at least their texts.
+        folder: The folder of the tables: those of `Predictions` by their names and, of a search over regularisation,
+            trials (`cxprobe.tasks.recognition.tuning.tune_subsets`) and tuned, the best trial of each probe.
+
+    Returns:
+        The number of probes, and the counts of the search over regularisation.
+    """
+    section, layers, kept = params.recognition, len(features.vectors), project_folder() / SCRATCH / "probes"
+    subsets = {str(feature): subset for feature, subset in rows.groupby("feature", sort=False)}
+    usual = Regularisation(section.probe.C, section.probe.standardise)
+    regularisation, counts = dict.fromkeys(subsets, [usual] * layers), {"probes": len(subsets) * layers}
+    if section.tune is not None:
+        from cxprobe.tasks.recognition.tuning import tune_subsets  # Optuna, which takes a second to import
+
+        tables = tune_subsets(params, place, subsets, features)
+        if tables:
+            trials = pd.concat(tables, ignore_index=True)
+            best = trials.loc[trials.groupby(["feature", "layer"], sort=False)["accuracy"].idxmax()]
+            write_table(trials, folder / "trials.parquet")
+            write_table(best, folder / "tuned.parquet")
+            counts |= {"tuned_probes": len(best), "not_converged": int(trials["accuracy"].isna().sum())}
+            for feature, chosen in best.groupby("feature", sort=False):
+                columns = zip(chosen["C"], chosen["standardise"], strict=True)
+                regularisation[str(feature)] = [Regularisation(*row) for row in columns]
+    name = ", ".join(place)
+    fitting, parts = Fitting(section.probe.max_iter, params.seed, name), list[Predictions]()
+    with progress(counts["probes"], "probes", name, kept=f"predictions are kept in {kept}") as shown:
+        for feature, subset in subsets.items():
+            how, of_feature, jobs = regularisation[feature], fitting.of(feature), params.compute.jobs
+            parts.append(recognise(subset, features, how, section.probe, of_feature, jobs, kept, shown.update))
+    for stem, of_subsets in zip(Predictions._fields, zip(*parts, strict=True), strict=True):
+        write_table(pd.concat(of_subsets, ignore_index=True), folder / f"{stem}.parquet")
+    return counts

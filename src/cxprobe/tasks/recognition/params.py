@@ -33,10 +33,6 @@ class Subsets(Closed):
     """Sentences per value and label in the training part (the lowest quarter of a feature's range)."""
     test_per_label: PositiveInt
     """Sentences per value and label in the test part (the whole range)."""
-    draws: PositiveInt
-    """How often the training part is drawn. Every probe is trained once per draw, so the time grows in proportion. The
-    intervals include the variance between draws, by Student's t: 4.3 standard errors to each side with 3 draws, 2.8
-    with 5. Draws differ only where the lowest quarter has more sentences than train_per_label."""
     all_sentences: bool
     """Whether to add a subset that is balanced by label only, for data that are too scarce to balance the values."""
 
@@ -53,11 +49,11 @@ class MakeRecognition(Closed):
     balanced: Subsets
     """Subsets of the sentences that its second pair of grammars generates."""
     mined: Subsets
-    """Subsets of the labelled sentences of a corpus, for the sources "mined" and "construction_span"."""
+    """Subsets of the labelled sentences of a corpus."""
 
     def subsets_of(self, source: SentenceSource) -> Subsets:
         """Return the sizes of the subsets of a source."""
-        return {"generated": self.generated, "balanced": self.balanced}.get(source, self.mined)
+        return {"generated": self.generated, "balanced": self.balanced, "mined": self.mined}[source]
 
 
 class Embed(Closed):
@@ -68,7 +64,7 @@ class Embed(Closed):
 
 
 class Controls(Closed):
-    """What is computed beside the probes, on the first training draw only.
+    """What is computed beside the probes.
 
     Costs are given in fits of a probe of the usual size. A fit on some hundred sentences takes some hundredths of a
     second.
@@ -136,9 +132,7 @@ class RecognitionParams(TaskSection):
     """Entry of models -> those of constructions and their sources that it is asked about; {} for all."""
     constructions: dict[Slug, SomeDistinct[SentenceSource]]
     """Construction -> the sources of its sentences. "generated": its grammars. "balanced": its second pair of grammars.
-    "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too.
-    "construction_span": the sentences and subsets of "mined", but models see only the span from the first to the last
-    word that fills a slot. A vector is the mean over the tokens of the span. Its pattern.yaml must fill slots."""
+    "mined": a corpus, with labels in labels.tsv; mining.constructions must name the construction too."""
     make: MakeRecognition
     embed: Embed
     probe: Probe
@@ -158,8 +152,7 @@ class RecognitionParams(TaskSection):
     @staticmethod
     def settings_of(source: str) -> list[str]:
         """Return the parts of params.yaml that decide on the numbers of a source."""
-        subsets = "mined" if source == "construction_span" else source
-        return [f"recognition.{part}" for part in (f"make.{subsets}", "embed", "probe", "tune")]
+        return [f"recognition.{part}" for part in (f"make.{source}", "embed", "probe", "tune")]
 
 
 class RecognitionStage(TaskParams):
@@ -178,13 +171,13 @@ class RecognitionStage(TaskParams):
         """Yield constructions that are not mined, and subsets that need more sentences than grammars generate."""
         yield from super().faults_between(constructions)
         section, mined = self.recognition, self.mining.constructions
-        from_corpora = [name for name, source in section.sources if source in ("mined", "construction_span")]
+        from_corpora = [name for name, source in section.sources if source == "mined"]
         yield from named_elsewhere("recognition.constructions (mined)", from_corpora, "mining.constructions", mined)
         every = [" ".join(one) for one in section.sources]
         for model in section.models:
             named = [" ".join(asked) for asked in section.sources_of(model)]
             yield from named_elsewhere(f"recognition.models.{model}", named, "recognition.constructions", every)
-        for source in sorted({source for _, source in section.sources if source in ("generated", "balanced")}):
+        for source in sorted({source for _, source in section.sources if source != "mined"}):
             subsets = section.make.subsets_of(source)
             needed = max(subsets.train_per_label, subsets.test_per_label)
             if section.make.per_label < needed:

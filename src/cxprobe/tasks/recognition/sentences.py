@@ -15,12 +15,13 @@ from scipy.sparse.csgraph import connected_components
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, Feature, GrammarSource, grammar_file
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, LabelName, Split
 from cxprobe.errors import ConstructionError, DataError
-from cxprobe.labels.labels import PersonLabel, in_force, judgements_on
+from cxprobe.labels import judgements
 from cxprobe.seeding import generator_for, seed_for, text_id
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.grammar import Leaf, Shape, ShapeSampler, Spelling, check_lexical_halves, read_grammar
-from cxprobe.tasks.recognition.make import NOT_FILLED
 
+NOT_FILLED = ["split", "feature", "value", "label", "wanted", "found"]
+"""Columns of a table of values of a feature that cannot give as many sentences of a label as were asked for."""
 # The most draws for each sentence that a cell needs: a cell may have fewer distinct sentences than it needs.
 DRAWS_PER_SENTENCE = 50
 
@@ -83,7 +84,7 @@ def generate_sentences(
 
     Args:
         name: The construction's folder, from which the seeds follow.
-        construction: The features and the start symbols; for a second pair, as `for_source` returns them.
+        construction: The features and the start symbols; for a second pair, as `Construction.for_source` returns them.
         grammars: One for each lexical half.
         per_label: Sentences per cell.
         seed: The project's seed.
@@ -190,54 +191,26 @@ class Labelled(NamedTuple):
     unused: int
 
 
-def apply_labels(sentences: pd.DataFrame, labels: Sequence[PersonLabel]) -> Labelled:
-    """Give each sentence its label. A person's label of a sentence replaces the same person's label of its sequence.
+def apply_labels(sentences: pd.DataFrame, labels: pd.DataFrame) -> Labelled:
+    """Give each sentence its label, see `cxprobe.labels.judgements`.
 
-    A sentence on which people disagree, or that one of them calls unclear, gets no label: there is no majority vote.
-    A decision (see `in_force`) replaces the labels of all people.
+    A sentence that is called differently, or unclear by somebody, gets no label: there is no majority vote.
 
     Args:
         sentences: Columns id and tags, and any others.
-        labels: The labels of all people.
+        labels: The labels of all, with the columns of `cxprobe.labels.Label`.
     """
-    judged, outcomes = in_force(labels), list[str]()
-    for id_, tags in sentences[["id", "tags"]].to_numpy():
-        judgements = set(judgements_on(id_, tags, judged).values())
-        outcomes.append("conflict" if len(judgements) > 1 else next(iter(judgements), "not labelled"))
+    outcomes = []
+    for said in judgements(sentences, labels):
+        different = set(said.values())
+        outcomes.append("conflict" if len(different) > 1 else next(iter(different), "not labelled"))
     table = sentences.assign(label=outcomes)
     kept = table["label"].isin(LABELS)
     known = {("sentence", id_) for id_ in sentences["id"]} | {("sequence", tags) for tags in sentences["tags"]}
     return Labelled(
         table[kept].reset_index(drop=True),
         {str(why): int(n) for why, n in table.loc[~kept, "label"].value_counts().items()},
-        sum((label.kind, label.target) not in known for label in labels),
-    )
-
-
-def mark_spans(sentences: pd.DataFrame, mined: pd.DataFrame, place: str) -> pd.DataFrame:
-    """Mark the span of each sentence: from the first to the last word in a slot of the construction's pattern.
-
-    Args:
-        sentences: Columns id and text, and any others.
-        mined: All mined sentences, these among them: columns id and slots.
-        place: The construction and source, for messages.
-
-    Returns:
-        The sentences with the columns start and end: the first character of the span, and the first one after it.
-
-    Raises:
-        DataError: A sentence has no word in a slot, or two sentences have the same text: vectors are found by text.
-    """
-    slots = mined.set_index("id")["slots"][sentences["id"]].tolist()
-    unsound = sentences["text"].duplicated() | np.array([not len(words) for words in slots], dtype=bool)
-    if unsound.any():
-        raise DataError(
-            f"{place}: no word of {sentences.loc[unsound, 'id'].iloc[0]} fills a slot, or another sentence has its "
-            "text; mine again with the present pattern.yaml, or take construction_span out of recognition.constructions"
-        )
-    return sentences.assign(
-        start=[min(word["start"] for word in words) for words in slots],
-        end=[max(word["end"] for word in words) for words in slots],
+        sum(target not in known for target in zip(labels["kind"], labels["target"], strict=True)),
     )
 
 
@@ -245,7 +218,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
     """Divide the sentences into a training and a test part that have no sequence of tags in common.
 
     Args:
-        labelled: Columns id, text, url, start, end, tags, slots, label, and the features.
+        labelled: Columns id, text, url, start, end, tags, slots, matched, label, and the features.
         folds: Number of folds into which the sequences are divided, similar in size and labels; the first is the test
             part.
         seed: The project's seed.
@@ -292,7 +265,7 @@ def split_sequences(labelled: pd.DataFrame, folds: int, seed: int, *, documents_
             f"recognition.make.labels.folds = {folds} each label needs at least {folds}: label more (`cxprobe label`), "
             "or mine a larger corpus"
         )
-    features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "label"])
+    features = ordered.drop(columns=["id", "text", "url", "start", "end", "tags", "slots", "matched", "label"])
     return pd.DataFrame(
         {
             **ordered[["id", "text", "label"]],

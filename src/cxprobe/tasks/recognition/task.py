@@ -1,6 +1,6 @@
 """The task Recognition: its interface to checks, pages and exports."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,12 @@ from cxprobe.constructions.construction import (
     load_construction,
     load_sound_parts,
 )
-from cxprobe.constructions.sentences import ALL_SENTENCES, SPLITS
-from cxprobe.corpora.pattern import require_slots
-from cxprobe.errors import DataError
+from cxprobe.constructions.sentences import SPLITS
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.labels.labels import PersonLabel
-from cxprobe.results.answers import cluster_lists, read_made_table
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.members import task_members
-from cxprobe.results.params import ReportParams
+from cxprobe.results.params import ReportParams, task_members
+from cxprobe.results.schema import cluster_lists
 from cxprobe.results.task import Demand, Task, read_demand
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
@@ -30,7 +27,6 @@ from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WANTED = 40  # sentences, each a cluster: an interval of a half has 15 points to each side, what tells .5 from .65
 MADE_HERE = ("generated", "balanced")
 """Sources of sentences; those of others are quotations of other people's texts."""
 
@@ -42,6 +38,10 @@ class RecognitionTask(Task):
     title = "Recognition"
     question = "form"
     steps = ("make", "embed", "probe", "tune")
+    caveat = (
+        "A probe may find words that go with the construction in place of its form: what a baseline without the order "
+        "of words, or a model with random weights, gets right as well shows no knowledge of it."
+    )
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
         """Check the grammars of a construction: each by itself first, so that the faults of both are reported."""
@@ -62,14 +62,12 @@ class RecognitionTask(Task):
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check the sources that params.yaml names against the files of the constructions."""
         section = params.section(RecognitionParams)
-        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv", "construction_span": "labels.tsv"}
+        files = {"generated": "grammars/train.cfg", "mined": "labels.tsv"}
         for name, sources in section.constructions.items():
             place = f"params.yaml: recognition.constructions.{name}: "
             for source in sources:
                 if source in files:
                     faults.require("recognition.constructions", name, CONSTRUCTIONS_FOLDER / name / files[source])
-            if "construction_span" in sources:
-                faults.attempt(require_slots, name)
             construction = FoundFaults().attempt(load_construction, name)
             if construction is None:  # its faults have been reported
                 continue
@@ -84,39 +82,13 @@ class RecognitionTask(Task):
                         f"false, so {source} has no subset to probe; give features, or set it to true"
                     )
 
-    def labels_missing(
-        self, construction: str, params: ReportParams, mined: pd.DataFrame, labels: Sequence[PersonLabel]
-    ) -> Iterator[str]:
-        """Yield how many sentences would test a probe of each feature and of all, and how many are wanted."""
-        from cxprobe.tasks.recognition.sources import subsets_of_labels
-
-        try:
-            test = subsets_of_labels(construction, params, mined, labels)
-        except DataError as fault:
-            yield str(fault)
-            return
-        yield (
-            f"{test['id'].nunique()} sentences would test a probe; some {_WANTED} are wanted for an interval of 15 "
-            "points to each side, and more where several share a document"
-        )
-        sizes, sentences = params.section(RecognitionParams).make.mined, test.groupby("feature").size()
-        for feature in [*load_construction(construction).features, *[ALL_SENTENCES] * sizes.all_sentences]:
-            if feature in sentences:
-                yield f"  {feature}: {sentences[feature]} sentences would test its probe"
-            else:
-                yield (
-                    f"  {feature}: no probe, since no value has {sizes.train_per_label} sentences of each label for "
-                    f"training and {sizes.test_per_label} for testing (recognition.make.mined)"
-                )
-
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield what each model reads: every sentence, or its span, once."""
+        """Yield what each model reads: every sentence once."""
         section = params.section(RecognitionParams)
         sentences = labelled_sentences(section, mined=True)
-        spans = sentences.columns.intersection(["text", "start", "end"]).tolist()
         sources = sentences[["construction", "source"]].apply(tuple, axis="columns")
         for model in section.models:
-            read = sentences[sources.isin(section.sources_of(model))].drop_duplicates(spans)
+            read = sentences[sources.isin(section.sources_of(model))].drop_duplicates("text")
             yield from read_demand(params.models, "measure_recognition", [model], read["text"].tolist())
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
@@ -133,7 +105,7 @@ class RecognitionTask(Task):
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each construction by layer."""
-        from cxprobe.tasks.recognition.report import figures_by_layer
+        from cxprobe.tasks.recognition.evaluate import figures_by_layer
 
         return figures_by_layer(inputs.rates(self.name), task_members(inputs.sections[self.name]))
 

@@ -96,6 +96,6 @@ def _renamed(scenarios: Scenarios, text: str) -> str:
         form, _ = form_and_number(slot)
         if form not in known:
             known.append(form)
-        shown = known.index(form) if scenarios.words[row[0]].turned else form
+        shown = known.index(form) if row[0] == scenarios.turned else form
         names[slot] = f"<{row[0]} {number} {shown}>"
     return " ".join(fill(text, names).split())

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
-from cxprobe.results.answers import other_where_wrong
 from cxprobe.results.rates import Facet
-from cxprobe.results.schema import HALF
+from cxprobe.results.schema import HALF, other_where_wrong
 from cxprobe.stats import CLUSTER, credits_of_margins
 from cxprobe.tasks.scenarios.rules import Scenarios, wrong_words
 

@@ -98,7 +98,7 @@ def _orders_and_turns(
     arranged: list[list[WordRows]] = []
     for name, rows in crossed.items():
         words = scenarios.words[name]
-        turns = {row: (row, words.turn(row)) if words.turned else (row,) for row in rows}
+        turns = {row: (row, words.turn(row)) if name == scenarios.turned else (row,) for row in rows}
         arranged.append([taken for order in permutations(rows) for taken in product(*map(turns.__getitem__, order))])
     for taken in product(*arranged):
         yield {**dict(zip(crossed, taken, strict=True)), **drawn}
@@ -179,6 +179,6 @@ def _vary(
         left = [row for row in words.rows if not set(row) & set(kept.values())]
         for slots, rows in zip(draws, draw_rows(left, len(numbers), calibration.draws, generator), strict=True):
             for number, row in zip(numbers, rows, strict=True):
-                turned = words.turned and generator.random() < 0.5
+                turned = name == scenarios.turned and generator.random() < 0.5
                 slots |= fill_slots(words, number, words.turn(row) if turned else row)
     return draws

@@ -1,11 +1,10 @@
 """Scenarios: both candidates' log-probabilities in every text of every construction, by one masked model."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
-from cxprobe.models.answering import answer
 from cxprobe.models.candidates import CandidateQuestions, drop_items
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
@@ -53,19 +52,14 @@ def fill_masks(
     """
     every = pd.concat([table.assign(construction=name) for name, table in texts.items()], ignore_index=True)
     asked = every[["construction", *_ASKED]].drop_duplicates(ignore_index=True)
+    checked = model.check(asked["text"].tolist())
 
-    def ask(masked_lm: MaskedLM, rows: pd.DataFrame) -> CandidateQuestions:
-        candidates = rows[["first", "second"]].to_numpy().tolist()
-        return CandidateQuestions(masked_lm, rows["text"].tolist(), candidates, token_budget)
+    def ask() -> Iterator[CandidateQuestions]:
+        for _, rows in asked.groupby("construction", sort=False):
+            candidates = rows[["first", "second"]].to_numpy().tolist()
+            yield CandidateQuestions(model.described, rows["text"].tolist(), candidates, token_budget)
 
-    checked = model.check(
-        asked["text"].tolist(),
-        range(len(asked)),
-        lambda loaded, sample: [np.stack(answer(lambda: [ask(loaded, asked.loc[list(sample)])], lambda: loaded))],
-    )
-
-    portions = [rows for _, rows in asked.groupby("construction", sort=False)]
-    numbers = model.answer(lambda: (ask(model.described, rows) for rows in portions), len(asked))
+    numbers = model.answer(ask, len(asked))
     if numbers is None:
         return None
     asked[_ANSWERS] = np.stack(numbers)  # (texts, 2)

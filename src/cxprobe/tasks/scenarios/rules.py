@@ -62,15 +62,11 @@ class WordSet(Closed):
 
     forms: Annotated[list[_FormName], Field(min_length=1)]
     """What the words of a row are called in the names of slots."""
-    turned: bool = False
-    """Whether every row is also taken with its two halves exchanged."""
     rows: Annotated[list[WordRow], Field(min_length=1)]
     """The words, each once."""
 
     @model_validator(mode="after")
     def _whole_rows_of_different_words(self) -> "WordSet":
-        if self.turned and len(self.forms) % 2:
-            raise ValueError(f"turned exchanges two halves, and there are {len(self.forms)}: {', '.join(self.forms)}")
         for row in self.rows:
             if len(row) != len(self.forms):
                 raise ValueError(f"the row {list(row)} has {len(row)} words for the forms {', '.join(self.forms)}")
@@ -87,7 +83,8 @@ class Items(Closed):
     """Which words an item takes."""
 
     cross: Annotated[dict[_SetName, _Count], Field(min_length=1)]
-    """Set -> so many of its rows, in every combination, order and turn."""
+    """Set -> so many of its rows, in every combination and order; and with the halves of a row exchanged where the two
+    candidates are in one row, so that each is right as often as wrong."""
     draw: dict[_SetName, _Count] = Field(default_factory=dict)
     """Set -> so many of its rows, drawn for every combination; absent where nothing is drawn."""
     draws: _Count = 1
@@ -190,6 +187,12 @@ class Scenarios(Closed):
             for form in self.words[name].forms
         ]
 
+    @property
+    def turned(self) -> str:
+        """The set whose rows items also take with their halves exchanged: that of the row of both candidates, or ""."""
+        first, second = map(self.row_of, self.candidates)
+        return first[0] if first == second else ""
+
     def row_of(self, slot: str) -> tuple[str, int]:
         """Return the set and the number, from 1, of the row that fills a slot: ADJ2 and ANT2 have the same."""
         form, number = form_and_number(slot)
@@ -242,6 +245,14 @@ def _faults_of_tests(scenarios: Scenarios) -> Iterator[str]:
             yield f"candidates: unknown slot '{slot}'{suggest(slot, known)}"
         elif scenarios.row_of(slot)[0] not in scenarios.items.cross:
             yield f"candidates: the words of {slot} are drawn; cross them, so that each is right as often as wrong"
+    if {*candidates} <= {*known} and scenarios.turned:
+        forms = scenarios.words[scenarios.turned].forms
+        first, second = (forms.index(form_and_number(slot)[0]) for slot in candidates)
+        if 2 * abs(first - second) != len(forms):
+            yield (
+                f"candidates: the halves of a row are exchanged, and {' and '.join(candidates)} are not at the same "
+                f"place of both halves of {', '.join(forms)}; order the forms so, or take slots of two rows"
+            )
     if base not in scenarios.tests:
         yield f"base: '{base}' is not in tests{suggest(base, list(scenarios.tests))}"
     elif scenarios.tests[base].others:

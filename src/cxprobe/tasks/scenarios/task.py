@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.findings import ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
@@ -33,6 +33,7 @@ class ScenariosTask(Task):
     params = ScenariosStage
     title = "Scenarios"
     steps = ("make", "score")
+    caveat = "A scenario offers two words, and a model that always prefers one of them is right in half of the texts."
     items_file = "scenarios.yaml"
 
     def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> Scenarios:

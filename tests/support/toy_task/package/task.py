@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from cxprobe.tasks.greetings.params import GreetingsParams, GreetingsStage
 
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.answers import read_made_table
 from cxprobe.results.params import ReportParams
 from cxprobe.results.task import Demand, Task, read_demand
 

@@ -7,7 +7,6 @@ relative to results/, which the pages lie two or three folders below.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
-from functools import partial
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -21,12 +20,11 @@ from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
 from cxprobe.results.inputs import ConstructionFiles, ReportInputs
-from cxprobe.results.overview import Mark, as_svg, draw, in_short, overview, row_names
-from cxprobe.results.pages.reservations import reservations_of
+from cxprobe.results.overview import Mark, as_svg, draw, overview, row_names
 from cxprobe.results.params import Report
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
-from cxprobe.results.task import Example, PageTable
-from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS, Style
+from cxprobe.results.task import PageTable
+from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.results.words import in_full, percent
 from cxprobe.run.record import STAGE_TAG
 
@@ -90,11 +88,9 @@ def render_pages(
     pages = dict[str, str]()
     pictured = []
     if first:
-        picture_of = partial(
-            overview, first, rows, labels=models.label, title=lambda one: _on_hover(one, inputs), link=_page_of
-        )
-        pages["overview.svg"] = as_svg(picture_of())
-        pictured = [as_svg(picture_of(narrow=narrow), of_page=True) for narrow in (False, True)]
+        wide, narrow = (overview(first, rows, labels=models.label, link=_page_of, narrow=it) for it in (False, True))
+        pages["overview.svg"] = as_svg(wide)
+        pictured = [as_svg(figure, of_page=True) for figure in (wide, narrow)]
     pages |= {
         "index.html": page(
             "index.html",
@@ -134,40 +130,12 @@ def _page_of(finding: Finding) -> str:
     return f"constructions/{finding.construction}.html"
 
 
-def _examples(finding: Finding, inputs: ReportInputs) -> Iterator[Example]:
-    """Yield the examples of the construction of a finding that are of its kind."""
-    task, items = inputs.tasks[finding.task], inputs.items_of(finding.construction, finding.task)
-    kind = finding.way.partition(",")[0].replace("pairs", "pair")
-    if items is not None:
-        yield from (one for one in task.examples(items) if one.kind.startswith(kind))
-
-
-def _on_hover(finding: Finding, inputs: ReportInputs) -> str:
-    example = next(_examples(finding, inputs), None)
-    shown = f"\n{example.text} {example.right} | not: {example.wrong}" if example else ""
-    return f"{in_short(finding)}{shown}"
-
-
 def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object]:
-    """Return the most certain finding of the first page that has an example, with this; nothing if none has."""
-    for one in sorted(first, key=lambda one: (one.verdict.style != "found", not one.conditions, -one.rate.value)):
-        examples = list(_examples(one, inputs))
-        if examples and one.conditions:
-            examples = list(_with_shares(examples[:4], one))
-        if examples:
-            return {"finding": one, "examples": examples if one.conditions else examples[:1]}
+    """Return the most certain finding of the first page that has contrasts, with its strongest frame; else nothing."""
+    for one in sorted(first, key=lambda one: (one.verdict.style != "found", -one.rate.value)):
+        for example, _ in inputs.tasks[one.task].examples_beside(one, inputs):
+            return {"finding": one, "examples": [example]}
     return {}
-
-
-def _with_shares(examples: Sequence[Example], finding: Finding) -> Iterator[Example]:
-    """Yield the examples of a contrast, each called by the rate in its condition and the condition."""
-    rates = {**finding.conditions, "construction": finding.rate}
-    if finding.control:
-        rates["control"] = finding.control
-    shares = {CONDITIONS[name]: percent(rate.value) for name, rate in rates.items() if name in CONDITIONS}
-    for example in examples:
-        condition = example.kind.partition(", ")[2]
-        yield example._replace(kind=f"{shares.get(condition, '')} {condition}".strip())
 
 
 def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels) -> pd.DataFrame:
@@ -220,7 +188,7 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
 
 def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
     environment = Environment(
-        loader=PackageLoader("cxprobe.results.pages"),
+        loader=PackageLoader("cxprobe.results"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -251,23 +219,29 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
 def _construction(
     slug: str, findings: Sequence[Finding], inputs: ReportInputs, models: ReportModels
 ) -> dict[str, object]:
-    files, tasks = inputs.constructions[slug], inputs.tasks.values()
+    files, tasks = inputs.constructions[slug], inputs.tasks
     first = sorted(findings, key=lambda one: not one.conditions)  # contrasts first
     shown = models.shown or models.under_methods
-    tables = [table for task in tasks for table in task.tables("construction", slug, inputs, models)]
+    tables = [table for task in tasks.values() for table in task.tables("construction", slug, inputs, models)]
     compared = _compared("construction", slug, inputs, models)
     contrasts = [one for one in lead_findings(findings, shown) if one.conditions]
     marks = [
-        Mark(called, models.label(one.model), one.conditions[name], one.chance, _style_of(name, one))
+        Mark(
+            called,
+            models.label(one.model),
+            one.conditions[name],
+            one.chance,
+            one.verdict.style if name == "construction" else None,
+        )
         for one, (name, called) in product(contrasts, CONDITIONS.items())
         if name in one.conditions
     ]
     rows = list(dict.fromkeys(mark.row for mark in marks))
-    rated = list(inputs.tasks[contrasts[0].task].examples_beside(contrasts[0], inputs)) if contrasts else []
+    rated = list(tasks[contrasts[0].task].examples_beside(contrasts[0], inputs)) if contrasts else []
     return {
         "about": files.construction,
-        "reserved": list(reservations_of(slug, findings, inputs, models)),
-        "examples": [example for name, items in files.items.items() for example in inputs.tasks[name].examples(items)],
+        "caveats": [*filter(None, (tasks[name].caveat for name in dict.fromkeys(one.task for one in findings)))],
+        "examples": [example for name, items in files.items.items() for example in tasks[name].examples(items)],
         "findings": [one for one in first if one.model in shown],
         "tried": [one for one in first if one.model not in shown],
         "conditions": as_svg(draw(marks, [rows]), of_page=True) if marks else "",
@@ -277,10 +251,6 @@ def _construction(
         "tables": _filled([*tables, *compared]),
         "published": _published(slug, inputs, models),
     }
-
-
-def _style_of(condition: str, finding: Finding) -> Style | None:
-    return finding.verdict.style if condition == "construction" else None
 
 
 def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:

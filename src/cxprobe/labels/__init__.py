@@ -1,1 +1,0 @@
-"""Labels and ratings of people."""
