@@ -9,9 +9,9 @@ from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.prompts.evaluate import (
+    FACETS,
     beside_controls,
     evaluate_answers,
-    facets_of,
     prompt_responses,
     rates_beside_constant,
 )
@@ -23,7 +23,7 @@ MADE = DATA / "make_prompts"
 
 def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
     section, members = stage.params.prompts, task_members(stage.params)
-    score, facets = section.evaluate.score, facets_of(section.evaluate.score)
+    score = section.evaluate.score
     asked, made = [one.slug for one in members if one.is_asked], {}
     for stem in ("questions", "choices", "answers", "items"):
         paths = [stage.use(MADE / name / f"{stem}.parquet") for name in section.constructions]
@@ -31,7 +31,7 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
 
     task = Evaluation(
         lambda member, folder: prompt_responses(evaluate_answers(member, folder, made, section), score),
-        facets,
+        FACETS,
         settings=lambda _source: ("prompts.make", "prompts.score", "prompts.evaluate"),
         dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
         question_of=lambda _row: "meaning",

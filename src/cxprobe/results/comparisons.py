@@ -172,14 +172,13 @@ def compare(
     """
     untested = Families(random_weights=False, best_baseline=False, neighbours=False, models=[])
     accuracies, tables = responses[responses["measure"] == "accuracy"], []
-    every = columns_of(facets)
-    place = [*GROUP, *every]
+    place = [*GROUP, *columns_of(facets)]
     for facet in facets:
         if not (facet.has_verdicts and facet.is_compared):
             continue
         compared = accuracies.query(facet.compared) if facet.compared else accuracies
-        by = [*dict.fromkeys([*place, *facet.family])]
-        divided = _by_item(facet.divide(compared, every), by)
+        by = [*dict.fromkeys([*GROUP, *facet.columns, *facet.family])]
+        divided = _by_item(facet.divide(compared), by)
         is_all = divided["construction"] == ALL
         parts = [(divided[~is_all], tested), (divided[is_all], untested)]
         if facet.is_all_tested:
@@ -187,10 +186,11 @@ def compare(
         for items, families in parts:
             if len(items):
                 table = compare_models(items.reset_index(drop=True), by, members, series, families, facet.family)
-                tables.append(table.drop(columns=by[len(place) :]))
+                tables.append(table)
     if not tables:
-        return pd.DataFrame(columns=[*GROUP, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
-    return pd.concat(tables, ignore_index=True)
+        return pd.DataFrame(columns=[*place, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
+    table = pd.concat(tables, ignore_index=True).reindex(columns=[*place, *COMPARISON])
+    return table.fillna(dict.fromkeys(place, ""))
 
 
 def _by_item(divided: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

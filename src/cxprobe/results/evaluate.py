@@ -108,8 +108,8 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     rates = rates_of(divided, task.facets, task.estimate)
     if task.further:
         further = task.further(divided).assign(**{HAS_VERDICT: False})
-        empty = dict.fromkeys(columns_of(task.facets), "")
-        rates = pd.concat([rates, further], ignore_index=True).fillna(empty)
+        rates = pd.concat([rates, further], ignore_index=True)
+        rates = rates.fillna(dict.fromkeys(facet_columns(rates), ""))
     rates = with_baselines(rates, comparisons)
     if task.override:
         rates = task.override(rates)

@@ -51,21 +51,15 @@ class Facet:
     of_baselines: bool = False
     in_git: bool = True
 
-    def divide(self, responses: pd.DataFrame, every: Sequence[str]) -> pd.DataFrame:
-        """Return the responses that are divided, with texts in the columns of facets.
-
-        Args:
-            responses: Those of a task.
-            every: The columns of all facets of the task. Those that divide nothing here are empty texts.
-        """
+    def divide(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the responses of a task that are divided, with texts in the columns that divide them."""
         kept = responses[responses["measure"].isin(self.measures)]
         if self.where:
             kept = kept.query(self.where)
         if not self.each:
             kept = kept[kept["construction"] == ALL]
         divided = kept.reset_index(drop=True)
-        texts = {name: divided[name].astype(str) if name in self.columns else "" for name in every}
-        return divided.assign(**texts)
+        return divided.astype(dict.fromkeys(self.columns, str))
 
     def among(self, rates: pd.DataFrame) -> "pd.Series[bool]":
         """Return which rates of a task are those of this facet."""
@@ -112,10 +106,9 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
         number of units of another measure.
     """
     tables = []
-    every = columns_of(facets)
-    by = [*KEYS, "measure", *every]
     for facet in facets:
-        divided = facet.divide(responses, every)
+        divided = facet.divide(responses)
+        by = [*KEYS, "measure", *facet.columns]
         is_share = divided["measure"].map(lambda name: MEASURES[name].is_share).astype(bool)
         if is_share.any():
             shares = divided[is_share].reset_index(drop=True)
@@ -126,6 +119,8 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
             means = mean_by(others, "value", UNIT, by).assign(ties=0)
             tables.append(_with_chance(means, others, by, facet))
     rates = pd.concat(tables, ignore_index=True)
+    rates = rates.reindex(columns=list(dict.fromkeys([*rates.columns, *columns_of(facets)])))
+    rates = rates.fillna(dict.fromkeys(columns_of(facets), ""))
     of_model = [*KEYS, "measure"]
     deciding = responses[responses["decides"]].groupby(of_model).size().rename("deciding").reset_index()
     sizes = rates.merge(deciding, on=of_model, how="left")

@@ -11,7 +11,7 @@ from cxprobe.files.tables import read_table
 from cxprobe.models.params import Member
 from cxprobe.models.replies import REPLY, evaluate_reply
 from cxprobe.models.scores import ScoredTexts, no_score
-from cxprobe.results.rates import ALL, Facet
+from cxprobe.results.rates import ALL, Facet, divided_by
 from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.items import RELATIONS
 from cxprobe.tasks.prompts.make import questions_for
@@ -37,42 +37,25 @@ _OF_ITEM = ["template", "reading", "test", "answerable"]
 _COMPARED = ["baseline", "difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
 
 
-def facets_of(score: str) -> list[Facet]:
-    """Return the facets of prompts.
-
-    Args:
-        score: The score that decides for models that are not prompted for replies. The other scores have rates by
-            setting alone.
-    """
-    decisive = f"asked in {[REPLY, RULE, score]}"
-    of_tests = f"{decisive} and test != ''"
-    compared = f"{decisive} and source not in {[*CONTROLS.values()]}"
-    return [
-        Facet("setting", SETTING, _OF_REPLIES, decisive, has_verdicts=True, is_compared=False),
-        Facet("all_settings", (), _OF_REPLIES, compared, has_verdicts=True),
-        Facet("shots", ["shots"], where=decisive, steps=True),
-        Facet("prompt", ["prompt", *SETTING], _OF_REPLIES, decisive),
-        Facet("template", ["chain_of_thought", "template"], where=f"{decisive} and template != ''"),
-        Facet("reading", ["chain_of_thought", "reading"], where=f"{decisive} and reading != ''"),
-        Facet("order", ["chain_of_thought", "order"], where=f"{decisive} and order != ''"),
-        Facet("answerable", ["prompt", "chain_of_thought", "answerable"], where=of_tests),
-        Facet("test", ["chain_of_thought", "answerable", "test"], where=of_tests),
-        Facet("test_by_prompt", ["prompt", "chain_of_thought", "answerable", "test"], where=of_tests),
-        Facet("score", ["asked", *SETTING], where=f"asked not in {[REPLY, RULE, score, UNDRAWN]}"),
-        Facet("all_items", where=f"asked in {[RULE, UNDRAWN]}", of_baselines=True),
-    ]
-
-
-def settings_in(levels: "pd.Series[str]") -> pd.DataFrame:
-    """Return the prompt ("" for none), shots, chain_of_thought and examples of levels of the facets setting and prompt.
-
-    Args:
-        levels: Such as "0.False.none" or "paper-2.0.False.none"; names of files have points.
-    """
-    pattern = r"(?:(?P<prompt>[^.]+)\.)?(?P<shots>\d+)\.(?P<chain_of_thought>True|False)\.(?P<examples>.+)"
-    parts = levels.str.extract(f"^{pattern}$")
-    thought = parts["chain_of_thought"] == "True"
-    return parts.assign(prompt=parts["prompt"].fillna(""), shots=parts["shots"].astype(int), chain_of_thought=thought)
+_OF_TESTS = "deciding and test != ''"
+BY_SETTING = Facet(SETTING, _OF_REPLIES, "deciding", has_verdicts=True, is_compared=False)
+BY_PROMPT = Facet(["prompt", *SETTING], _OF_REPLIES, "deciding")
+BY_TEST = Facet(["chain_of_thought", "answerable", "test"], where=_OF_TESTS)
+BY_TEST_AND_PROMPT = Facet(["prompt", "chain_of_thought", "answerable", "test"], where=_OF_TESTS)
+FACETS = (
+    BY_SETTING,
+    Facet(measures=_OF_REPLIES, where=f"deciding and source not in {[*CONTROLS.values()]}", has_verdicts=True),
+    Facet(["shots"], where="deciding", steps=True),
+    BY_PROMPT,
+    Facet(["chain_of_thought", "template"], where="deciding and template != ''"),
+    Facet(["chain_of_thought", "reading"], where="deciding and reading != ''"),
+    Facet(["chain_of_thought", "order"], where="deciding and order != ''"),
+    Facet(["prompt", "chain_of_thought", "answerable"], where=_OF_TESTS),
+    BY_TEST,
+    BY_TEST_AND_PROMPT,
+    Facet(["asked", *SETTING], where=f"not deciding and asked != '{UNDRAWN}'"),
+    Facet(["items"], where=f"asked in {[RULE, UNDRAWN]}", of_baselines=True),
+)
 
 
 def evaluate_answers(
@@ -241,12 +224,17 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
         that have the fewest shots and no chain of thought, and are no control. Margins are in no rate.
     """
     table = evaluated.assign(
-        source=evaluated["set"], chosen=evaluated["answer"], value=evaluated["credit"], decides=False
+        source=evaluated["set"],
+        chosen=evaluated["answer"],
+        value=evaluated["credit"],
+        decides=False,
+        deciding=evaluated["asked"].isin([REPLY, RULE, score]),
+        items="all",  # with those that no question is about; the rates of others are of what was asked
     )
     wording = f"{CLUSTER}wording"
     table[wording] = table[wording].where(table["template"] != "", None)
     replied = table[table["outcome"] != "failed"]
-    is_decisive = replied["asked"].isin([REPLY, RULE, score]) & ~replied["source"].isin(CONTROLS.values())
+    is_decisive = replied["deciding"] & ~replied["source"].isin(CONTROLS.values())
     is_decisive &= ~replied["chain_of_thought"].astype(bool)
     ordered = replied[is_decisive].sort_values("shots", kind="stable")
     fewest = replied[_PLACE].join(ordered.groupby(_PLACE)[_SHOWN].first(), on=_PLACE)  # of several sources the first
@@ -263,7 +251,7 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
             table.assign(measure="failed", value=(table["outcome"] == "failed").astype(float)),
         ]
     columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides"]
-    columns += [*_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
+    columns += ["deciding", "items", *_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
     return pd.concat(parts, ignore_index=True).reindex(columns=columns)
 
 
@@ -300,16 +288,17 @@ def beside_controls(rates: pd.DataFrame, asked: Collection[str]) -> pd.DataFrame
         The same rows, with control, control_low, control_high, control_n and passes_control: of several controls, the
         one that the model is the least above chance in; None where there is none. And verdict, where it is decided.
     """
-    is_setting = (rates["facet"] == "setting") & (rates["measure"] == "accuracy")
+    is_accuracy = rates["measure"] == "accuracy"
+    is_setting = BY_SETTING.among(rates) & is_accuracy
     place = ["model", *_PLACE]
     names = {"value": "control", "low": "control_low", "high": "control_high", "n": "control_n"}
-    compared = rates[(rates["facet"] == "all_settings") & (rates["measure"] == "accuracy")].set_index(place)[_COMPARED]
+    compared = divided_by(rates[is_accuracy]).set_index(place)[_COMPARED]
     own = rates[is_setting].drop(columns=_COMPARED).join(compared, on=place).fillna({"baseline": ""})
     is_control = own["source"].isin(CONTROLS.values()) & own["model"].isin(asked) & (own["construction"] != ALL)
     controls = own[is_control].assign(margin=own["low"] - own["chance"]).sort_values("margin", kind="stable")
-    worst = controls.drop_duplicates(["model", "source", "level"]).set_index(["model", "source", "level"])
+    worst = controls.drop_duplicates(["model", "source", *SETTING]).set_index(["model", "source", *SETTING])
     worst = worst[[*names]].rename(columns=names).assign(passes_control=(worst["margin"] > 0).astype(object))
-    beside = own.assign(of=own["source"].map(CONTROLS)).join(worst, on=["model", "of", "level"]).drop(columns="of")
+    beside = own.assign(of=own["source"].map(CONTROLS)).join(worst, on=["model", "of", *SETTING]).drop(columns="of")
     beside["passes_control"] = beside["passes_control"].where(beside["passes_control"].notna(), None)
     has_none = ~beside["model"].isin(asked) & beside["source"].isin(CONTROLS)
     beside["verdict"] = np.where(has_none, "no_control", "")

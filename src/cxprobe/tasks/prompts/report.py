@@ -14,7 +14,7 @@ from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots
 from cxprobe.results.rates import ALL
 from cxprobe.results.words import cell, with_blanks
-from cxprobe.tasks.prompts.evaluate import settings_in
+from cxprobe.tasks.prompts.evaluate import BY_PROMPT, BY_SETTING, BY_TEST, BY_TEST_AND_PROMPT
 
 PUBLISHED = Path("published/prompts.yaml")
 REASONING = "reasoning"  # the set of the project's own multiple-choice items
@@ -38,19 +38,23 @@ class PublishedPrompts(Closed):
 
 
 def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of the facets setting and prompt, with the parts of their levels in columns.
+    """Return the accuracies by setting, and by prompt and setting.
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES`, of prompts.
 
     Returns:
-        The rates with accuracy and set (for value and source), prompt ("" where the rate is over all prompts), shots,
-        chain_of_thought, examples, and whether the set is_multiple choice.
+        The rates with accuracy and set (for value and source), shots and chain_of_thought as a number and a truth
+        value, and whether the set is_multiple choice. prompt is "" where the rate is over all prompts.
     """
     accuracies = rates[rates["measure"] == "accuracy"].rename(columns={"value": "accuracy", "source": "set"})
-    multiple = [REASONING, *accuracies.loc[accuracies["facet"] == "test", "set"].unique()]
-    kept = accuracies[accuracies["facet"].isin(["setting", "prompt"])].reset_index(drop=True)
-    return kept.assign(is_multiple=kept["set"].isin(multiple)).join(settings_in(kept["level"]))
+    multiple = [REASONING, *accuracies.loc[BY_TEST.among(accuracies), "set"].unique()]
+    kept = accuracies[BY_SETTING.among(accuracies) | BY_PROMPT.among(accuracies)].reset_index(drop=True)
+    return kept.assign(
+        is_multiple=kept["set"].isin(multiple),
+        shots=kept["shots"].astype(int),
+        chain_of_thought=kept["chain_of_thought"] == "True",
+    )
 
 
 def prompts_beside_published(
@@ -117,11 +121,11 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
     """
     accuracies = accuracies_by_setting(rates)
     is_baseline = accuracies["model"].isin([one.slug for one in members if one.is_baseline])
-    baselines = accuracies[is_baseline & (accuracies["facet"] == "setting")]
+    baselines = accuracies[is_baseline & (accuracies["prompt"] == "")]
     of_construction = best_baseline(baselines, ["construction", "set"], members)
     mocks = [one.slug for one in members if one.is_mock]
     names = {one.slug: one.label if one.is_asked else f"{one.label}, {score}" for one in members}
-    shown = accuracies[~is_baseline & (accuracies["facet"] == "prompt")]
+    shown = accuracies[~is_baseline & (accuracies["prompt"] != "")]
     real = shown[~shown["model"].isin(mocks)]
     drawn = real if len(real) else shown
     drawn = drawn.assign(label=drawn["model"].map(names) + np.where(drawn["chain_of_thought"], ", reasoned", ""))
@@ -163,12 +167,8 @@ def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFr
         The rates, those in which something follows first, with accuracy, label, row (the test) and panel (the prompt,
         and the set where there are several); of sets that were asked with several prompts.
     """
-    tests = rates[
-        (rates["facet"] == "test_by_prompt") & (rates["construction"] == ALL) & rates["model"].isin(labels.keys())
-    ]
+    tests = rates[BY_TEST_AND_PROMPT.among(rates) & (rates["construction"] == ALL) & rates["model"].isin(labels.keys())]
     tests = tests.rename(columns={"value": "accuracy"}).reset_index(drop=True)
-    parts = [level.split(".", 3) for level in tests["level"]]
-    tests = tests.join(pd.DataFrame(parts, columns=["prompt", "thought", "answerable", "test"], dtype=object))
     tests = tests[tests.groupby("source")["prompt"].transform("nunique") > 1]
     uncertain = tests[tests["answerable"] == "False"].groupby("prompt")["accuracy"].mean()
     if uncertain.empty:
@@ -176,7 +176,7 @@ def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFr
     tests = tests[tests["prompt"].isin([uncertain.idxmin(), uncertain.idxmax()])]
     tests = tests.sort_values("answerable", ascending=False, kind="stable")
     sets = ", " + tests["source"] if tests["source"].nunique() > 1 else ""
-    thought = tests["thought"].map({"True": ", reasoned", "False": ""})
+    thought = tests["chain_of_thought"].map({"True": ", reasoned", "False": ""})
     return tests.assign(
         label=tests["model"].map(labels) + thought,
         row=tests["test"].where(tests["answerable"] == "True", tests["test"] + " (C)"),

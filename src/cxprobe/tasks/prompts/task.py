@@ -156,10 +156,10 @@ class PromptsTask(Task):
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
         """Return the set of a row and its number of examples."""
-        if row["facet"] != "setting":
+        if not row["shots"] or row["prompt"]:
             return ""
-        shots, thought, _ = row["level"].split(".", 2)
-        reasoned = ", reasoned" if thought == "True" else ""
+        shots = row["shots"]
+        reasoned = ", reasoned" if row["chain_of_thought"] == "True" else ""
         return f"{self.part_name(row['source'])}, {shots} shot{'' if shots == '1' else 's'}{reasoned}"
 
     def baseline(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> Mapping[Any, Any] | None:

@@ -12,18 +12,18 @@ from cxprobe.files.tables import read_table
 from cxprobe.models.params import Member
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.dots import curves
-from cxprobe.results.rates import Facet
+from cxprobe.results.rates import Facet, divided_by
 from cxprobe.results.runs import RunExtras
 from cxprobe.results.schema import HALF, KEYS, other_where_wrong
 from cxprobe.run.record import Trial
 from cxprobe.stats import credit, difference_by, rate_by
 
-FACETS = (
-    Facet("", where="decides", has_verdicts=True),
-    Facet("layer", ["layer"], steps=True),
-    Facet("feature", ["feature", "layer"], steps=True, in_git=False),
-    Facet("value", ["feature", "feature_value", "layer"], steps=True, in_git=False),
-)
+_BY_LAYER = ("accuracy", "accuracy_on_folds", "probe_selectivity")
+BY_FEATURE = Facet(["feature", "layer"], _BY_LAYER, steps=True, in_git=False)
+BY_VALUE = Facet(["feature", "feature_value", "layer"], steps=True, in_git=False)
+FACETS = (Facet(where="decides", has_verdicts=True), Facet(["layer"], _BY_LAYER, steps=True), BY_FEATURE, BY_VALUE)
+FURTHER = ("reference", "chosen_by")
+"""Facets of rates that are no mean of responses: what a rate without a probe is of, and by what a layer was chosen."""
 _LAYER = "layer (0 = embeddings)"
 TOGETHER = ""  # in a feature's place: all features
 _RUN = KEYS[1:]  # predictions on folds have a column task of their own
@@ -57,16 +57,15 @@ def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of controls, which need no probe: facet control, level <control> or <control>.<feature>.
+    """Return the rates of controls, which need no probe, by reference and feature.
 
     Args:
         controls: Of `cxprobe.tasks.recognition.measure.Predictions`, with the columns model, construction and source.
     """
     credited = _with_together(_credited(controls))
     rates = rate_by(credited, "accuracy", [*_RUN, "feature", "control"])
-    level = (rates["control"] + "." + rates["feature"]).str.rstrip(".")
-    named = rates.drop(columns="control").rename(columns={"accuracy": "value"})
-    return _rates(named.assign(facet="control", level=level, measure="accuracy", chance=HALF))
+    named = rates.rename(columns={"accuracy": "value", "control": "reference"})
+    return _rates(named.assign(measure="accuracy", chance=HALF))
 
 
 def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
@@ -81,8 +80,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The measures accuracy_on_folds, whose control is the accuracy of random labels of words; probe_selectivity; and
-        known, whose facet is training: the share of sentences whose word is in other folds too, since others cannot be
-        known by heart.
+        known: the share of sentences whose word is in other folds too, since others cannot be known by heart.
 
     Source:
         Hewitt & Liang 2019, §2.
@@ -93,7 +91,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     control = random.groupby(by, sort=False)["accuracy"].agg(control="mean", control_n="size")
     learnt = means.join(control).reset_index()
     words = learnt[learnt["layer"] == 0]
-    known = words[[*by, "n"]].assign(value=words["known"], facet="training", level=words["feature"], measure="known")
+    known = words[[*_RUN, "feature", "n"]].assign(value=words["known"], measure="known")
     parts = [_by_layer(learnt, "accuracy_on_folds"), _rates(known)]
     if len(random):
         key = [*by, "id"]
@@ -113,47 +111,40 @@ def with_best_layers(rates: pd.DataFrame) -> pd.DataFrame:
         rates: Of recognition, with those of `rates_on_folds`.
 
     Returns:
-        ``rates``, followed by those of the facet best_layer: the measure layer, and the accuracy of that layer.
+        ``rates``, followed by those that are chosen by folds: the measure layer, and the accuracy of that layer.
     """
-    curves = rates[rates["facet"].isin(["layer", "feature"])]
-    feature_and_layer = curves["level"].str.rpartition(".")
-    placed = curves.assign(feature=feature_and_layer[0], layer=feature_and_layer[2].astype(int))
+    by_layer = pd.concat([divided_by(rates, "layer"), divided_by(rates, "feature", "layer")])
+    placed = by_layer.assign(layer=by_layer["layer"].astype(int))
     key = [*_RUN, "feature"]
     on_folds = placed[placed["measure"] == "accuracy_on_folds"].sort_values("layer", kind="stable")
     if on_folds.empty:
         return rates
     best = on_folds.loc[on_folds.groupby(key, sort=False)["value"].idxmax(), [*key, "layer"]]
     tested = placed[placed["measure"] == "accuracy"].merge(best, on=[*key, "layer"])
-    accuracy = tested.assign(facet="best_layer", level=tested["feature"], decides=False)
-    number = accuracy.assign(measure="layer", value=accuracy["layer"].astype(float), ties=0)
+    accuracy = tested.assign(chosen_by="folds", layer="", decides=False)
+    number = accuracy.assign(measure="layer", value=tested["layer"].astype(float), ties=0)
     number[["low", "high", "chance"]] = np.nan
     return pd.concat([rates, accuracy, number], ignore_index=True)[rates.columns]
 
 
 def _by_layer(rates: pd.DataFrame, measure: str, *, decides: bool = False) -> pd.DataFrame:
-    """Return rates with a facet and a level that say the feature and the layer.
+    """Return rates by feature and layer.
 
     Args:
         rates: Columns model, construction, source, feature, layer, value, n, and perhaps others.
         measure: What they measure.
         decides: Whether that of the middle layer, of all features together, decides.
     """
-    is_all, layer = rates["feature"] == TOGETHER, rates["layer"].astype(str)
     middle = rates.groupby([*_RUN])["layer"].transform("nunique") // 2
-    return _rates(
-        rates.assign(
-            facet=np.where(is_all, "layer", "feature"),
-            level=layer.where(is_all, rates["feature"] + "." + layer),
-            measure=measure,
-            decides=is_all & (rates["layer"] == middle) & decides,
-        )
-    )
+    is_middle = (rates["feature"] == TOGETHER) & (rates["layer"] == middle)
+    return _rates(rates.assign(layer=rates["layer"].astype(str), measure=measure, decides=is_middle & decides))
 
 
 def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of rates that no comparison gives; those that are absent are empty."""
     absent = {name: value for name, value in _ABSENT.items() if name not in rates}
-    return rates.assign(**absent, task="recognition")[[*KEYS, "facet", "level", "measure", "value", "n", *_ABSENT]]
+    facets = rates.columns.intersection(["layer", "feature", *FURTHER])
+    return rates.assign(**absent, task="recognition")[[*KEYS, "measure", *facets, "value", "n", *_ABSENT]]
 
 
 def _with_together(items: pd.DataFrame) -> pd.DataFrame:
@@ -183,11 +174,10 @@ def figures_by_layer(rates: pd.DataFrame, members: Sequence[Member]) -> dict[str
         Weissweiler et al. 2022, Figure 1.
     """
     labels = {member.slug: member.label for member in members if not member.is_baseline}
-    of_features = rates[(rates["facet"] == "feature") & (rates["measure"] == "accuracy")]
-    parts = of_features["level"].str.rpartition(".")
+    of_features = rates[BY_FEATURE.among(rates) & (rates["measure"] == "accuracy")]
     drawn = of_features.rename(columns={"value": "accuracy"})
-    drawn = drawn.assign(panel=parts[0] + ", " + drawn["source"], label=drawn["model"].map(labels))
-    drawn[_LAYER] = parts[2].astype(int)
+    drawn = drawn.assign(panel=drawn["feature"] + ", " + drawn["source"], label=drawn["model"].map(labels))
+    drawn[_LAYER] = drawn["layer"].astype(int)
     figures = {}
     for name, rows in drawn.groupby("construction", sort=False):
         seeing, best = rows[rows["label"].notna()], best_baseline(rows, ["panel"], members)
@@ -210,15 +200,15 @@ def figure_by_value(rates: pd.DataFrame, splits: pd.DataFrame, title: str) -> Fi
     Source:
         Weissweiler et al. 2022, Figures 2 to 7.
     """
-    of_values = rates[rates["facet"] == "value"]
-    keys = of_values["level"].str.extract(r"^(?P<feature>.+)\.(?P<value>-?\d+)\.(?P<layer>\d+)$")
+    of_values = rates[BY_VALUE.among(rates)]
     trained = splits[splits["split"] == "train"].groupby("feature")["value"].agg(["min", "max"]).to_dict("index")
     panels = {name: f"{name}, trained on {ends['min']} to {ends['max']}" for name, ends in trained.items()}
     half_width = 50 * float((of_values["high"] - of_values["low"]).median())
     note = f"the 95 % interval of a value is about ± {half_width:.0f} points"
     accuracy = of_values["value"]  # intervals of all layers would hide the lines
-    shown = keys.assign(panel=keys["feature"].map(panels), accuracy=accuracy, low=accuracy, high=accuracy)
-    shown = shown.astype({"value": int, "layer": int}).assign(n=of_values["n"])
+    shown = of_values[["feature", "layer", "n"]].assign(value=of_values["feature_value"])
+    shown = shown.assign(panel=shown["feature"].map(panels), accuracy=accuracy, low=accuracy, high=accuracy)
+    shown = shown.astype({"value": int, "layer": int})
     return curves(shown, f"{title}\n{note}", x="value", panels="panel", colours="layer", linear=True)
 
 

@@ -93,7 +93,7 @@ class RecognitionTask(Task):
 
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
         """Return the sentences of a row of all features at the middle layer."""
-        return "" if row["facet"] else f"probe, {row['source']} sentences"
+        return f"probe, {row['source']} sentences" if row["decides"] else ""
 
     def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> bool:
         """Return whether the sentences of a row are the hardest: those with the lowest rate of the best baseline."""
