@@ -20,8 +20,7 @@ MODELS = ["smollm2-135m"]
 
 def draw(root: Path) -> Picture:
     """Return the picture of the recorded run of a project."""
-    rates = pd.read_csv(root / RATES, dtype={"level": str})
-    return cxprobe.overview(rates, models=MODELS, folder=root / "constructions")
+    return cxprobe.overview(pd.read_csv(root / RATES), models=MODELS, folder=root / "constructions")
 
 
 def write(root: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import cxprobe
 from cxprobe.results.schema import MEASURES
+from cxprobe.results.schema import RATES as RATES_COLUMNS
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.results.words import in_full
 from cxprobe.stats import Estimate
@@ -105,28 +106,32 @@ def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> list[st
     forms = {
         row["construction"]: row
         for row in of_model
-        if (row["facet"], row["measure"]) == ("", "accuracy") and row["source"] == "real"
+        if (row["measure"], row["source"], row["decides"]) == ("accuracy", "real", "True")
     }
-    by_place = {
-        (row["construction"], row["level"], row["measure"]): row for row in of_model if row["facet"] == "condition"
-    }
+    by_place = {(row["construction"], row["condition"], row["measure"]): row for row in of_model if row["condition"]}
     lines = ["| construction | form | meaning | control | above neutral | above rival | verdict |", "|" + "---|" * 7]
-    for name in dict.fromkeys(row["construction"] for row in of_model if row["facet"] == "condition"):
-        shares = [by_place[name, level, "above_zero"] for level in ("construction", "control")]
-        nats = [by_place[name, level, "contrast"] for level in ("less_neutral", "less_rival")]
+    for name in dict.fromkeys(row["construction"] for row in of_model if row["condition"]):
+        shares = [by_place[name, condition, "above_zero"] for condition in ("construction", "control")]
+        nats = [by_place[name, condition, "contrast"] for condition in ("less_neutral", "less_rival")]
         cells = [in_words(row) for row in (forms[f"{name}-form"], *shares, *nats)]
         lines.append(_line([name, *cells, BESIDE_CONTROL[shares[0]["verdict"]].words]))
     return lines
 
 
 def read_rate(rows: Sequence[Mapping[str, str]], key: str) -> str:
-    """Return the rate of the row that a key names: task/model/construction/source/measure, and facet=level if any."""
-    names = ("task", "model", "construction", "source", "measure", "part")
-    wanted = dict(zip(names, key.split("/"), strict=False))
-    wanted["facet"], _, wanted["level"] = wanted.pop("part", "").partition("=")
+    """Return the rate of the row that a key names: task/model/construction/source/measure, and column=value of facets.
+
+    Facets that the key does not name are undivided.
+    """
+    *place, last = key.split("/")
+    facets = dict(part.split("=", 1) for part in last.split(",")) if "=" in last else {}
+    names = ("task", "model", "construction", "source", "measure")
+    wanted = dict(zip(names, place if facets else [*place, last], strict=True))
+    undivided = [name for name in rows[0] if name not in RATES_COLUMNS and name not in facets]
+    wanted |= facets | dict.fromkeys(undivided, "")
     found = [row for row in rows if wanted.items() <= row.items()]
     if len(found) != 1:
-        raise ValueError(f"{RATES} has {len(found)} rows with {wanted}; name one")
+        raise ValueError(f"{RATES} has {len(found)} rows with {key}; name one")
     return in_words(found[0])
 
 

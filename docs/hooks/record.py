@@ -3,16 +3,30 @@
 After `make repro PRESET=recorded`, `python docs/hooks/record.py` writes recorded/rates.csv and recorded/run.json anew.
 """
 
-import csv
 import json
 import subprocess
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+import pandas as pd
+
+from cxprobe.results.rates import divided_by
+from cxprobe.results.schema import in_columns
+
 RATES = Path("recorded/rates.csv")
-# Of the facets, those that the documentation or the picture names; results/ has all of them.
-FACETS = ("", "all_items", "condition", "learnt", "scenario", "setting", "test", "tests", "used")
+# Of the facets, those that the documentation or the picture names, by their columns; results/ has all of them.
+FACETS = (
+    (),
+    ("items",),
+    ("condition",),
+    ("learnt", "intervention"),
+    ("scenario", "calibration"),
+    ("shots", "chain_of_thought", "examples"),
+    ("chain_of_thought", "answerable", "test"),
+    ("tests",),
+    ("intervention", "region", "layer"),
+)
 
 
 def record(root: Path) -> None:
@@ -21,14 +35,12 @@ def record(root: Path) -> None:
     Args:
         root: The project's folder, whose params.yaml is that of the preset recorded.
     """
-    rows = []
+    tables = []
     for file in sorted(root.glob("results/evaluate_*/rates.csv")):
-        with file.open(newline="") as opened:
-            rows += [row for row in csv.DictReader(opened) if row["facet"] in FACETS]
-    with (root / RATES).open("w", newline="") as opened:
-        writer = csv.DictWriter(opened, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        rates = pd.read_csv(file, dtype=str, keep_default_na=False)
+        tables.append(pd.concat([divided_by(rates, *columns) for columns in FACETS]).sort_index())
+    together = in_columns(pd.concat(tables, ignore_index=True).fillna(""))
+    together.to_csv(root / RATES, index=False, lineterminator="\n")
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=root, check=True, capture_output=True, text=True
     )

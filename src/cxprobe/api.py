@@ -52,6 +52,7 @@ from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models, require_construction
 from cxprobe.results.findings import findings_of, lead_findings
 from cxprobe.results.rates import ALL
+from cxprobe.results.schema import as_written
 from cxprobe.results.sentences import by_model, headline, in_sum
 from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, verdicts_on
 from cxprobe.seeding import SEED, generator_for
@@ -628,7 +629,7 @@ def compare_constructions(
 
     Returns:
         Columns of the rates of the pipeline (`cxprobe.results.schema.RATES`), also of the baselines. Of form the
-        construction is called "<name>-form", and facet is "". Of contrasts the facet is "condition", and level is
+        construction is called "<name>-form". Of contrasts, condition is
         "construction", "control", "neutral" or "rival", or "less_" and one of the last two.
 
     Raises:
@@ -811,7 +812,7 @@ def overview(
     from cxprobe.results import overview as pictures  # matplotlib, an extra
     from cxprobe.tasks.registry import TASKS
 
-    known = rates.fillna(dict.fromkeys(["facet", "level", "baseline", "verdict"], "")).astype({"level": str})
+    known = as_written(rates)
     by_task = {str(name): table for name, table in known.groupby("task")}
     named = {
         TASKS[name].params.construction_of(entry)

@@ -138,12 +138,14 @@ _HEAD = ("construction", "form", "best baseline", "meaning", "less", "control")
 
 def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: int, stream: TextIO) -> None:
     """Print the rates of constructions, a table a model, and how to read them."""
+    from cxprobe.results.rates import divided_by
     from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
     from cxprobe.tasks.pairs.survey import ITEMS_OF_FORM
 
     at = {
-        (row["model"], row["construction"], row["level"], row["measure"]): row
-        for row in rates[rates["facet"].isin(["", "condition"])].to_dict("records")
+        (row["model"], row["construction"], row["condition"], row["measure"]): row
+        for columns in ((), ("condition",))
+        for row in divided_by(rates, *columns).to_dict("records")
     }
     names = dict.fromkeys(rates["construction"].str.removesuffix("-form"))
     signs, said = set[str](), list[str]()

@@ -190,7 +190,7 @@ class CausalQuestions:
         Raises:
             DataError: A text has no token to score, is too long, or contains what stands before it.
         """
-        self.texts = list(texts)
+        self.texts: Sequence[str] = list(texts)
         self._token_budget = token_budget
         self._longest_row = min(token_budget, model.longest_row) if model.reads_trees else 0
         before = model.ids_before

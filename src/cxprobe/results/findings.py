@@ -10,6 +10,7 @@ import pandas as pd
 from cxprobe.models.params import Member, earlier_checkpoints, series_of
 from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.rates import ALL
+from cxprobe.results.schema import facet_columns
 from cxprobe.results.verdict import CONDITION, EVERY_VERDICT, Verdict, effects_of, frames_needed
 from cxprobe.stats import Estimate
 
@@ -24,7 +25,7 @@ QUESTIONS: Mapping[Question, str] = {
     "words": "Does it say so?",
     "used": "Does it use what can be read from it?",
 }
-PLACE = ["construction", "source", "facet", "level", "measure", "model"]
+PLACE = ["construction", "source", "measure"]  # the columns of facets and the model follow
 
 
 class Baseline(NamedTuple):
@@ -159,12 +160,13 @@ def findings_of(
 
 def _findings(task: "Task", rates: pd.DataFrame, constructions: "Mapping[str, ConstructionFiles]") -> Iterator[Finding]:
     rows = rates.to_dict("records")
-    every = {tuple(row[name] for name in PLACE): row for row in rows}
+    names = [*PLACE, *facet_columns(rates), "model"]
+    every = {tuple(row[name] for name in names): row for row in rows}
     asked = {row["model"] for row in rows if row["measure"] == "unparsed"}
     levels = defaultdict[tuple[str, ...], dict[str, Estimate]](dict)
     for row in rows:
-        if row["facet"] == CONDITION:
-            levels[row["construction"], row["model"], row["measure"]][row["level"]] = estimate_of(row)
+        if row.get(CONDITION):
+            levels[row["construction"], row["model"], row["measure"]][row[CONDITION]] = estimate_of(row)
     for place, row in every.items():
         if not row["verdict"] or row["construction"] == ALL:
             continue
@@ -175,7 +177,7 @@ def _findings(task: "Task", rates: pd.DataFrame, constructions: "Mapping[str, Co
         if not label:
             continue
         conditions, baseline, needed = dict[str, Estimate](), None, None
-        if row["facet"] == CONDITION:
+        if row.get(CONDITION):
             conditions = levels[row["construction"], row["model"], row["measure"]]
             baseline = Baseline(row["baseline"], conditions[row["baseline"]])
             effects = effects_of(levels[row["construction"], row["model"], "contrast"])

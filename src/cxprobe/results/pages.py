@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
+from cxprobe.results.comparisons import COMPARISON
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
 from cxprobe.results.inputs import ConstructionFiles, ReportInputs
 from cxprobe.results.overview import Mark, as_svg, draw, overview, row_names
@@ -265,8 +266,9 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         is_mock = table[["first", "second"]].isin(models.mocks).any(axis=1)
         tested = table[(folders[named] == value).any(axis=1) & ~is_mock & table["p_holm"].notna()]
         rows = []
+        divided = [column for column in table if column not in COMPARISON and column != "task"]
         for row in tested.to_dict("records"):
-            items = [row[key] for key in ("construction", "source", "level") if row[key] not in ("own", value)]
+            items = [row[column] for column in divided if row[column] not in ("own", "", value)]
             rows.append(
                 [
                     ", ".join(task.part_name(item) for item in items if isinstance(item, str)),

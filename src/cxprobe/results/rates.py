@@ -101,9 +101,9 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
         estimate: How the shares of a task are estimated, see `Estimator`; None for `cxprobe.stats.rate_by`.
 
     Returns:
-        The columns of `cxprobe.results.schema.RATES` up to chance, those of facets, has_verdict, and decides: whether the rate is of all responses
-        that decide, and of no others; of two such rates the first one. n is the number of responses of a share, and the
-        number of units of another measure.
+        The columns of `cxprobe.results.schema.RATES` up to chance; those of facets; has_verdict; and decides, whether
+        the rate is of all responses that decide, and of no others; of two such rates the first one. n is the number of
+        responses of a share, and the number of units of another measure.
     """
     tables = []
     for facet in facets:

@@ -12,6 +12,7 @@ from cxprobe.results.findings import PLACE, QUESTIONS, Baseline, Finding, Questi
 from cxprobe.results.overview import Mark, draw, overview
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import MEASURES, facet_columns
+from cxprobe.results.verdict import CONDITION
 from cxprobe.results.words import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
@@ -206,15 +207,18 @@ def findings_in(
     construction_of: Callable[[str], str],
 ) -> Iterator[Finding]:
     """Yield the rates of a model that answer a question of the report, as findings: what a picture shows of them."""
-    rows = {tuple(row[name] for name in PLACE): row for row in rates.to_dict("records")}
-    for (place, source, facet, level, measure, slug), row in rows.items():
-        question = question_of(row) if row["decides"] and row["verdict"] and place != ALL and slug == model else ""
+    names = [*PLACE, *facet_columns(rates), "model"]
+    rows = {tuple(row[name] for name in names): row for row in rates.to_dict("records")}
+    for row in rows.values():
+        place, source = row["construction"], row["source"]
+        is_asked = row["decides"] and row["verdict"] and place != ALL and row["model"] == model
+        question = question_of(row) if is_asked else ""
         if question not in QUESTIONS:
             continue
         best = row["baseline"]
-        beside = rows.get((place, source, facet, level, measure, best)) or rows.get(
-            (place, source, facet, best, measure, model)  # of a contrast it is another condition
-        )
+        of_baseline, of_condition = row | {"model": best}, row | {CONDITION: best}
+        beside = rows.get(tuple(of_baseline[name] for name in names))
+        beside = beside or rows.get(tuple(of_condition[name] for name in names))  # of a contrast
         yield Finding(
             task=row["task"],
             construction=construction_of(place),

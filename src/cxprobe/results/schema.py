@@ -148,6 +148,22 @@ def facet_columns(table: pd.DataFrame) -> list[str]:
     return [str(name) for name in table if name not in RATES and name != HAS_VERDICT]
 
 
+def as_written(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rates with the texts that a .csv file has of them, in the columns of facets and of names.
+
+    Args:
+        table: Rates as pandas reads them, of one or more tasks: absent texts may be NaN, and whole numbers floats.
+    """
+
+    def text_of(value: object) -> str:
+        if pd.isna(value):  # type: ignore[call-overload]
+            return ""
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+    texts = [*facet_columns(table), *table.columns.intersection(["baseline", "verdict"])]
+    return table.assign(**{name: table[name].map(text_of) for name in texts})
+
+
 def in_columns(rates: pd.DataFrame) -> pd.DataFrame:
     """Return rates with the columns of `RATES` and those of facets, which stand after the measure, and no others."""
     names = list(RATES)

@@ -17,8 +17,8 @@ from cxprobe.models.params import ContinuationAlone, Member
 from cxprobe.models.scores import SCORES, score_pairs
 from cxprobe.results.comparisons import best_baseline
 from cxprobe.results.findings import estimate_of
-from cxprobe.results.rates import ALL, Facet, rates_of
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
+from cxprobe.results.rates import ALL, Facet, columns_of, divided_by, rates_of
+from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
 from cxprobe.results.verdict import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.results.words import cell
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by
@@ -37,29 +37,30 @@ _ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # wha
 KEPT = ("deciding", "tests", "origin", "order", "pair_item", "margin")
 """Columns of the responses beside those of facets: whether the scheme and score decide; groups of the pair and its item
 (pair_item); and the margin of a decision."""
+WHOLE = Facet(
+    measures=("accuracy", "both_orders", "every_variant", *REPLIES),
+    where="decides or measure not in ['accuracy', 'both_orders']",
+    has_verdicts=True,
+    family=("source", "tests"),
+    compared="source != 'pseudo'",
+    is_all_tested=True,
+)
+BY_VARIANT = Facet(["variant"], where="deciding and variant != ''")
+BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False)
 FACETS = (
+    WHOLE,
     Facet(
-        "",
-        measures=("accuracy", "both_orders", "every_variant", *REPLIES),
-        where="decides or measure not in ['accuracy', 'both_orders']",
-        has_verdicts=True,
-        family=("source", "tests"),
-        compared="source != 'pseudo'",
-        is_all_tested=True,
-    ),
-    Facet(
-        "group",
         ["group"],
         ("accuracy", *REPLIES),
         "group != '' and (deciding or measure != 'accuracy')",
         has_verdicts=True,
         family=("source",),
     ),
-    Facet("variant", ["variant"], where="deciding and variant != ''"),
-    Facet("sentence", ["variant", "sentence"], where="deciding and sentence != ''"),
-    Facet("noun_type", ["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
-    Facet("score", ["scheme", "score"], where="not deciding", in_git=False),
-    Facet(CONDITION, ["sentence"], ("contrast", "above_zero"), has_verdicts=True, is_compared=False),
+    BY_VARIANT,
+    Facet(["variant", "sentence"], where="deciding and sentence != ''"),
+    Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
+    Facet(["scheme", "score"], where="not deciding", in_git=False),
+    BY_CONDITION,
 )
 MEANING = "all pairs of meaning"
 PEOPLE = "people (majority)"  # whose published answers stand among the models
@@ -68,7 +69,7 @@ PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "h
 _OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
 _PLACE = ["model", "construction", "source"]
 _DEFAULTS: Mapping[str, Any] = {
-    **dict.fromkeys(["tests", "variant", "sentence", "noun_type", "origin", "order", "group", UNIT], ""),
+    **dict.fromkeys(["tests", "variant", "sentence", CONDITION, "noun_type", "origin", "order", "group", UNIT], ""),
     **dict.fromkeys(["gold", "chosen"], ""),
     **dict.fromkeys(["margin", "chance"], np.nan),
     **dict.fromkeys(["decides", "deciding"], False),
@@ -263,18 +264,18 @@ def contrast_rows(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Two rows a frame and condition, with the columns of the pairs that a frame has: the measure contrast, the mean
         margin over all cells in nats (value in the column accuracy), and above_zero, whether it is above 0 (a half
-        where it is 0). sentence is the condition, or "less_" and one: the construction's contrast less that.
+        where it is 0). condition is also "less_" and a condition: the construction's contrast less that.
     """
     if pairs.empty:
         return pairs
     of_frame = [name for name in _OF_FRAME if name in pairs]
     long = with_differences(pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence"))
-    long = long.melt(var_name="sentence", value_name="margin", ignore_index=False).dropna().reset_index()
-    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", order="")
+    long = long.melt(var_name=CONDITION, value_name="margin", ignore_index=False).dropna().reset_index()
+    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", sentence="", order="")
     long = long.assign(origin="own", deciding=False, decides=False)
     signs = credits_of_margins(long["margin"].to_numpy(np.float64))
     contrasts = long.assign(measure="contrast", accuracy=long["margin"])
-    sums_up = long["sentence"] == "construction"
+    sums_up = long[CONDITION] == "construction"
     above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, decides=sums_up)
     return pd.concat([contrasts, above], ignore_index=True)
 
@@ -308,7 +309,7 @@ def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
         named = named.assign(source=how.source)
     named = named.assign(**{name: value for name, value in _DEFAULTS.items() if name not in named})
     clusters = [name for name in named if str(name).startswith(CLUSTER)]
-    columns = [*_OF_MODEL, *dict.fromkeys(name for facet in FACETS for name in facet.columns), *KEPT, UNIT, *clusters]
+    columns = [*_OF_MODEL, *columns_of(FACETS), *KEPT, UNIT, *clusters]
     return named[columns]
 
 
@@ -334,8 +335,9 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
         responses: What `pool_pairs` returns.
 
     Returns:
-        Columns of `cxprobe.results.schema.RATES` up to chance, and decides. The facet compared_noun_type has the
-        biases; tests has what is no meaning, all constructions together; origin has the pairs of the published design.
+        Columns of `cxprobe.results.schema.RATES` up to chance, and decides: the biases by what is compared and the noun
+        type; the accuracies by tests of what is no meaning, all constructions together; and those by origin of the
+        pairs of the published design.
     """
     decisions = decisions_of(responses[responses["construction"] != ALL])
     decisions = decisions[decisions["source"] == "real"]
@@ -348,7 +350,7 @@ def further_rates(responses: pd.DataFrame) -> pd.DataFrame:
     parts = list(_rates_of_biases(decisions[decisions["tests"] == "meaning"]))
     for rows, name in ((apart, "tests"), (published, "origin")):
         if len(rows):
-            parts.append(rates_of(rows, [Facet(name, [name])]))
+            parts.append(rates_of(rows, [Facet([name])]))
     return pd.concat([part for part in parts if len(part)], ignore_index=True).assign(decides=False)
 
 
@@ -367,9 +369,7 @@ def _rates_of_biases(decisions: pd.DataFrame) -> Iterator[pd.DataFrame]:
     both = pd.concat([own, own[whole].assign(construction=ALL)], ignore_index=True)
     for column, part in (("order", both), ("variant", both[both["origin"] == "paper"])):
         two_ways = part[part.groupby("own_construction")[column].transform("nunique") == 2]
-        rates = biases(two_ways, column, [*KEYS, "noun_type"])
-        level = column + "." + rates.pop("noun_type")
-        yield rates.assign(facet="compared_noun_type", level=level)
+        yield biases(two_ways, column, [*KEYS, "noun_type"]).assign(compared=column)
 
 
 def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
@@ -414,14 +414,14 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
     name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
     nats, on the row of the contrast. has_verdict is False for the other conditions.
     """
-    is_condition = rates["facet"] == CONDITION
+    is_condition = BY_CONDITION.among(rates)
     result = rates.assign(verdict="", **dict.fromkeys(OF_CONTROL, np.nan))
-    result["has_verdict"] = ~is_condition | (rates["level"] == "construction")
+    result[HAS_VERDICT] &= ~is_condition | (rates[CONDITION] == "construction")
     of_conditions = rates[is_condition]
     for _, of_model in of_conditions.groupby("model", sort=False):
         effects: dict[str, Effects] = {}
         for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
-            levels = {row["level"]: estimate_of(row) for row in rows.to_dict("records")}
+            levels = {row[CONDITION]: estimate_of(row) for row in rows.to_dict("records")}
             if (found := effects_of(levels)) is not None:
                 effects[str(construction)] = found
         for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
@@ -430,10 +430,10 @@ def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
                 nearest, difference = "rival", of.less_rival
             rows = of_model[of_model["construction"] == construction]
             for measure, of_measure in rows.reset_index().groupby("measure"):
-                by_level = of_measure.set_index("level")
-                at = by_level.loc["construction", "index"]
+                by_condition = of_measure.set_index(CONDITION)
+                at = by_condition.loc["construction", "index"]
                 result.loc[at, ["verdict", "baseline"]] = verdict, nearest
-                result.loc[at, OF_CONTROL] = list(by_level.loc["control", ["value", "low", "high", "n"]])
+                result.loc[at, OF_CONTROL] = list(by_condition.loc["control", ["value", "low", "high", "n"]])
                 if measure == "contrast":
                     result.loc[at, OF_DIFFERENCE[:3]] = difference.value, difference.low, difference.high
     return result
@@ -456,7 +456,7 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
         `cxprobe.results.verdict.with_verdicts` decide), and has_verdict: pairs with pseudowords have none. The
         difference from a baseline of both orders is that of the accuracy, which is of all pairs.
     """
-    whole, is_real = rates["facet"] == "", rates["source"] != "pseudo"
+    whole, is_real = WHOLE.among(rates), rates["source"] != "pseudo"
     is_accuracy, is_both, is_every = (
         whole & (rates["measure"] == measure) for measure in ("accuracy", "both_orders", "every_variant")
     )
@@ -472,7 +472,7 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
     is_of_meaning = whole & (rates["source"] == "real") & rates["construction"].isin(meaning)
     verdict = result["verdict"].mask(some_variants, "some_variants")
     return result.assign(
-        has_verdict=result["has_verdict"] & is_real & ~is_every,
+        has_verdict=result[HAS_VERDICT] & is_real & ~is_every,
         verdict=verdict.mask(is_of_meaning, "no_control"),
     )
 
@@ -505,7 +505,7 @@ def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people
     and nothing is marked as different.
 
     Args:
-        rates: Columns of `cxprobe.results.schema.RATES`; those of the facet origin are shown, which are of the
+        rates: Columns of `cxprobe.results.schema.RATES`; those by origin are shown, which are of the
             published design alone.
         objectives: As published: model, data (what it was trained on) and score, a rate over all items.
         people: As published: construction ("overall" for all), items, and majority_percent, how often the majority of
@@ -515,7 +515,7 @@ def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people
         construction, model, source, accuracy (in percent, with its interval where there is one) and n; a table for
         reading, in which what was not published is an empty text.
     """
-    ours = rates[rates["facet"] == "origin"].replace({"construction": {ALL: MEANING}})
+    ours = divided_by(rates, "origin").replace({"construction": {ALL: MEANING}})
     run = ours.rename(columns={"value": "accuracy"}).assign(source="this run")
     run["accuracy"] = [cell(*row) for row in run[["accuracy", "low", "high"]].to_numpy()]
     models = objectives.assign(construction=MEANING, n="", source=SOURCE)

@@ -14,6 +14,7 @@ from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import HALF
+from cxprobe.tasks.pairs.evaluate import BY_VARIANT, WHOLE
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.text.templates import fill, slots_of
@@ -43,8 +44,8 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
     own = rates[is_own].rename(columns={"value": "accuracy"})
     tests = own["construction"].map({name: content.tests for name, content in contents.items()})
     own = own.assign(tests=tests.fillna(""), row=_rows(own, contents))
-    variants = own[(own["facet"] == "variant") & (own["source"] == "real") & (own["tests"] == "meaning")]
-    whole = own[(own["facet"] == "") & (own["tests"] != "")]
+    variants = own[BY_VARIANT.among(rates) & (own["source"] == "real") & (own["tests"] == "meaning")]
+    whole = own[WHOLE.among(rates) & (own["tests"] != "")]
     both = whole[whole.groupby("construction")["source"].transform("nunique") == 2]
     seeing = {one.slug for one in members if not (one.is_baseline or one.is_mock)}
     seeing = seeing - {*earlier_checkpoints(series)} or {one.slug for one in members if one.is_mock}
@@ -65,12 +66,12 @@ def figures_of_pairs(inputs: ReportInputs, params: PairsStage, contents: Mapping
 def _rows(rates: pd.DataFrame, contents: Mapping[str, PairsFile]) -> list[str]:
     """Return the name of each rate's row in figures: the construction, and the variant with its question."""
     rows = []
-    for construction, facet, level in rates[["construction", "facet", "level"]].to_numpy().tolist():
-        if facet == "variant" and construction in contents:
-            asked = contents[construction].variants[level].continuation
+    for construction, variant in rates[["construction", "variant"]].to_numpy().tolist():
+        if variant and construction in contents:
+            asked = contents[construction].variants[variant].continuation
             question = fill(asked, dict.fromkeys(slots_of(asked), "…") | contents[construction].first_words)
             shown = textwrap.shorten(question, _QUESTION_WIDTH, placeholder=" …")
-            rows.append(f"{construction}, {level}\n{shown}")
+            rows.append(f"{construction}, {variant}\n{shown}")
         else:
             rows.append(construction)
     return rows
@@ -80,12 +81,13 @@ def _along(
     rates: pd.DataFrame, series: Mapping[str, Series], members: Sequence[Member], score: str
 ) -> dict[str, Figure]:
     """Return a figure for each quantity of series, by_<quantity> and by_<quantity>_biases, with a curve a series."""
-    whole = rates[(rates["facet"] == "") & (rates["measure"] == "accuracy") & (rates["source"] != "pseudo")]
+    is_shown = WHOLE.among(rates) & (rates["measure"] == "accuracy") & (rates["source"] != "pseudo")
+    whole = rates[is_shown]
     panel = whole["construction"].where(whole["source"] == "real", whole["source"] + ": " + whole["construction"])
     whole = whole.rename(columns={"value": "accuracy"}).assign(panel=panel)
-    of_all = rates[(rates["facet"] == "compared_noun_type") & (rates["construction"] == ALL)]
-    parts = of_all["level"].str.partition(".")
-    biases = of_all.assign(panel=parts[0].map(_BIASES) + ", " + parts[2]).rename(columns={"value": "bias"})
+    of_all = rates[(rates["measure"] == "bias") & (rates["construction"] == ALL)]
+    panel = of_all.get("compared", pd.Series(dtype=str)).map(_BIASES) + ", " + of_all["noun_type"]
+    biases = of_all.assign(panel=panel).rename(columns={"value": "bias"})
     of_score = score.replace("_", " ")
     drawn = {
         "": (whole, "accuracy", f"own ({of_score})"),

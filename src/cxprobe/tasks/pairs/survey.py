@@ -22,6 +22,7 @@ from cxprobe.models.texts import token_table
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.params import Families
 from cxprobe.results.rates import rates_of
+from cxprobe.results.schema import HAS_VERDICT
 from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES, with_verdicts
 from cxprobe.seeding import SEED
 from cxprobe.tasks.pairs.contrasts import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
@@ -36,7 +37,7 @@ SCORES_OF_SURVEY = ("per_token", SUM)
 """What decides pairs of form, as in the presets, and contrasts."""
 ITEMS_OF_FORM = 4
 """Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
-_FACETS = [facet for facet in FACETS if facet.name in ("", "variant", "sentence", CONDITION)]
+_FACETS = [facet for facet in FACETS if {*facet.columns} <= {"variant", "sentence", CONDITION}]
 _TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
 
 
@@ -130,5 +131,5 @@ def survey_rates(
     responses = pd.concat(parts, ignore_index=True)
     rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
     judged = override(rates, [], members)
-    judged["has_verdict"] &= (judged["facet"] != CONDITION) | (judged["n"] >= FEWEST_FRAMES)
-    return with_verdicts(judged, _FACETS, members)
+    judged[HAS_VERDICT] &= (judged[CONDITION] == "") | (judged["n"] >= FEWEST_FRAMES)
+    return with_verdicts(judged, members)

@@ -17,6 +17,7 @@ from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
+from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import cluster_lists
 from cxprobe.results.sentences import CONDITIONS
 from cxprobe.results.task import (
@@ -207,13 +208,13 @@ class PairsTask(Task):
 
     def question_of(self, row: Mapping[Any, Any], items: ConstructionPairs) -> Question:
         """Return which of form and meaning the pairs of a row test."""
-        return "form" if row["facet"] != CONDITION and items.files[row["construction"]].tests == "form" else "meaning"
+        return "form" if not row[CONDITION] and items.files[row["construction"]].tests == "form" else "meaning"
 
     def row_label(self, row: Mapping[Any, Any], items: ConstructionPairs) -> str:
         """Return the kind of pairs of a row about contrasts, or about all pairs of a construction with real words."""
-        if row["facet"] == CONDITION and row["measure"] == "above_zero":
+        if row[CONDITION] and row["measure"] == "above_zero":
             return CONTRAST
-        if row["facet"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
+        if not row["decides"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
             return ""
         return called_pairs(row["construction"]) + (", right in both orders" if row["measure"] == "both_orders" else "")
 
@@ -222,14 +223,14 @@ class PairsTask(Task):
 
         These are shown by what is right in both orders of two people, where they have two.
         """
-        if row["facet"] == CONDITION:
+        if row[CONDITION]:
             return True
         tests = items.files[row["construction"]].tests
         if tests != "meaning":
             return tests == "form"
         of_it = rates[rates["construction"] == row["construction"]]
         has_orders = (of_it["measure"] == "both_orders").any()
-        return not (of_it["facet"] == CONDITION).any() and (row["measure"] == "both_orders" or not has_orders)
+        return (of_it[CONDITION] == "").all() and (row["measure"] == "both_orders" or not has_orders)
 
     def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
         """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
@@ -237,7 +238,7 @@ class PairsTask(Task):
             return
         responses = inputs.responses(self.name)
         of_it = responses[(responses["model"] == finding.model) & (responses["construction"] == finding.construction)]
-        of_it = of_it[(of_it["measure"] == "contrast") & (of_it["sentence"] == "construction")]
+        of_it = of_it[(of_it["measure"] == "contrast") & (of_it[CONDITION] == "construction")]
         of_it = of_it.sort_values("value", ascending=False)
         pairs = read_table(inputs.stage.use(made_file(finding.construction, CONTRASTS)))
         first = pairs[pairs["sentence"] == "construction"].drop_duplicates("item").set_index("item")
@@ -258,8 +259,8 @@ class PairsTask(Task):
             rates = inputs.rates(self.name)
             of_it = rates[(rates["source"] == name) & (rates["model"] == value) & (rates["measure"] == "accuracy")]
             rows = [
-                [", ".join(part for part in (row["construction"], row["level"]) if part), in_full(estimate_of(row))]
-                for row in of_it[of_it["facet"].isin(["", "group"])].to_dict("records")
+                [", ".join(part for part in (row["construction"], row["group"]) if part), in_full(estimate_of(row))]
+                for row in pd.concat([divided_by(of_it), divided_by(of_it, "group")]).to_dict("records")
             ]
             yield PageTable(f"Benchmark {name}", self.accuracy, ["group", "rate [95 % interval], n"], rows)
 
