@@ -37,6 +37,7 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         question_of=lambda _row: "meaning",
         estimate=rates_beside_constant,
         override=lambda rates: beside_controls(rates, asked),
+        kept=("deciding",),
         tables=lambda rates, _responses: {
             "tables/beside_published": prompts_beside_published(rates, members, stage.use)
         },

@@ -112,7 +112,9 @@ Beside them stand the columns of the task's facets, such as scenario or layer, a
 values together.
 """
 
-HAS_VERDICT = "has_verdict"  # a column of rates on their way to verdicts: whether a task allows one
+HAS_VERDICT = "has_verdict"
+HINTS = (HAS_VERDICT, "prefers", "passes_control")
+"""Columns of rates on their way to verdicts, see `cxprobe.results.verdict.with_verdicts`."""
 _TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "baseline")
 OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
 OF_CONTROL = ["control", "control_low", "control_high", "control_n"]
@@ -145,7 +147,7 @@ def write_responses(table: pd.DataFrame, facets: Collection[str], path: Path) ->
 
 def facet_columns(table: pd.DataFrame) -> list[str]:
     """Return the columns of a table of rates that divide responses."""
-    return [str(name) for name in table if name not in RATES and name != HAS_VERDICT]
+    return [str(name) for name in table if name not in RATES and name not in HINTS]
 
 
 def as_written(table: pd.DataFrame) -> pd.DataFrame:

@@ -180,8 +180,7 @@ def with_verdicts(rates: pd.DataFrame, members: Sequence[Member]) -> pd.DataFram
     baselines = [member.slug for member in members if member.is_baseline]
     may_have = rates[HAS_VERDICT].astype(bool) & rates["chance"].notna() & ~rates["model"].isin(baselines)
     rows = rates.assign(**{HAS_VERDICT: may_have}).to_dict("records")
-    hints = rates.columns.intersection(["prefers", "passes_control"])
-    return in_columns(rates.drop(columns=hints).assign(verdict=[_verdict(row) for row in rows]))
+    return in_columns(rates.assign(verdict=[_verdict(row) for row in rows]))
 
 
 def _verdict(row: Mapping[Any, Any]) -> str:

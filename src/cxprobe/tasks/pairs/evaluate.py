@@ -250,7 +250,7 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
             variants.assign(measure="every_variant", deciding=False, decides=False),
         ]
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    named = rows.rename(columns={"accuracy": "value"}).fillna({"gold": "", "chosen": ""})
+    named = rows.rename(columns={"accuracy": "value"}).fillna({"gold": "", "chosen": "", CONDITION: ""})
     return as_responses(named, how)
 
 
