@@ -212,8 +212,10 @@ def with_baselines(rates: pd.DataFrame, comparisons: pd.DataFrame) -> pd.DataFra
         ``rates`` with baseline ("" for none), difference, diff_low, diff_high, p_adjusted and detectable.
     """
     of_baselines = comparisons[comparisons["compares"] == BEST_BASELINE].rename(columns=_OF_BASELINE)
-    place = [*GROUP, *facet_columns(rates), "model"]
-    of_rates = of_baselines[[*place, "baseline", *OF_DIFFERENCE]]
+    facets = facet_columns(rates)
+    undivided = {name: "" for name in facets if name not in of_baselines}  # by what no models are compared
+    place = [*GROUP, *facets, "model"]
+    of_rates = of_baselines.assign(**undivided)[[*place, "baseline", *OF_DIFFERENCE]]
     joined = rates.merge(of_rates, on=place, how="left", validate="many_to_one")
     # Models are compared by their accuracy.
     other = joined["measure"] != "accuracy"
