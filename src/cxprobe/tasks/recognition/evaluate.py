@@ -113,6 +113,7 @@ def with_best_layers(rates: pd.DataFrame) -> pd.DataFrame:
     Returns:
         ``rates``, followed by those that are chosen by folds: the measure layer, and the accuracy of that layer.
     """
+    rates = rates.assign(chosen_by="")
     by_layer = pd.concat([divided_by(rates, "layer"), divided_by(rates, "feature", "layer")])
     placed = by_layer.assign(layer=by_layer["layer"].astype(int))
     key = [*_RUN, "feature"]
