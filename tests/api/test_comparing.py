@@ -37,11 +37,6 @@ def test_a_context_stands_before_both_texts_with_a_space(lm):
         assert behind.table["margin"].tolist() == pytest.approx(alone.table["margin"].tolist(), abs=1e-5)
 
 
-def test_the_sum_after_a_shared_context_decides_like_the_whole_text_of_a_causal_model(lm):
-    whole, part = (lm.compare(GOOD, BAD, "we say", score=score) for score in ("sum", "given_context"))
-    assert part.table["margin"].tolist() == pytest.approx(whole.table["margin"].tolist(), abs=1e-5)
-
-
 def test_a_table_keeps_its_columns_and_is_reported_by_them(lm):
     table = pd.DataFrame({"good": GOOD, "bad": BAD, "verb": ["a", "b", "a"]})
     found = lm.compare(table)
