@@ -17,7 +17,6 @@ SLOW_TO_IMPORT = {"datatrove", "dvc", "matplotlib", "mlflow", "nltk", "numpy", "
 # A command that needs a project -> its arguments.
 IN_A_PROJECT = {
     "check": [],
-    "import": ["prompts", "prompts.py"],
     "preset": ["pairs"],
     "sync": [],
     "ui": [],
@@ -62,6 +61,12 @@ def test_help_imports_nothing_that_takes_long(words):
     assert not imported_by(*words) & SLOW_TO_IMPORT
 
 
+@pytest.mark.pipeline
+def test_check_of_the_project_in_git_imports_no_library_that_measures(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert not imported_by("check") & (SLOW_TO_IMPORT - {"dvc", "nltk", "numpy", "pandas"} | {"sklearn", "spacy"})
+
+
 def test_every_command_has_help_and_stands_in_a_group():
     code, output = call("--help")
     assert code == 0
@@ -77,7 +82,6 @@ def test_every_command_has_help_and_stands_in_a_group():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["chek"], "Did you mean 'check'"),
         (["label", "tyo", "--who", "Ann"], "tyo/construction.yaml: there is no such file; did you mean 'toy'?"),
         (["preset", "smal"], "there is no preset 'smal'; did you mean 'small'?"),
         (["init", "study", "--preset", "recoded"], "there is no preset 'recoded'; did you mean 'recorded'?"),

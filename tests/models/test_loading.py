@@ -98,9 +98,7 @@ def test_a_model_of_the_hub_is_known_by_the_commit_that_its_revision_resolves_to
     assert random_control.fingerprint.startswith(f"random, seed 3, of commit {commit}, drawn by ")
 
 
-def test_the_weights_are_of_the_commit_of_the_configuration_though_the_branch_moves(
-    hub, tmp_path, monkeypatch
-):
+def test_the_weights_are_of_the_commit_of_the_configuration_though_the_branch_moves(hub, tmp_path, monkeypatch):
     folder, read = tmp_path / "models--team--tiny", loading.cached_file
     rewrite(folder / "snapshots" / hub["step-2"], lambda weights: weights["cls.predictions.bias"].add_(1))
 
