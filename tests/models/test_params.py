@@ -96,6 +96,7 @@ def test_a_random_control_that_differs_in_more_than_its_weights_is_refused(tmp_p
     ("entry", "message"),
     [
         (random_control(weights="random"), "models.new: seed is None and weights is random"),
+        (random_control(weights="random", seed=1, load={"device_map": "cpu"}), "leave out load"),
         (random_control(seed=1), "models.new: seed is 1 and weights is trained"),
         (baselines(**{"mini-mlm": {"kind": "shorter"}}), "models.new: mini-mlm: the name is taken by models.mini-mlm"),
         (baselines(a={"kind": "word_ngrams", "lengths": [3, 1]}), "models.new.members.a: lengths is [3, 1]; "),
