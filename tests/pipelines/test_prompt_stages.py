@@ -175,4 +175,4 @@ def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcom
     assert not (tmp_path / "data/measure_prompts/m").exists()
     shutil.rmtree(tmp_path / "model")
     save_tiny_clm(tmp_path / "model")
-    assert run("measure", "m", "bfloat16").counts["unknown"] == 0
+    assert run("measure", "m", "bfloat16").counts["questions"] > 0
