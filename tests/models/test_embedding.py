@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from counted import count_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import measured
@@ -98,17 +97,10 @@ def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_id
     np.testing.assert_array_equal(together, mean_of_each_layer(encoder, tokens))
 
 
-def embed(spec, texts=TEXTS, output="out"):
-    """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
-    model = measured("tiny", spec, load_encoder)
-    seen = count_rows(model.loaded)
-    counts = embed_texts(model, {"a": texts[:20], "b": texts[20:]}, token_budget=64, folder=Path(output))
-    found = None if counts is None else [read_features(Path(output) / name) for name in "ab"]
-    return counts, found, seen.rows
-
-
 def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder, tokens):
-    counts, found, _ = embed(spec)
+    model = measured("tiny", spec, load_encoder)
+    counts = embed_texts(model, {"a": TEXTS[:20], "b": TEXTS[20:]}, token_budget=64, folder=Path("out"))
+    found = [read_features(Path("out") / name) for name in "ab"]
     assert [*found[0].ids, *found[1].ids] == TEXTS
     vectors = np.concatenate([own.vectors for own in found], axis=1)
     np.testing.assert_allclose(vectors, pool_texts(encoder, tokens, 64), atol=1e-5)
