@@ -2,7 +2,6 @@
 
 import shutil
 
-import numpy as np
 import pandas as pd
 import pytest
 from ruamel.yaml import YAML
@@ -105,34 +104,6 @@ def test_every_set_is_counted(folder, outcomes):
     assert set(questions["set"]) == {"templatic", "challenge", "reasoning", "free-form", "official"}
     tables = [read_table(folder / f"data/make_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
     assert questions["questions"].sum() == made.counts["questions"] == sum(map(len, tables))
-
-
-def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):
-    tokens = read_table(folder / "data/measure_prompts/m/tokens.parquet")
-    texts = tokens.set_index("text")
-
-    def total(text: str, answer: str) -> float:
-        scores = texts.loc[text]
-        return float(np.sum(scores["log_probs"][scores["stops"] > len(text) - len(answer.lstrip())]))
-
-    made = folder / "data/make_prompts/toy"
-    choices, answers = (read_table(made / f"{stem}.parquet") for stem in ("choices", "answers"))
-    both = answers.merge(choices, on="id")
-    both["pmi"] = [
-        total(row.question + row.text, row.text) - total(row.anywhere + row.text, row.text) for row in both.itertuples()
-    ]
-    values = both.pivot_table(index="id", columns="answer", values="pmi")
-    choices = choices.set_index("id").loc[values.index]
-    right = values.idxmax(axis=1) == choices["gold"]  # no two are the same
-    runs = {(one.model, one.construction, one.source): one for one in outcomes["evaluate"].runs}
-    table = outcomes["evaluate"].tables["rates"]
-    rates = table[table["measure"] == "accuracy"].set_index(["model", "construction", "source", "facet", "level"])
-    for name, credits in right.groupby(choices["set"]):
-        row = rates.loc["m", "toy", name, "all_settings", ""]
-        assert (row["value"], row["n"]) == (pytest.approx(credits.mean()), len(credits))
-        at_once = credits[choices["shots"] == 0]
-        metrics = runs["m", "toy", name].metrics
-        assert (metrics["accuracy"], metrics["n"]) == (pytest.approx(at_once.mean()), len(at_once))
 
 
 def test_models_are_evaluated_on_the_same_items_and_by_the_same_names(folder, outcomes):

@@ -35,7 +35,7 @@ PARTS = {
         "taught-clm",
         "taught-clm",
     ),
-    "prompts": Part({"llms": {}}, "baselines-prompts", "word-overlap"),
+    "prompts": Part({"constructions": ["let-alone"], "llms": {}}, "mini-clm", "mini-clm"),
     "interventions": Part({"constructions": ["subject-verb-agreement"]}, "taught-clm", "taught-clm"),
 }
 

@@ -25,7 +25,6 @@ NOTHING = Controls(folds=None, control_task=False)
 ALL = Controls(folds=3, control_task=True)
 SETTINGS = Probe(C=1.0, standardise=False, max_iter=1000, controls=NOTHING)
 RIDGES = [Regularisation(1.0, False)] * 2
-FITTING = Fitting(1000, 0, "toy")
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(0, 5))

@@ -114,20 +114,6 @@ def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated
     np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
 
 
-def test_the_rates_are_those_of_a_plain_loop_over_the_predictions(evaluated_once):
-    folder, outcome = evaluated_once
-    rates = outcome.tables["rates"].set_index(["model", "source", "facet", "level", "measure"])["value"]
-    for source in SOURCES:
-        right: dict[int, list[float]] = {}
-        for row in read_table(folder / f"data/measure_recognition/one/toy/{source}/probes.parquet").itertuples():
-            of_label = row.probability if row.label == "positive" else 1 - row.probability
-            right.setdefault(row.layer, []).append(float(of_label > 0.5))
-        accuracies = {layer: sum(credits) / len(credits) for layer, credits in right.items()}
-        for layer, accuracy in accuracies.items():
-            assert rates["one", source, "layer", str(layer), "accuracy"] == pytest.approx(accuracy)
-        assert rates["one", source, "", "", "accuracy"] == pytest.approx(accuracies[len(accuracies) // 2])
-
-
 def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_control(evaluated_once):
     folder, outcome = evaluated_once
     assert not outcome.faults
