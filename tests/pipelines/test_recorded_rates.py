@@ -29,7 +29,7 @@ PARTS = {
     "recognition": Part(
         {"constructions": {"comparative-correlative": ["generated"]}}, "baselines-recognition", "bag-of-words"
     ),
-    "scenarios": Part({}, "baselines-scenarios", "copier"),
+    "scenarios": Part({"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
     "pairs": Part(
         {"constructions": ["resultative"], "contrasts": ["resultative"], "llms": {}},
         "taught-clm",

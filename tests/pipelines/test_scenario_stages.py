@@ -1,13 +1,10 @@
-"""Scenarios as stages: the probabilities of a plain loop, what is left out, what is refused, and the report."""
+"""Scenarios as stages: what is left out, what is refused, and the report."""
 
-import numpy as np
 import pandas as pd
 import pytest
-import torch
 from ruamel.yaml import YAML
 from stage_work import do_work
 from tiny_lms import save_lm
-from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from conftest import ROOT, save_tiny_mlm, write_toy_construction
 from cxprobe.errors import ModelError
@@ -60,22 +57,6 @@ def change_scenarios(folder, change) -> None:
     change(content)
     with path.open("w") as file:
         yaml.dump(content, file)
-
-
-@pytest.mark.pipeline
-def test_the_probabilities_are_those_of_one_text_at_a_time_for_every_text_that_was_made(finished_project):
-    scores = scores_of(finished_project)
-    texts = read_table(finished_project / "data/make_scenarios/toy/texts.parquet")
-    assert scores[texts.columns].equals(texts)
-    assert len(scores) == 48 * (3 + 3)
-    model = AutoModelForMaskedLM.from_pretrained(finished_project / "models/mlm").eval()
-    tokenizer = AutoTokenizer.from_pretrained(finished_project / "models/mlm")
-    for row in scores[::7].itertuples():
-        inputs = tokenizer(row.text, return_tensors="pt")
-        with torch.no_grad():
-            logits = model(**inputs).logits[0, inputs["input_ids"][0] == tokenizer.mask_token_id][0]
-        expected = logits.log_softmax(-1)[tokenizer.convert_tokens_to_ids([row.first, row.second])]
-        np.testing.assert_allclose([row.log_p_first, row.log_p_second], expected.numpy(), atol=1e-4)
 
 
 def test_a_candidate_of_several_tokens_leaves_its_items_out_and_is_reported(folder):
