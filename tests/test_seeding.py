@@ -1,7 +1,4 @@
-from hypothesis import given
-from hypothesis import strategies as st
-
-from cxprobe.seeding import draw_places, generator_for, seed_for
+from cxprobe.seeding import generator_for, seed_for
 
 
 def test_a_seed_follows_from_what_is_drawn_and_not_from_the_order_of_calls():
@@ -12,11 +9,3 @@ def test_a_seed_follows_from_what_is_drawn_and_not_from_the_order_of_calls():
 
 def test_different_things_have_different_seeds():
     assert len({seed_for(1, "a", "bc"), seed_for(1, "ab", "c"), seed_for(2, "a", "bc")}) == 3
-
-
-@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 9))
-def test_places_are_drawn_in_order_and_none_twice(n, most, seed):
-    places = draw_places(n, most, seed).tolist()
-    assert places == sorted(set(places))
-    assert len(places) == min(n, most)
-    assert all(0 <= place < n for place in places)

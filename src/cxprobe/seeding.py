@@ -3,7 +3,6 @@
 import hashlib
 
 import numpy as np
-from numpy.typing import NDArray
 
 SEED = 2022
 """Of draws where no other is given: that of all presets, so that items are those of the pipeline."""
@@ -23,11 +22,3 @@ def text_id(prefix: str, text: str) -> str:
 def generator_for(seed: int, *ids: object) -> np.random.Generator:
     """Return a separate generator for the thing that ``ids`` name under the project's ``seed``."""
     return np.random.default_rng(seed_for(seed, *ids))
-
-
-def draw_places(n: int, most: int, seed: int, *ids: object) -> NDArray[np.int64]:
-    """Return places in a list of ``n``, in order and none twice: ``most`` of them, or all if there are fewer.
-
-    What stands in a list is often in the order of its groups, so that every n-th would leave some of them out.
-    """
-    return np.sort(generator_for(seed, *ids).permutation(n)[:most])

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, Construction, load_construction
-from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import RESULTS
 from cxprobe.results.params import TaskParams
@@ -73,16 +72,6 @@ class ReportInputs:
         file = RESULTS / f"{path}.csv"
         there = path.split("/")[0].partition("_")[2] in self.tasks and file.exists()
         return self._read(file) if there else pd.DataFrame()
-
-    def items_of(self, construction: str, task: str) -> Any:
-        """Return the items of a construction, as `cxprobe.results.task.Task.read_items` returns them; None for none.
-
-        Raises:
-            DataError: No task names the construction in params.yaml, so that its files were not read.
-        """
-        if construction not in self.constructions:
-            raise DataError(f"{construction} has results of {task}, and params.yaml does not name it; run `dvc repro`")
-        return self.constructions[construction].items.get(task)
 
     def rates(self, task: str) -> pd.DataFrame:
         """Return the rates of a task, exactly."""

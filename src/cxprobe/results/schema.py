@@ -46,7 +46,6 @@ MEASURES: Mapping[str, Measure] = {
     "accuracy_parsed": Measure("share of the replies with an answer that are right", 0, 1),
     "unparsed": Measure("share of replies without an answer", 0, 1),
     "failed": Measure("share of requests that failed", 0, 1),
-    "consistency": Measure("share of pairs of which the same text is chosen in both orders", 0, 1),
     "margin": Measure("what the right answer is ahead of the best wrong one, in nats"),
     "contrast": Measure("sum of the margins of a frame over both people and questions, a cell, in nats"),
     "above_zero": Measure("share of frames whose contrast is above 0; one of exactly 0 is half", 0, 1),

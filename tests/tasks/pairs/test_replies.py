@@ -58,19 +58,17 @@ def test_accuracies_and_shares_are_those_that_are_counted_by_hand(answers):
     given_ = iter(answers)
     said = {(id_, gold): next(given_) for id_ in pairs()["id"] for gold in ORDERS}
     decided, rates = judged(lambda gold, id_: REPLIES[said[id_, gold]])
-    credits, same, letters = {}, [], []
+    credits, letters = {}, []
     for id_ in pairs()["id"]:
         read = {gold: said[id_, gold] for gold in ORDERS if said[id_, gold] in ORDERS}
         letters += read.values()
         if read:
             credits[id_] = np.mean([answer == gold for gold, answer in read.items()])
-        if len(read) == 2:
-            same.append(read["A"] != read["B"])  # two letters are the same text
     assert decided.set_index("id")["accuracy"].to_dict() == credits
     failed = [answer == "failed" for answer in answers]
     unparsed = [answer in ("open", "nothing") for answer in answers if answer != "failed"]
     is_a = [one == "A" for one in letters]
-    counted = {"consistency": same, "position_bias": is_a, "unparsed": unparsed, "failed": failed}
+    counted = {"position_bias": is_a, "unparsed": unparsed, "failed": failed}
     for measure, values in {**counted, "accuracy": [*credits.values()]}.items():
         assert (measure in rates.index) == bool(values)
         if values:

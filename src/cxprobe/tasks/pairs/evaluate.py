@@ -31,7 +31,7 @@ SUM = "sum"
 _OF_FRAME = ["construction", "tests", "words", "item", FRAME, "noun_type", "scheme", "score"]
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
-REPLIES = ("consistency", "position_bias", "unparsed", "failed")
+REPLIES = ("position_bias", "unparsed", "failed")
 """Measures of replies in words beside their accuracy, see `cxprobe.tasks.pairs.replies`."""
 _ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what has two orders
 KEPT = ("deciding", "tests", "origin", "order", "pair_item", "margin")

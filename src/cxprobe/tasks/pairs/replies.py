@@ -75,18 +75,14 @@ def reply_responses(read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
         how: Whose pairs they are.
 
     Returns:
-        Columns as `cxprobe.tasks.pairs.evaluate.pair_responses` returns them; the measures are consistency, of each
-        pair with two answers: whether both choose the same text; position_bias, of each answer: whether it is "A" (0.5
-        for a model that does not mind the order); unparsed, of each reply: whether it has no answer; and failed, of
-        each request: whether there is no reply.
+        Columns as `cxprobe.tasks.pairs.evaluate.pair_responses` returns them; the measures are position_bias,
+        of each answer: whether it is "A" (0.5 for a model that does not mind the order); unparsed, of each reply:
+        whether it has no answer; and failed, of each request: whether there is no reply.
     """
     asked = read.assign(id=read["pair"], item=read["pair"] + ", " + read["gold"])
     answered = asked[asked["outcome"].isin(_ANSWERED)]
-    outcomes = answered.groupby("pair")["outcome"]
-    twice = answered[outcomes.transform("size") == 2].assign(value=outcomes.transform("nunique") == 1)
     replied = asked[asked["outcome"] != "failed"]
     values = {
-        "consistency": twice.drop_duplicates("pair"),
         "position_bias": answered.assign(value=answered["answer"] == "A"),
         "unparsed": replied.assign(value=replied["outcome"] == "unparsed"),
         "failed": asked.assign(value=asked["outcome"] == "failed"),
