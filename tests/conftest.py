@@ -260,7 +260,7 @@ def save_tiny_bert(folder: Path, seed: int, model: type = BertModel, **config: f
 
 def save_tiny_mlm(folder: Path) -> None:
     """Save a masked BERT, head and all, with weights so wide that predictions differ from text to text."""
-    save_tiny_bert(folder, 0, BertForMaskedLM, initializer_range=0.3, max_position_embeddings=96)
+    save_tiny_bert(folder, 0, BertForMaskedLM, initializer_range=0.3)
 
 
 def save_tiny_clm(folder: Path) -> None:

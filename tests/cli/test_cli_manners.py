@@ -18,7 +18,6 @@ SLOW_TO_IMPORT = {"datatrove", "dvc", "matplotlib", "mlflow", "nltk", "numpy", "
 # A command that needs a project -> its arguments.
 IN_A_PROJECT = {
     "check": [],
-    "import": ["prompts", "prompts.py"],
     "preset": ["pairs"],
     "sync": [],
     "ui": [],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cxprobe.cli.files import print_table
 from cxprobe.errors import DataError
+from cxprobe.project.folder import require_project
 
 if TYPE_CHECKING:
     from cxprobe.project.params import Params
@@ -33,6 +34,7 @@ def check() -> None:
     Without a fault it says how many texts, tokens and requests each model has left, where the items are made, and
     writes params.schema.json, by which editors complete params.yaml, and constructions/README.md where they changed.
     """
+    require_project(Path())
     not_needed = _NotNeeded()
     sys.meta_path.insert(0, not_needed)
     try:
