@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, bootstrap, norm, permutation_test, t, ttest_1samp, ttest_rel
+from scipy.stats import binomtest, norm, permutation_test, t, ttest_1samp, ttest_rel
 
 from cxprobe.errors import DataError
 from cxprobe.stats import (
@@ -44,20 +44,6 @@ def test_unclustered_interval_is_wilsons(n_and_right):
     assert estimate.low == pytest.approx(wilson.low, abs=0.6 / n)
     assert estimate.high == pytest.approx(wilson.high, abs=0.6 / n)
     assert estimate.n == n
-
-
-def test_clustered_interval_is_as_wide_as_the_cluster_bootstraps():
-    rng = np.random.default_rng(0)
-    rates = rng.beta(4, 4, size=60)
-    sizes = rng.integers(5, 15, size=60)
-    right = rng.binomial(sizes, rates)
-    credits = np.concatenate([np.repeat([1.0, 0.0], [r, n - r]) for r, n in zip(right, sizes, strict=True)])
-    estimate = estimate_rate(credits, np.repeat(names(60), sizes, axis=0))
-    oracle = bootstrap(
-        (right, sizes), lambda r, n, axis: r.sum(axis) / n.sum(axis), paired=True, vectorized=True, rng=1
-    ).confidence_interval
-    assert estimate.low == pytest.approx(oracle.low, abs=0.01)
-    assert estimate.high == pytest.approx(oracle.high, abs=0.01)
 
 
 def drawn(design, clusters, agreement, rate, samples, rng):
@@ -385,17 +371,6 @@ def test_a_planted_difference_of_the_detectable_size_is_found_at_a_power_of_80_p
     size = np.mean([compare_paired(*planted(rng, 0, clusters)).detectable(tests) for _ in range(100)])
     found = [p_of(*planted(rng, size, clusters)) < 0.05 / tests for _ in range(repetitions)]
     assert np.mean(found) == pytest.approx(0.8, abs=3 * np.sqrt(0.16 / repetitions))
-
-
-def test_the_detectable_difference_is_that_many_standard_errors():
-    rng = np.random.default_rng(13)
-    first, second = rng.binomial(1, [[0.7], [0.6]], size=(2, 120)).astype(float)
-    error = (first - second).std(ddof=1) / np.sqrt(120)
-    expected = (t.ppf(0.975, 119) + t.ppf(0.8, 119)) * error
-    paired = compare_paired(first, second, names(120))
-    assert paired.detectable() == pytest.approx(expected)
-    corrected = (t.ppf(1 - 0.025 / 20, 119) + t.ppf(0.8, 119)) * error
-    assert paired.detectable(tests=20) == pytest.approx(corrected)
 
 
 def test_holm_corrects_each_p_value_for_those_that_are_left():

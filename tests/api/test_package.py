@@ -1,6 +1,8 @@
-"""What `import cxprobe` gives: every public name, at once and cheaply, and no others."""
+"""What `import cxprobe` gives: every public name, at once and cheaply, with an example that runs, and no others."""
 
+import doctest
 import gc
+import inspect
 import json
 import subprocess
 import sys
@@ -47,3 +49,22 @@ def test_a_model_in_a_reference_cycle_is_garbage_after_its_last_use():
     del lm
     gc.collect()
     assert model() is None
+
+
+FUNCTIONS = [getattr(cxprobe, name) for name in cxprobe.__all__ if inspect.isfunction(getattr(cxprobe, name))]
+METHODS = [
+    method
+    for owner in (api.Encoder, api.LanguageModel)
+    for name, method in vars(owner).items()
+    if inspect.isfunction(method) and not name.startswith("_")
+]
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("one", [*FUNCTIONS, *METHODS], ids=lambda one: one.__qualname__)
+def test_every_public_function_has_an_example_that_runs(one, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples = doctest.DocTestFinder(recurse=False).find(one, one.__qualname__, globs={})
+    assert sum(len(found.examples) for found in examples) > 0
+    for found in examples:
+        assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(found).failed == 0

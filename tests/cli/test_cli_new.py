@@ -103,6 +103,5 @@ def test_a_carried_model_that_the_project_lacks_is_copied_into_it(toy_project):
     assert code == 0, output
     entry = YAML(typ="safe").load(output.split("\n\n")[1])["bundled"]
     assert entry["sha256"] == digest_of(Path("models/mini-mlm"))
-    code, output = call("new", "model", "one", "--name", "models/mini-clm")
-    assert (code, "the name 'one' is taken" in output) == (2, True)
+    assert call("new", "model", "one", "--name", "models/mini-clm")[0] == 2  # the name is taken
     assert not Path("models/mini-clm").exists()

@@ -20,15 +20,6 @@ def test_more_faults_than_the_limit_are_refused(faults, refused):
         check_faults({"documents": 100 - faults, "faults": faults, "shards": 3}, table, "c4", 0.1)
 
 
-LONG = "the longer the two of them waited by the river that evening the colder and the darker it became around them"
-
-
-SCORE = (
-    "The lower the number, the better the drawing agrees with the photograph it was made from, where {} of zero means "
-    "a faultless copy."
-)
-
-
 def compared_one_by_one(texts, permutations, threshold):
     """Yield the position of each duplicate, and whether it is exact, by comparing each text with all that stay."""
     staying = list[MinHash]()
@@ -44,23 +35,6 @@ def compared_one_by_one(texts, permutations, threshold):
         else:
             staying.append(minhash)
         seen.add(words)
-
-
-NAMES = ("a contrast loss", "a hue distance", "a line error", "an edge rank", "a shadow ratio", "a mean grey")
-
-
-@pytest.mark.parametrize(
-    ("texts", "duplicates"),
-    [
-        (["The more, the better.", "x y z", "the MORE the better"], {2: True}),
-        ([LONG, "quite another sentence of some length", f"{LONG} all"], {2: False}),
-        (["The more you eat, the more you want.", "The less you eat, the less you weigh."], {}),
-        ([SCORE.format(name) for name in NAMES], dict.fromkeys(range(1, 6), False)),
-    ],
-    ids=["the same words", "a word more", "short ones of one frame", "long ones that differ in a name"],
-)
-def test_what_repeats_another_sentence(texts, duplicates):
-    assert find_duplicates(texts, shingle=3, permutations=128, threshold=0.7) == duplicates
 
 
 @pytest.mark.parametrize(("permutations", "threshold"), [(128, 0.7), (128, 0.3), (64, 0.9), (100, 0.55), (16, 1.0)])

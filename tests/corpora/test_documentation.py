@@ -1,14 +1,13 @@
 import ast
 import json
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import networkx
+import pytest
 from small_corpora import settings_of
 
-from conftest import ROOT
+from cxprobe.errors import DataError
 from cxprobe.run.mining import CorporaParams
 from cxprobe.run.stage import Stage
 from documentation import docstrings, prose, write_corpora
@@ -85,7 +84,7 @@ def test_the_corpora_that_are_mined_are_written_with_the_versions_of_their_packa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpora").mkdir()
     (tmp_path / "corpora" / "mined.txt").write_text("# what is read\nJobLib  # with its docstrings\n")
-    (tmp_path / "corpora" / "other.txt").write_text("no-such-package\n")
+    (tmp_path / "corpora" / "other.txt").write_text("joblib\nno-such-package\nnor-this")
     mining = settings_of(tmp_path).model_copy(update={"constructions": {"way": "mined"}})
     stage = Stage("write_corpora", "", CorporaParams.model_construct(mining=mining))
     packages = write_corpora(stage).tables["packages"]
@@ -94,16 +93,6 @@ def test_the_corpora_that_are_mined_are_written_with_the_versions_of_their_packa
     records = [json.loads(line) for path in files for line in path.read_text().splitlines()]
     assert len(records) > 50
     assert {record["url"].partition("/")[0] for record in records} == {f"joblib=={version('joblib')}"}
-
-
-def test_packages_that_are_not_installed_end_the_stage_as_a_users_fault(tmp_path):
-    for name in ("constructions", "params.yaml"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "corpora").mkdir()
-    for name in ("documentation-science",):
-        (tmp_path / "corpora" / f"{name}.txt").write_text("joblib\nno-such-package\nnor-this")
-    command = [sys.executable, ROOT / "corpora" / "documentation.py"]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("write_corpora: corpora/documentation-science.txt names packages that are not ins")
-    assert "no-such-package, nor-this." in ended.stderr
+    mining.constructions["way"] = "other"
+    with pytest.raises(DataError, match=r"^corpora/other\.txt names .*: no-such-package, nor-this\."):
+        write_corpora(stage)

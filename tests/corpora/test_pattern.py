@@ -52,17 +52,18 @@ def test_a_fault_is_told_with_its_file_and_key(toy_constructions, tmp_path, old,
     assert message in str(raised.value)
 
 
-def test_a_tree_is_parsed_and_tokens_alone_are_not(toy_constructions, tmp_path):
-    assert TOKENS in PATTERN
-    pattern = load_text(toy_constructions, tmp_path, PATTERN)
-    assert not pattern.is_parsed
-    assert pattern.asks_for == {"TAG"}
-    (tmp_path / "toy").rename(tmp_path / "before")
-    pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(TOKENS, TREE))
-    assert pattern.is_parsed
-    assert pattern.asks_for == {"POS", "DEP"}
-    (tmp_path / "toy").rename(tmp_path / "earlier")
-    assert load_text(toy_constructions, tmp_path, PATTERN.replace("{TAG: JJ}", "{LEMMA: red}")).is_parsed
+@pytest.mark.parametrize(
+    ("old", "new", "asks_for", "is_parsed"),
+    [
+        ("", "", {"TAG"}, False),
+        (TOKENS, TREE, {"POS", "DEP"}, True),
+        ("{TAG: JJ}", "{LEMMA: red}", {"LEMMA"}, True),
+    ],
+)
+def test_a_tree_is_parsed_and_tokens_alone_are_not(toy_constructions, tmp_path, old, new, asks_for, is_parsed):
+    assert old in PATTERN
+    pattern = load_text(toy_constructions, tmp_path, PATTERN.replace(old, new) if old else PATTERN)
+    assert (pattern.asks_for, pattern.is_parsed) == (asks_for, is_parsed)
 
 
 def test_the_keys_of_token_patterns_are_those_of_spacy_but_for_what_is_set_nowhere():

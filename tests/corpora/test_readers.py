@@ -114,24 +114,19 @@ def test_lines_are_whole_and_numbered_however_they_are_cut(contents, piece, end)
             assert (line.line, line.fault.split(",")[0]) == (number, f"a line of {len(content)} bytes")
 
 
-def test_parquet_rows_without_text_are_named(read):
-    table = parquet_of(text=["one", None, "", "x" * 2000, "five"], url=["a", "b", "c", "d", None])
-    records, faults = read("parquet", table, "a.parquet")
-    assert records == [("one", "a", 0), ("five", "a.parquet#5", 0)]
-    said = [(fault.line, fault.fault.partition(" bytes;")[0]) for fault in faults]
-    assert said == [(2, "a text of 0"), (3, "a text of 0"), (4, "a text of 2,000")]
-
-
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
-def test_parquet_rows_that_are_no_utf8_are_named_and_the_rest_is_read(read, kind):
-    texts = pa.array([b"one", b"tw\xff\xfeo", None, b"four \xe2\x80\xa6", b"five"]).cast(kind, safe=False)
-    urls = pa.array([b"a", b"b", b"c", None, b"\xe9"]).cast(kind, safe=False)
+def test_parquet_rows_without_text_or_that_are_no_utf8_are_named_and_the_rest_is_read(read, kind):
+    contents = [b"one", b"tw\xff\xfeo", None, b"four \xe2\x80\xa6", b"five", b"", b"x" * 2000]
+    texts = pa.array(contents).cast(kind, safe=False)
+    urls = pa.array([b"a", b"b", b"c", None, b"\xe9", b"f", b"g"]).cast(kind, safe=False)
     records, faults = read("parquet", parquet_of(text=texts, url=urls), "a.parquet")
     assert records == [("one", "a", 0), ("four …", "a.parquet#4", 0)]
     assert [(fault.line, fault.fault.partition(" bytes;")[0]) for fault in faults] == [
         (2, "invalid UTF-8 at byte 2"),
         (3, "a text of 0"),
         (5, "invalid UTF-8 at byte 0"),
+        (6, "a text of 0"),
+        (7, "a text of 2,000"),
     ]
 
 

@@ -7,10 +7,7 @@ import pytest
 import cxprobe
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
-from cxprobe.models.texts import token_table
 from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, contrast_rows, decide_pairs
-from cxprobe.tasks.pairs.make import pair_table
 from cxprobe.tasks.pairs.params import Contrasts
 
 PAGE = (ROOT / "docs" / "verdicts.md").read_text()
@@ -42,8 +39,3 @@ def test_the_example_by_hand_is_the_number_of_the_tool(pairs, monkeypatch):
     assert by_hand == pytest.approx(found, abs=5e-3)
     stated = float(re.search(r"mean margin, \*\*(-[\d.]+)\*\* nats", PAGE)[1])
     assert stated == pytest.approx(sum(found) / len(found), abs=1e-3)
-    config = EvaluationConfig("own", "pll", "sum", ["sum"])
-    decided = decide_pairs(pair_table(pairs), token_table(lm._token_scores(texts, "pll", None)), config)
-    contrasts = contrast_rows(decided)
-    [contrast] = contrasts.loc[contrasts["measure"] == "contrast", "margin"]
-    assert contrast == pytest.approx(stated, abs=1e-3)

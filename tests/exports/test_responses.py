@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from exported_project import RULE
 
-from cxprobe.errors import DataError
-from cxprobe.exports import RESPONSE_COLUMNS, export_responses, responses_of
+from cxprobe.exports import RESPONSE_COLUMNS, responses_of
 from cxprobe.results.schema import RESPONSES, write_responses
 
 pytest_plugins = ["exported_project"]
@@ -33,9 +31,3 @@ def test_responses_have_the_columns_of_the_schema_the_weights_of_the_model_and_l
     assert found["item"].tolist() == ["1", "2"]  # a model that params.yaml does not name is left out
     assert found["weights"].tolist() == ["none", "none"]
     assert found["clusters"].tolist() == [["frame=f", "name=Ann"], ["frame=f"]]
-
-
-def test_a_task_that_has_not_been_evaluated_is_named(made_params, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError, match=r"data/evaluate_\w+/responses\.parquet is missing; run `dvc repro`"):
-        export_responses(made_params)

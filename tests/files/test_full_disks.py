@@ -49,12 +49,6 @@ def test_a_file_that_has_no_space_leaves_the_old_one(tmp_path, file_limit, name)
     assert [one.name for one in path.parent.iterdir()] == [name]
 
 
-def test_vectors_are_written_as_numpy_writes_them(tmp_path):
-    np.save(tmp_path / "numpy.npy", NUMBERS)
-    write_features([NUMBERS[:, :50], NUMBERS[:, 50:]], IDS, tmp_path)
-    assert (tmp_path / "features.npy").read_bytes() == (tmp_path / "numpy.npy").read_bytes()
-
-
 def test_what_a_store_has_written_before_its_disk_is_full_is_found_again(tmp_path, file_limit):
     one, many = {b"1" * 16: np.ones(10)}, {b"2" * 16: np.ones(10_000)}
     with pytest.raises(DiskFullError), AnswerStore(tmp_path / "store", seconds=0) as store:

@@ -94,18 +94,3 @@ def test_the_name_of_a_kind_is_no_part_of_a_key():
     assert faults_of(Tagged, {"entry": {"kind": "beta"}}) == [
         "entry.two: missing; nothing is assumed in its place, so give it a value"
     ]
-
-
-class Twice(Closed):
-    inner: Inner
-    first: Alpha
-
-
-def test_a_mapping_that_stands_in_two_places_is_told_by_the_keys_of_each_place(tmp_path):
-    (tmp_path / "file.yaml").write_text("inner: &same {numbers: {}, numbrs: 1}\nfirst: *same\n")
-    assert faults_of(Twice, read_yaml(tmp_path / "file.yaml", DataError)) == [
-        "inner.numbrs: unknown key; did you mean 'numbers'? (allowed: numbers)",
-        "first.kind: missing; nothing is assumed in its place, so give it a value",
-        "first.numbers: unknown key (allowed: kind, one)",
-        "first.numbrs: unknown key (allowed: kind, one)",
-    ]

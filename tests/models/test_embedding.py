@@ -1,17 +1,14 @@
 """Vectors of texts: batches, pooling, and a store that is asked before the model."""
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from counted import count_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import measured
-from tiny_lms import tokenizer_of
 
 from cxprobe.files.arrays import read_features
 from cxprobe.models.embedding import (
@@ -100,39 +97,11 @@ def test_a_sentence_alone_equals_the_sentence_in_any_batch_and_two_passes_are_id
     np.testing.assert_array_equal(together, mean_of_each_layer(encoder, tokens))
 
 
-def embed(spec, texts=TEXTS, output="out"):
-    """Embed texts as a stage does; return what was counted, the vectors, and the rows that the model computed."""
-    model = measured("tiny", spec, load_encoder)
-    seen = count_rows(model.loaded)
-    counts = embed_texts(model, {"a": texts[:20], "b": texts[20:]}, token_budget=64, folder=Path(output))
-    found = None if counts is None else [read_features(Path(output) / name) for name in "ab"]
-    return counts, found, seen.rows
-
-
 def test_vectors_are_those_of_the_model_in_the_order_of_the_texts(spec, encoder, tokens):
-    counts, found, _ = embed(spec)
+    model = measured("tiny", spec, load_encoder)
+    counts = embed_texts(model, {"a": TEXTS[:20], "b": TEXTS[20:]}, token_budget=64, folder=Path("out"))
+    found = [read_features(Path("out") / name) for name in "ab"]
     assert [*found[0].ids, *found[1].ids] == TEXTS
     vectors = np.concatenate([own.vectors for own in found], axis=1)
     np.testing.assert_allclose(vectors, pool_texts(encoder, tokens, 64), atol=1e-5)
     assert counts == {"sentences": len(TEXTS), "tokens": sum(len(one.ids) for one in tokens), "unknown": 0}
-
-
-@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2"])
-def test_all_tokens_but_the_special_ones_count(encoder, kind):
-    own = replace(encoder, tokenizer=tokenizer_of(kind))
-    text = "The older zz naïve ☃ cat's , ."
-    (tokens,) = tokenise(own, [text])
-    read = own.tokenizer(text, return_special_tokens_mask=True)
-    assert tokens.ids == read["input_ids"]
-    assert tokens.counted == [not special for special in read["special_tokens_mask"]]
-
-
-def test_a_vector_is_the_mean_of_the_hidden_states_of_the_tokens_that_count(spec, encoder):
-    _, found, _ = embed(spec)
-    for row, text in enumerate(TEXTS[20:]):
-        read = encoder.tokenizer(text, return_special_tokens_mask=True, return_tensors="pt")
-        with torch.inference_mode():
-            layers = encoder.model(read["input_ids"], output_hidden_states=True).hidden_states
-        counted = read["special_tokens_mask"][0] == 0
-        for layer, states in enumerate(layers):
-            np.testing.assert_allclose(found[1].vectors[layer, row], states[0, counted].mean(dim=0), atol=1e-5)

@@ -7,10 +7,8 @@ from scored import log_probs_of, vectors_of
 from tiny_lms import save_lm
 
 from conftest import ROOT
-from cxprobe.errors import ModelError, ParamsError
-from cxprobe.files.schema import validate
+from cxprobe.errors import ModelError
 from cxprobe.models.embedding import load_encoder
-from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model
 from cxprobe.models.store import answers_folder
 from cxprobe.models.trials import relative_difference
@@ -69,14 +67,3 @@ def test_what_transformers_says_of_a_load_that_it_cannot_follow_is_passed_on_wit
     unknown = {"quantization_config": {"quant_method": "no-such-method"}}
     with pytest.raises(ModelError, match=r"Unknown quantization type.*look whether models\.m\.load can be followed"):
         load_language_model("m", spec(save_sound(tmp_path, "gpt2"), load=unknown))
-
-
-def test_a_random_weights_control_is_not_loaded_in_another_way(tmp_path):
-    with pytest.raises(ParamsError, match=r"leave out load"):
-        validate(
-            ModelSpec,
-            {"name": "a", "revision": None, "sha256": None, "dtype": "float32", "weights": "random", "seed": 1}
-            | {"load": {"device_map": "cpu"}},
-            tmp_path,
-            ParamsError,
-        )

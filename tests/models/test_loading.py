@@ -15,6 +15,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
 from cxprobe.errors import ModelError
+from cxprobe.models import loading
 from cxprobe.models.checks import check_known
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.masked import load_masked_lm
@@ -95,6 +96,22 @@ def test_a_model_of_the_hub_is_known_by_the_commit_that_its_revision_resolves_to
     assert load_masked_lm("tiny", spec("team/tiny", revision=revision)).fingerprint == f"commit {commit}"
     random_control = load_masked_lm("tiny", spec("team/tiny", revision=revision, weights="random", seed=3))
     assert random_control.fingerprint.startswith(f"random, seed 3, of commit {commit}, drawn by ")
+
+
+def test_the_weights_are_of_the_commit_of_the_configuration_though_the_branch_moves(hub, tmp_path, monkeypatch):
+    folder, read = tmp_path / "models--team--tiny", loading.cached_file
+    rewrite(folder / "snapshots" / hub["step-2"], lambda weights: weights["cls.predictions.bias"].add_(1))
+
+    def read_and_move(*args, **options):
+        found = read(*args, **options)
+        (folder / "refs" / "main").write_text(hub["step-2"])
+        return found
+
+    monkeypatch.setattr(loading, "cached_file", read_and_move)
+    model = load_masked_lm("tiny", spec("team/tiny"))
+    assert model.fingerprint == f"commit {hub['main']}"
+    stored = load_file(folder / "snapshots" / hub["main"] / "model.safetensors")
+    assert torch.equal(model.model.state_dict()["cls.predictions.bias"], stored["cls.predictions.bias"])
 
 
 def test_a_model_that_is_not_there_says_what_to_do_offline_and_online(tmp_path):

@@ -28,12 +28,21 @@ def add(slug: str, entry: dict, *lines: str):
     return change
 
 
+def baselines(**members: dict) -> dict:
+    return {"kind": "baselines", "members": members}
+
+
+def series(**places: float) -> dict:
+    checkpoints = {name: random_control(at=at) for name, at in places.items()}
+    return {"kind": "series", "axis": "training_tokens", "checkpoints": checkpoints}
+
+
 def random_control(**changes) -> dict:
     return {"name": "models/mini-mlm", "revision": None, "sha256": None, "dtype": "float32"} | changes
 
 
 def test_a_panel_stands_for_its_members_and_a_checkpoint_for_itself(tmp_path):
-    params = load_changed(tmp_path, add("panel", {"kind": "baselines", "members": SET}, "pairs"))
+    params = load_changed(tmp_path, add("panel", baselines(**SET), "pairs"))
     assert isinstance(params.models["panel"], BaselineSet)
     found = members_of(params.models, ["mini-mlm", "panel"])
     assert [(one.slug, one.entry, one.inside) for one in found] == [
@@ -45,16 +54,12 @@ def test_a_panel_stands_for_its_members_and_a_checkpoint_for_itself(tmp_path):
 
 
 def test_a_series_stands_for_its_checkpoints_and_has_the_quantity_of_each(tmp_path):
-    trained = {name: random_control(at=at) for name, at in {"early": 1e5, "late": 1e6}.items()}
-    entry = {"kind": "series", "axis": "training_tokens", "checkpoints": trained}
-    params = load_changed(tmp_path, add("grown", entry, "pairs"))
+    params = load_changed(tmp_path, add("grown", series(early=1e5, late=1e6), "pairs"))
     early, late = members_of(params.models, ["grown"])
     assert (early.slug, early.entry, early.inside, early.state) == ("early", "grown", Path("early"), "trained")
     assert late.label == "late"
-    series = series_of(params.models, ["mini-mlm", "grown"])
-    assert {slug: (one.axis, one.models) for slug, one in series.items()} == {
-        "grown": ("training_tokens", {"early": 1e5, "late": 1e6})
-    }
+    [(slug, grown)] = series_of(params.models, ["mini-mlm", "grown"]).items()
+    assert (slug, grown.axis, grown.models) == ("grown", "training_tokens", {"early": 1e5, "late": 1e6})
 
 
 def test_a_model_that_is_asked_in_words_says_so_and_is_neither_baseline_nor_a_random_control(tmp_path):
@@ -90,27 +95,12 @@ def test_a_random_control_that_differs_in_more_than_its_weights_is_refused(tmp_p
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (
-            random_control(weights="random"),
-            "models.new: seed is None and weights is random; random weights need a seed",
-        ),
+        (random_control(weights="random"), "models.new: seed is None and weights is random"),
+        (random_control(weights="random", seed=1, load={"device_map": "cpu"}), "leave out load"),
         (random_control(seed=1), "models.new: seed is 1 and weights is trained"),
-        (
-            {"kind": "baselines", "members": {"mini-mlm": {"kind": "shorter"}}},
-            "models.new: mini-mlm: the name is taken by models.mini-mlm",
-        ),
-        (
-            {"kind": "baselines", "members": {"a": {"kind": "word_ngrams", "lengths": [3, 1]}}},
-            "models.new.members.a: lengths is [3, 1]; give the shortest first, as [1, 3]",
-        ),
-        (
-            {
-                "kind": "series",
-                "axis": "parameters",
-                "checkpoints": {"a": random_control(at=1), "b": random_control(at=1)},
-            },
-            "models.new: checkpoints: at is [1.0, 1.0]; each must have a place of its own on the axis",
-        ),
+        (baselines(**{"mini-mlm": {"kind": "shorter"}}), "models.new: mini-mlm: the name is taken by models.mini-mlm"),
+        (baselines(a={"kind": "word_ngrams", "lengths": [3, 1]}), "models.new.members.a: lengths is [3, 1]; "),
+        (series(a=1, b=1), "models.new: checkpoints: at is [1.0, 1.0]; "),
     ],
 )
 def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, message):
@@ -121,5 +111,5 @@ def test_an_entry_with_a_fault_is_refused_with_its_place(tmp_path, entry, messag
 
 def test_a_baseline_model_is_refused_where_it_cannot_be_asked(tmp_path):
     with pytest.raises(ParamsError) as raised:
-        load_changed(tmp_path, add("panel", {"kind": "baselines", "members": SET}, "recognition"))
+        load_changed(tmp_path, add("panel", baselines(**SET), "recognition"))
     assert "has by-words, and unigrams cannot be asked here; recognition asks word_ngrams" in str(raised.value)

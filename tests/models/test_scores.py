@@ -13,72 +13,32 @@ from cxprobe.models.texts import TokenScores, token_table
 NAN = float("nan")
 
 
-def scored(text, spans, log_probs, ids=None) -> TokenScores:
-    numbers = list(range(len(spans))) if ids is None else ids
-    return TokenScores(
-        text, "causal", np.array(numbers), np.array(spans), np.arange(len(spans)), np.array(log_probs, dtype=float)
-    )
+def scored(text, spans, log_probs) -> TokenScores:
+    places = np.arange(len(spans))
+    return TokenScores(text, "causal", places, np.array(spans), places, np.array(log_probs, dtype=float))
 
 
-#                       the     ␣old    ␣cat     s
-WHOLE = scored("the old cats", [(0, 3), (3, 7), (8, 11), (11, 12)], [-1.0, -2.0, -4.0, -0.5])
-FIRST_UNSCORED = scored("the old cats", [(0, 3), (3, 7), (8, 11), (11, 12)], [NAN, -2.0, -4.0, -0.5])
-
-
-def whole(one: TokenScores) -> dict[str, float]:
-    """Return the scores of a text by their names."""
-    return ScoredTexts(token_table([one])).whole().loc[one.text, [*SCORES]].to_dict()
-
-
-def parts(rows, *texts: TokenScores) -> pd.DataFrame:
-    """Return the scores of what follows some contexts."""
-    table = pd.DataFrame(rows, columns=["context", "end"])
-    return ScoredTexts(token_table(list(texts))).parts(table["context"], table["end"])
+#         the     ␣old    ␣cat     s
+SPANS = [(0, 3), (3, 7), (8, 11), (11, 12)]
+FIRST_UNSCORED = scored("the old cats", SPANS, [NAN, -2.0, -4.0, -0.5])
 
 
 def test_a_text_without_a_scored_token_and_a_part_with_one_that_is_not_scored_have_no_score():
-    assert all(np.isnan(list(whole(scored("a", [(0, 1)], [NAN])).values())))
-    rows = [("the old", " cats"), ("", "the old cats"), ("the new", " cats"), ("the old cats", "")]
-    assert parts(rows, FIRST_UNSCORED)["sum"].isna().tolist() == [False, True, True, True]
-
-
-ALONE = scored("cats", [(0, 3), (3, 4)], [-6.0, -0.75])
-
-
-def under(scheme, one) -> TokenScores:
-    return TokenScores(one.text, scheme, one.ids, one.spans, one.words, one.log_probs)
-
-
-OTHER = scored("the old cat", [(0, 3), (3, 7), (8, 11)], [-1.0, -2.0, -4.25])
-OTHER_ALONE = scored("cat", [(0, 3)], [-6.5])
-PAIRS = pd.DataFrame(
-    [("a", "the old", " cats", " cat"), ("b", "", "the old cats", "the old cat")],
-    columns=["id", "context", "good", "bad"],
-)
-
-
-def test_pairs_have_every_score_under_every_scheme_and_none_of_a_context_without_one():
-    texts = [WHOLE, OTHER, ALONE, OTHER_ALONE]
-    tokens = token_table([under(scheme, text) for scheme in ("pll", "pll_word_l2r") for text in texts])
-    table = score_pairs(PAIRS, tokens, ["sum", "per_token", "given_context", "pmi"])
-    assert table.groupby("scheme").size().to_dict() == {"pll": 6, "pll_word_l2r": 6}
-    rows = table[table["scheme"] == "pll"].set_index(["score", "id"])
-    assert rows.loc[("sum", "a"), ["good", "bad", "margin"]].tolist() == [-7.5, -7.25, -0.25]
-    assert rows.loc[("sum", "b")].tolist() == rows.loc[("sum", "a")].tolist()
-    assert rows.loc[("given_context", "a"), ["good", "bad"]].tolist() == [-4.5, -4.25]
-    assert rows.loc[("pmi", "a"), ["good", "bad", "margin"]].tolist() == [-4.5 + 6.75, -4.25 + 6.5, 0.0]
-    assert ("pmi", "b") not in rows.index
-    assert ("given_context", "b") not in rows.index
+    unscored = ScoredTexts(token_table([scored("a", [(0, 1)], [NAN])]))
+    assert unscored.whole().loc["a", [*SCORES]].isna().all()
+    contexts, ends = ["the old", "", "the new", "the old cats"], [" cats", "the old cats", " cats", ""]
+    parts = ScoredTexts(token_table([FIRST_UNSCORED])).parts(pd.Series(contexts), pd.Series(ends))
+    assert parts["sum"].isna().tolist() == [False, True, True, True]
 
 
 @pytest.mark.parametrize(("name", "alone"), [("pmi", [NAN, -0.75]), ("pmi", None), ("given_context", None)])
 def test_a_score_that_cannot_be_computed_names_the_pair_and_what_to_do(name, alone):
-    texts = [OTHER, OTHER_ALONE, FIRST_UNSCORED if name == "pmi" else scored(WHOLE.text, WHOLE.spans, [NAN] * 4)]
+    whole = FIRST_UNSCORED if name == "pmi" else scored("the old cats", SPANS, [NAN] * 4)
+    texts = [whole, scored("the old cat", SPANS[:3], [-1.0, -2.0, -4.25]), scored("cat", [(0, 3)], [-6.5])]
     texts += [scored("cats", [(0, 3), (3, 4)], alone)] if alone else []
-    with pytest.raises(
-        DataError, match=rf"pair a, {name}: .*take bos: add.*or leave {name} out of pairs.evaluate.scores"
-    ):
-        score_pairs(PAIRS, token_table(texts), [name])
+    pairs = pd.DataFrame([("a", "the old", " cats", " cat")], columns=["id", "context", "good", "bad"])
+    with pytest.raises(DataError, match=rf"pair a, {name}: .*leave {name} out of pairs.evaluate.scores"):
+        score_pairs(pairs, token_table(texts), [name])
 
 
 def drawn_scores(text: str, rng: np.random.Generator, *, unscored: bool) -> TokenScores:
@@ -136,6 +96,8 @@ def test_scores_of_all_pairs_at_once_are_exactly_those_of_one_text_at_a_time(see
         return
     pairs = pd.DataFrame(rows, columns=["id", "context", "good", "bad"])
     table = score_pairs(pairs, token_table(list(scores.values())), names).set_index(["score", "id"])
+    parts = {(name, row[0]) for name in {*names} - {*SCORES} for row in rows if row[1]}
+    assert {*table.index} == {(name, row[0]) for name in SCORES for row in rows} | parts  # none without a context
     for id_, context, *ends in rows:
         for member, end in zip(("good", "bad"), ends, strict=True):
             whole_text = scores[context + end]

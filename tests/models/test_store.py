@@ -1,9 +1,6 @@
 """The store of answers: nothing that was added is lost, whatever ends the process, and nothing wrong is found."""
 
 import hashlib
-import os
-import subprocess
-import sys
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,32 +98,6 @@ def test_an_answer_that_is_not_finite_is_not_kept(tmp_path):
     with AnswerStore(tmp_path) as store:
         store.add({KEYS[0]: numbers(1.0, np.nan), KEYS[1]: numbers(-np.inf), KEYS[2]: numbers(1.0)})
         assert set(store.find(KEYS)) == {KEYS[2]}
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from types import SimpleNamespace
-import numpy as np
-from cxprobe.models.store import AnswerStore, key_of
-with AnswerStore(Path(sys.argv[1]), seconds=0) as store:
-    print("open", flush=True)
-    for number in range(*map(int, sys.argv[2:])):
-        store.add({key_of(np.array([number], dtype=np.int32)): np.array([number / 2])})
-"""
-
-
-def test_several_processes_write_to_one_folder_at_the_same_time(tmp_path):
-    ranges = [(0, 150), (100, 250), (200, 300)]
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), str(first), str(last)], env=os.environ)
-        for first, last in ranges
-    ]
-    assert [writer.wait(120) for writer in writers] == [0, 0, 0]
-    keys = [key_of(np.array([number], dtype=np.int32)) for number in range(300)]
-    with AnswerStore(tmp_path) as store:
-        found = store.find(keys)
-    assert [found[key].tolist() for key in keys] == [[number / 2] for number in range(300)]
 
 
 def test_the_folder_is_named_by_all_that_decides_and_is_the_projects_in_an_experiment(tmp_path, monkeypatch):

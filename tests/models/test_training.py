@@ -32,19 +32,14 @@ def batches(objective, **kwargs):
     return list(Batches(segments(), TOKENIZER, settings(objective=objective), seed=1, **kwargs))
 
 
-def causal_model():
-    torch.manual_seed(0)
-    return LlamaForCausalLM(LlamaConfig(vocab_size=len(TOKENIZER), **SIZES, tie_word_embeddings=True)).eval()
+MODELS = {"masked": (BertForMaskedLM, BertConfig), "causal": (LlamaForCausalLM, LlamaConfig)}
 
 
-def masked_model():
-    torch.manual_seed(0)
-    return BertForMaskedLM(BertConfig(vocab_size=len(TOKENIZER), **SIZES)).eval()
-
-
-@pytest.mark.parametrize("objective", ["masked", "causal"])
+@pytest.mark.parametrize("objective", MODELS)
 def test_the_loss_is_the_models_own(objective):
-    model = masked_model() if objective == "masked" else causal_model()
+    torch.manual_seed(0)
+    model_class, config_class = MODELS[objective]
+    model = model_class(config_class(vocab_size=len(TOKENIZER), **SIZES)).eval()
     module = LanguageModelling(model, settings(objective=objective), TOKENIZER.pad_token_id)
     for ids, labels in batches(objective, first=0, steps=3):
         filled = ids != TOKENIZER.pad_token_id

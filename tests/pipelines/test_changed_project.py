@@ -40,31 +40,6 @@ def changed(path: Path, edit: Callable[[str], str]) -> Iterator[None]:
         path.write_text(before)
 
 
-# Change of params.yaml -> the stages of single models that it reaches.
-CHANGES = {
-    "a probe": (
-        lambda params: params["recognition"]["probe"].update(C=0.5),
-        [f"measure_recognition@{m}" for m in MODELS],
-    ),
-    "a score of pairs": (lambda params: params["pairs"]["evaluate"].update(score="sum"), []),
-    "a score of prompts": (lambda params: params["prompts"]["evaluate"].update(score="sum"), []),
-    "a new model": (lambda params: params["recognition"]["models"].update(two={}), ["measure_recognition@two"]),
-    "a model less": (lambda params: params["recognition"]["models"].pop("one"), []),
-    "what a model is asked": (lambda params: params["pairs"]["models"].update(clm=FEWER), ["measure_pairs@clm"]),
-}
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_change_of_parameters_reaches_the_models_that_it_is_about(settled, name):
-    edit, reached = CHANGES[name]
-    path = settled / "params.yaml"
-    with changed(path, str):
-        change(settled, edit)
-        found = outdated(settled)
-    assert sorted(stage for stage in found if "@" in stage) == sorted(reached)
-    assert found
-
-
 def test_an_edit_of_code_reaches_what_uses_the_module_and_a_comment_reaches_nothing(settled):
     def reached(file: str, code: str) -> set[str]:
         with changed(settled / "src" / "cxprobe" / file, lambda text: f"{text}\n{code}"):

@@ -4,7 +4,6 @@ import shutil
 import subprocess
 
 import pytest
-from mlflow import MlflowClient
 from whole_project import runs
 
 from conftest import ROOT, commit, run
@@ -41,12 +40,9 @@ def test_the_runs_of_an_experiment_can_be_compared(finished_project, experiment)
     states = [one.data.params["model_weights"] for one in found]
     assert states[0] == "trained"
     assert states == sorted(states, key=["trained", "random", "none"].index)
-    client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
     for one in found:
         assert {"accuracy", "accuracy.low", "accuracy.high", "n"} <= one.data.metrics.keys()
         assert len(one.data.metrics) <= 50
-        assert one.inputs.dataset_inputs[0].dataset.digest
-        assert [file for file in client.list_artifacts(one.info.run_id) if file.path.endswith(".csv")]
         assert len(one.data.tags["mlflow.source.git.commit"]) == 40
         assert one.data.tags["git.dirty"] == "false"
         label = {"none": " (baseline)", "random": " (random weights)", "trained": ""}[one.data.params["model_weights"]]

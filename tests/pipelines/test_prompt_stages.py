@@ -1,178 +1,72 @@
-"""What is asked in words and by likelihood, as stages: made, scored and evaluated, imported sets among it."""
+"""What is asked in words and by likelihood, as stages: made and evaluated side by side, and what is refused."""
 
 import shutil
 
-import numpy as np
-import pandas as pd
 import pytest
-from ruamel.yaml import YAML
+from mlflow import MlflowClient
 from stage_work import do_work
 from tiny_lms import save_lm
+from whole_project import change, runs
 
-from conftest import RECORDED, ROOT, save_tiny_clm, write_toy_construction
+from conftest import save_tiny_clm
 from cxprobe.errors import DataError, PromptError
-from cxprobe.files.tables import read_table, write_table
-from cxprobe.models.language_models import write_model_facts
-from cxprobe.models.params import BaselineSet, Classifier, ModelSpec, Rule
-from cxprobe.results.params import Everything
-from cxprobe.run.record import ModelFacts
-from cxprobe.run.stage import Outcome
+from cxprobe.files.tables import read_table
+from cxprobe.project.params import load_params
 from cxprobe.tasks.prompts.evaluate import UNDRAWN
-from cxprobe.tasks.prompts.params import AskedOf, PromptsStage
+from cxprobe.tasks.prompts.params import AskedOf
 
-REASONING = """Ex Num\tType\tText\tOutput\tOriginal Text\tOption A\tOption B\tOption C\tTarget
-7\tBase\tThe older, the calmer. Bo is older than Al. Who is calmer?\t?\t\tAl\tBo\tnot enough info\tB
-7\tShort Calibration\tBo is older than Al. Who is calmer?.\t?\t\tAl\tBo\tnot enough info\tC
-"""
-FREE_FORM = """CxN Type\tNumber\tP/H/R\tAnnotation Targets
-toy\t1\tpremise\tThe king drew his cats.
-\t1\thypothesis\tThe cats were asleep.
-\t1\trelation\t1 (neutral)
-\t2\tpremise\tThe king drew his cats.
-\t2\thypothesis\tThe king made a picture.
-\t2\trelation\t0 (entailment)
-"""
-MAKE = {
-    "files": {"free-form": "data/benchmarks/free.tsv", "official": {"toy": "data/benchmarks/reasoning.tsv"}},
-    "inference_prompts": ["paper-2", "paper-3", "paper-1"],
-    "reasoning_prompts": ["paper-2", "paper-4"],
-    "premises": None,
-    "option_orders": "paper",
-}
-BASELINES = BaselineSet(
-    kind="baselines",
-    members={
-        "hypothesis-only": Classifier(kind="hypothesis_only", folds_by="premise", folds=2),
-        "first-referent": Rule(kind="first_referent"),
-    },
-)
+pytestmark = pytest.mark.pipeline
+
+BASELINES = {"hypothesis-only", "first-referent"}
 
 
-def run(step: str, item: str = "", dtype: str = "float32", sets: list[str] | None = None) -> Outcome:
-    """Run a stage's work in the current folder, with the toy construction, a model and baselines."""
-    return do_work(step, "prompts", params_of_prompts(dtype, sets), item)
-
-
-def params_of_prompts(dtype: str = "float32", sets: list[str] | None = None) -> PromptsStage:
-    """Return the parameters of the stages."""
-    params = PromptsStage.model_validate(YAML(typ="safe").load(RECORDED))
-    make = type(params.prompts.make).model_validate(params.prompts.make.model_dump() | MAKE)
-    part = AskedOf(sets=sets, shots=[0], chain_of_thought=None)
-    asked = {
-        "models": dict.fromkeys(("m", "baselines"), Everything()),
-        "llms": {"mock": part},
-        "constructions": ["toy"],
-        "make": make,
-    }
-    models = {"m": ModelSpec(name="model", revision=None, sha256=None, dtype=dtype), "baselines": BASELINES}
-    return params.model_copy(update={"models": models, "prompts": params.prompts.model_copy(update=asked)})
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder with the toy construction, the project's prompts, published results and files to import."""
-    folder = tmp_path_factory.mktemp("project")
-    write_toy_construction(folder / "constructions")
-    for name in ("prompts", "published"):
-        shutil.copytree(ROOT / name, folder / name)
-    (folder / "data/benchmarks").mkdir(parents=True)
-    (folder / "data/benchmarks/reasoning.tsv").write_text(REASONING)
-    (folder / "data/benchmarks/free.tsv").write_text(FREE_FORM)
-    save_tiny_clm(folder / "model")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def outcomes(folder):
-    """What all stages return, where the model in words is right with one prompt and never with the others."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        outcomes = {"make": run("make")}
-        outcomes |= {item: run("measure", item) for item in ("m", "baselines")}
-        questions = read_table(folder / "data/make_prompts/toy/questions.parquet").query("shots == 0")  # it is asked
-        is_right = questions["prompt"].isin(["paper-3"]) | (
-            (questions["kind"] == "reasoning") & (questions["prompt"] == "paper-2")
-        )
-        replies = pd.DataFrame({"id": questions["id"], "reply": questions["gold"].where(is_right, "?")})
-        write_table(replies.assign(failed=False, error=""), folder / "data/ask_prompts/mock/replies.parquet")
-        write_model_facts(ModelFacts("mockllm/model", "instructed", None, ""), folder / "data/ask_prompts/mock")
-        return outcomes | {"evaluate": run("evaluate")}
-
-
-def test_every_set_is_counted(folder, outcomes):
-    made = outcomes["make"]
+def test_every_set_is_counted(project, monkeypatch):
+    monkeypatch.chdir(project)
+    made = do_work("make", "prompts", load_params())
     questions = made.tables["questions"]
-    assert set(questions["set"]) == {"templatic", "challenge", "reasoning", "free-form", "official"}
-    tables = [read_table(folder / f"data/make_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
+    assert set(questions["set"]) == {"templatic", "challenge", "reasoning"}
+    tables = [read_table(project / f"data/make_prompts/toy/{stem}.parquet") for stem in ("questions", "choices")]
     assert questions["questions"].sum() == made.counts["questions"] == sum(map(len, tables))
 
 
-def test_the_accuracy_is_that_of_the_token_scores(folder, outcomes):
-    tokens = read_table(folder / "data/measure_prompts/m/tokens.parquet")
-    texts = tokens.set_index("text")
-
-    def total(text: str, answer: str) -> float:
-        scores = texts.loc[text]
-        return float(np.sum(scores["log_probs"][scores["stops"] > len(text) - len(answer.lstrip())]))
-
-    made = folder / "data/make_prompts/toy"
-    choices, answers = (read_table(made / f"{stem}.parquet") for stem in ("choices", "answers"))
-    both = answers.merge(choices, on="id")
-    both["pmi"] = [
-        total(row.question + row.text, row.text) - total(row.anywhere + row.text, row.text) for row in both.itertuples()
-    ]
-    values = both.pivot_table(index="id", columns="answer", values="pmi")
-    choices = choices.set_index("id").loc[values.index]
-    right = values.idxmax(axis=1) == choices["gold"]  # no two are the same
-    runs = {(one.model, one.construction, one.source): one for one in outcomes["evaluate"].runs}
-    table = outcomes["evaluate"].tables["rates"]
-    rates = table[table["measure"] == "accuracy"].set_index(["model", "construction", "source", "facet", "level"])
-    for name, credits in right.groupby(choices["set"]):
-        row = rates.loc["m", "toy", name, "all_settings", ""]
-        assert (row["value"], row["n"]) == (pytest.approx(credits.mean()), len(credits))
-        at_once = credits[choices["shots"] == 0]
-        metrics = runs["m", "toy", name].metrics
-        assert (metrics["accuracy"], metrics["n"]) == (pytest.approx(at_once.mean()), len(at_once))
-
-
-def test_models_are_evaluated_on_the_same_items_and_by_the_same_names(folder, outcomes):
-    responses = read_table(folder / "data/evaluate_prompts/responses.parquet")
+def test_models_are_evaluated_on_the_same_items_and_compared_with_baselines(finished_project):
+    responses = read_table(finished_project / "data/evaluate_prompts/responses.parquet")
     asked = responses[responses["asked"] != UNDRAWN].groupby("model")["item"].agg(set)
-    assert asked["m"] == asked["mock"]
-    assert asked["hypothesis-only"] | asked["first-referent"] < asked["m"]  # sets of one premise teach nothing
-    evaluated = outcomes["evaluate"]
-    runs = {(one.model, one.source): one for one in evaluated.runs if one.construction == "all"}
-    assert {source for model, source in runs if model == "m"} == {source for model, source in runs if model == "mock"}
-    assert runs["mock", "templatic"].metrics["unparsed.all_settings"] > 0
-    assert [shots for shots, _ in runs["m", "templatic"].series["accuracy.by_shots"]] == [0, 1]
-    assert not evaluated.faults
+    assert asked["clm"] == asked["mock"]
+    assert asked["hypothesis-only"] | asked["first-referent"] <= asked["clm"]
+    (one,) = runs(
+        finished_project,
+        "prompts",
+        "params.model = 'clm' and params.construction = 'all' and params.source = 'templatic'",
+    )
+    client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
+    assert [point.step for point in client.get_metric_history(one.info.run_id, "accuracy.by_shots")] == [0, 1]
+    results = finished_project / "results/evaluate_prompts"
+    assert set(read_table(results / "rates.csv")["model"]) == {"clm", "mock", *BASELINES}
+    assert set(read_table(results / "comparisons.csv")["first"]) == {"clm", "mock"}
+    baselines = read_table(results / "tables/baselines.csv")
+    assert set(baselines["model"]) == BASELINES
+    assert (baselines.groupby("dataset")["chance"].nunique() == 1).all()  # one row whatever the setting
 
 
-def test_real_models_are_compared_with_baselines(outcomes):
-    tables = outcomes["evaluate"].tables
-    assert set(tables["rates"]["model"]) == {"m", "mock", *BASELINES.members}
-    assert set(tables["comparisons"]["first"]) == {"m", "mock"}
-    baselines, sets = tables["tables/baselines"], ("templatic", "challenge", "reasoning", "free-form", "official")
-    assert set(baselines["model"]) == set(BASELINES.members)
-    assert set(baselines["dataset"]) <= {f"toy, {name}" for name in sets}  # one row whatever the setting
-    assert (baselines.groupby("dataset")["chance"].nunique() == 1).all()
-
-
-def test_a_model_for_which_no_question_is_left_is_refused(folder, outcomes, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_a_model_for_which_no_question_is_left_is_refused(project, monkeypatch):
+    monkeypatch.chdir(project)
+    params = load_params()
+    asked = {"mock": AskedOf(sets=["absent"], shots=[0], chain_of_thought=None)}
+    section = params.prompts.model_copy(update={"llms": asked})
     with pytest.raises(PromptError, match=r"prompts\.llms\.mock: no question is left for this model; change its sets"):
-        run("ask", "mock", sets=["absent"])
+        do_work("ask", "prompts", params.model_copy(update={"prompts": section}), "mock")
 
 
-def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(folder, outcomes, tmp_path, monkeypatch):
-    for name in ("constructions", "data"):
-        shutil.copytree(folder / name, tmp_path / name)
-    shutil.rmtree(tmp_path / "data/measure_prompts/m")
-    save_lm(tmp_path / "model", "gpt2")
-    monkeypatch.chdir(tmp_path)
+def test_texts_that_do_not_fit_are_refused_and_nothing_is_written(project, monkeypatch):
+    monkeypatch.chdir(project)
+    shutil.rmtree("data/measure_prompts/clm")
+    shutil.rmtree("models/clm")
+    save_lm(project / "models/clm", "gpt2")
     with pytest.raises(DataError, match=r"of \d+ questions are too long for the model, which takes 64 tokens"):
-        run("measure", "m")
-    assert not (tmp_path / "data/measure_prompts/m").exists()
-    shutil.rmtree(tmp_path / "model")
-    save_tiny_clm(tmp_path / "model")
-    assert run("measure", "m", "bfloat16").counts["unknown"] == 0
+        do_work("measure", "prompts", load_params(), "clm")
+    assert not (project / "data/measure_prompts/clm").exists()
+    shutil.rmtree("models/clm")
+    save_tiny_clm(project / "models/clm")
+    change(project, lambda params: params["models"]["clm"].update(dtype="bfloat16"))
+    assert do_work("measure", "prompts", load_params(), "clm").counts["questions"] > 0

@@ -29,13 +29,13 @@ PARTS = {
     "recognition": Part(
         {"constructions": {"comparative-correlative": ["generated"]}}, "baselines-recognition", "bag-of-words"
     ),
-    "scenarios": Part({}, "baselines-scenarios", "copier"),
+    "scenarios": Part({"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
     "pairs": Part(
         {"constructions": ["resultative"], "contrasts": ["resultative"], "llms": {}},
         "taught-clm",
         "taught-clm",
     ),
-    "prompts": Part({"llms": {}}, "baselines-prompts", "word-overlap"),
+    "prompts": Part({"constructions": ["let-alone"], "llms": {}}, "mini-clm", "mini-clm"),
     "interventions": Part({"constructions": ["subject-verb-agreement"]}, "taught-clm", "taught-clm"),
 }
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from dvc.repo import Repo
-from dvc.utils.hydra import apply_overrides
 from dvc.utils.serialize import load_yaml
 from ruamel.yaml import YAML
 
@@ -66,15 +65,6 @@ def test_a_preset_changes_what_it_names_and_keeps_the_rest_with_its_comments(pre
 def test_a_preset_may_begin_with_others_and_empty_their_mappings(presets):
     content = YAML(typ="safe").load(preset_text("large", presets))
     assert (content["seed"], content["pairs"]["models"], content["models"]) == (2, ["one"], {})
-
-
-def test_a_sweep_of_dvc_changes_its_parameter_and_nothing_else(tmp_path):
-    file = tmp_path / "params.yaml"
-    file.write_text(preset_text("recorded", PRESETS))
-    before = load_yaml(file)
-    apply_overrides(file, ["recognition.probe.C=0.1"])  # what `dvc exp run -S` does
-    before["recognition"]["probe"]["C"] = 0.1
-    assert load_yaml(file) == before
 
 
 def test_the_committed_params_are_the_quick_preset():

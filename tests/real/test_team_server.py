@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers import Program, free_ports, is_healthy, running
+from servers import free_ports, is_healthy, running
 from team_servers import CREDENTIALS, OWNER, running_postgres, running_store
 from written_pages import fences
 
@@ -50,7 +50,7 @@ def test_the_commands_of_the_page_run_write_each_run_once_and_give_no_key_to_a_c
         # Four workers, as by default, start slowly on two cores.
         own = {"PATH": path, "HOME": str(folder), "MLFLOW_WORKERS": "1"}
         start = ["bash", "-e", "-c", named(server)]
-        with running(Program(start, port, log, lambda: is_healthy(port), cwd=folder, env=own)):
+        with running(start, log, lambda: is_healthy(port), cwd=folder, env=own):
             patient = {"HOME": str(tmp_path), "MLFLOW_HTTP_REQUEST_TIMEOUT": "60"}  # on a busy machine
             theirs = project_environment(project) | patient
             assert not {"AWS_ACCESS_KEY_ID", "PGPASSWORD"} & set(theirs)

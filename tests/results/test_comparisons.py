@@ -135,38 +135,13 @@ def test_checkpoints_are_compared_with_the_one_before_and_only_the_last_with_oth
     assert table["p"].notna().tolist() == [False, True, True, True, True]
 
 
-def planted(known, seed, frames=48, constructions=9):
-    """Return items of pairs in both orders: of a model that knows one construction, its chance control and a baseline.
-
-    Where a model knows nothing it prefers a name: of the two orders of a pair, one is right.
-    """
-    rng = np.random.default_rng(seed)
-    rows = []
-    for construction in range(constructions):
-        for frame in range(frames):
-            for model in ("small", "small-random", "shorter"):
-                knows = model == "small" and construction == known and rng.random() < 0.5
-                prefers = rng.integers(2)
-                rows += [
-                    (model, f"{construction}", f"{construction}-{frame}-{order}", f"{construction}-{frame}", credit)
-                    for order, credit in enumerate([1, 1] if knows else [prefers, 1 - prefers])
-                ]
-    items = pd.DataFrame(rows, columns=["model", "construction", "id", "cluster_frame", "accuracy"])
-    return items.assign(unit=items["cluster_frame"])
-
-
-def test_a_planted_model_that_knows_one_construction_is_found_there_and_nowhere_else():
-    found = [compared(planted(3, seed)) for seed in range(8)]
-    for table in found:
-        significant = table[table["p_holm"] < 0.05]
-        assert set(significant["construction"]) == {"3"}
-        assert set(significant["compares"]) == {"random weights", "best baseline"}
-
-
-def test_a_planted_preference_for_names_is_never_called_knowledge():
-    for seed in range(10):
-        table = compared(planted(None, seed))
-        assert not (table["p_holm"] < 0.05).any()
+def test_items_of_a_unit_are_compared_by_their_mean():
+    items = answered({"small": 0.7, "shorter": 0.4}, ["let-alone"]).assign(unit=lambda items: items["cluster_frame"])
+    [row] = compared(items).to_dict("records")
+    means = items.pivot_table(index="unit", columns="model", values="accuracy")
+    paired = compare_paired(means["small"].to_numpy(), means["shorter"].to_numpy(), means.index.to_numpy()[:, None])
+    found = [row[name] for name in ("difference", "low", "high", "p")]
+    assert found == pytest.approx([paired.value, paired.low, paired.high, paired.p])
 
 
 def test_items_that_one_of_the_two_lacks_are_left_out_and_n_says_so():

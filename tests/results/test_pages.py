@@ -12,7 +12,7 @@ import pytest
 from html_page import Page
 from mlflow.utils.search_utils import SearchUtils
 
-from conftest import ROOT, change_params, toy_params, write_toy_files
+from conftest import change_params, toy_params, write_toy_files
 from cxprobe.files.tables import write_table
 from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
@@ -27,7 +27,6 @@ from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
 from cxprobe.tasks.registry import TASKS
 
-PARAMS = ROOT / "params.yaml"
 INTERVAL = re.compile(r"\d+\u00a0% \[[\d.]+,\u00a0[\d.]+\]")
 
 

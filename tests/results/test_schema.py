@@ -46,9 +46,3 @@ def test_rates_that_break_the_schema_are_refused(tmp_path, rows, fault):
     with pytest.raises(DataError, match=fault):
         write_rates(pd.DataFrame(rows), tmp_path / "rates.parquet")
     assert not (tmp_path / "rates.parquet").exists()
-
-
-def test_responses_without_clusters_are_refused(tmp_path):
-    table = pd.DataFrame([RESPONSE]).drop(columns="cluster_item")
-    with pytest.raises(DataError, match="no column begins with cluster_"):
-        write_responses(table, ["order"], tmp_path / "responses.parquet")

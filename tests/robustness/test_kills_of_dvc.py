@@ -1,4 +1,4 @@
-"""`dvc repro` that is killed, or runs twice at once: the next one makes everything whole, and nothing is damaged."""
+"""`dvc repro` that is killed: the next one makes everything whole."""
 
 import os
 import random
@@ -75,9 +75,9 @@ def project(finished, tmp_path) -> Path:
     return folder
 
 
-def start(folder: Path, log: Path, seconds: float = 0.3) -> subprocess.Popen:
+def start(folder: Path, log: Path) -> subprocess.Popen:
     """Start `dvc repro` as the first process of a group, as a terminal does; its batches take some seconds."""
-    environment = project_environment(ROOT) | {"PYTHONPATH": PATHS, "TOY_SECONDS": str(seconds)}
+    environment = project_environment(ROOT) | {"PYTHONPATH": PATHS, "TOY_SECONDS": "0.3"}
     with log.open("w") as said:
         return subprocess.Popen(
             ["dvc", "repro"], cwd=folder, env=environment, stdout=said, stderr=said, start_new_session=True
@@ -138,29 +138,3 @@ def test_a_killed_repro_is_made_whole_by_the_next(project, finished, tmp_path, e
         repro_until_it_is_done(folder)
         assert list(faults(folder, finished)) == [], (tmp_path / f"{number}.log").read_text()
         wait_for_stages(folder)
-
-
-def test_a_stage_that_outlives_its_dvc_keeps_the_next_one_off(project, finished, tmp_path):
-    dvc = start(project, tmp_path / "first.log", seconds=2.5)
-    holder = project / "data/.scratch/locks/measure_pairs/tiny-1.txt"
-    wait_until(holder.is_file, as_long_as=lambda: dvc.poll() is None)
-    os.kill(dvc.pid, signal.SIGKILL)
-    dvc.wait()
-    second = run(project, "dvc", "repro", check=False, PYTHONPATH=PATHS)
-    assert second.returncode != 0
-    assert "another process works on tiny-1: process " in second.stdout + second.stderr
-    wait_for_stages(project)
-    repro_until_it_is_done(project)
-    assert list(faults(project, finished)) == []
-
-
-def test_two_at_once_damage_nothing_and_one_is_told(project, finished, tmp_path):
-    logs = [tmp_path / f"{name}.log" for name in ("first", "second")]
-    both = [start(project, log) for log in logs]
-    codes = [dvc.wait() for dvc in both]
-    assert sorted(map(bool, codes)) == [False, True]
-    for code, log in zip(codes, logs, strict=True):
-        assert code == 0 or any(one in log.read_text() for one in REFUSED), log.read_text()
-        assert "Traceback" not in log.read_text()
-    repro_until_it_is_done(project)
-    assert list(faults(project, finished)) == []

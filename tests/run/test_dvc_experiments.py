@@ -4,42 +4,32 @@ import os
 
 import pytest
 from mlflow import MlflowClient
+from toy_stages import TOY, write_toy_project
 
-from conftest import ROOT, change_params, commit, init_dvc, run, toy_params, write_toy_construction
+from conftest import ROOT, commit, init_dvc, run
 
-SCRIPT = """\
-from toy_stages import evaluate_pairs
-
-from cxprobe.tasks.pairs.params import PairsStage
-from cxprobe.run.running import run_stage
-
-if __name__ == "__main__":
-    run_stage(evaluate_pairs, PairsStage)
-"""
-DVC_YAML = """\
+DVC_YAML = f"""\
 stages:
   evaluate_pairs:
-    cmd: python evaluate_pairs.py
+    cmd: TOY_STAGE=evaluate_pairs python {TOY}
     params: [pairs.evaluate]
-    deps: [input.txt, evaluate_pairs.py]
+    deps: [input.txt]
     outs:
       - data/evaluate_pairs
       - results/evaluate_pairs/runs
     metrics:
-      - results/metrics/pairs: {cache: false}
+      - results/metrics/pairs: {{cache: false}}
 """
 
 
 @pytest.fixture
 def project(tmp_path):
-    """A project under git and DVC with one stage that judges, and its environment."""
+    """A project under git and DVC with one stage that evaluates."""
     folder = tmp_path / "project"
     folder.mkdir()
-    content = {"evaluate_pairs.py": SCRIPT, "dvc.yaml": DVC_YAML, "input.txt": "hello"}
-    write_toy_construction(folder / "constructions")
-    change_params(folder, toy_params(), lambda _: None)
-    for name, text in (content | {".gitignore": "mlruns\n__pycache__\n"}).items():
-        (folder / name).write_text(text)
+    write_toy_project(folder)
+    (folder / "dvc.yaml").write_text(DVC_YAML)
+    (folder / ".gitignore").write_text("mlruns\n")
     init_dvc(folder)
     commit(folder)
     return folder

@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -177,12 +177,9 @@ def test_results_are_kept_if_the_disk_of_the_tracking_store_is_full(workspace, s
 # ---- several processes at once: one works on an item, the others are told which, and a dead one is never in the way
 
 
-def hold(with_child: bool) -> None:
+def hold() -> None:
     def measure_pairs(stage: Stage) -> Outcome:
-        if with_child and os.fork() == 0:
-            Path("child").write_text(str(os.getpid()))
-        else:
-            Path("held").write_text("")
+        Path("held" if os.fork() else "child").write_text(f"{os.getpid()}\n")
         signal.pause()  # until it is killed
         return Outcome()
 
@@ -190,34 +187,21 @@ def hold(with_child: bool) -> None:
 
 
 @pytest.fixture
-def holder(workspace) -> Iterator[Callable]:
-    """Starts a process that works on an item until it is killed, with a process of its own if that is asked for."""
-    started = []
-
-    def start(*, with_child: bool = False):
-        process = FORK.Process(target=hold, args=(with_child,))
-        process.start()
-        started.append(process)
-        files = [Path("held"), *([Path("child")] if with_child else [])]
-        wait_until(
-            lambda: all(file.is_file() and (file.name == "held" or file.read_text()) for file in files),
-            as_long_as=process.is_alive,
-        )
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.join()
-    if Path("child").is_file() and psutil.pid_exists(int(Path("child").read_text())):
-        os.kill(int(Path("child").read_text()), signal.SIGKILL)
+def holder(workspace) -> Iterator[multiprocessing.Process]:
+    """A process that works on an item until it is killed, and has a process of its own that lives on."""
+    process, files = FORK.Process(target=hold), [Path("held"), Path("child")]
+    process.start()
+    wait_until(lambda: all(file.is_file() and file.read_text() for file in files), as_long_as=process.is_alive)
+    yield process
+    process.kill()
+    process.join()
+    os.kill(int(Path("child").read_text()), signal.SIGKILL)
 
 
 def test_a_second_process_is_told_who_works_on_the_item_and_other_items_are_free(holder, monkeypatch, capsys):
-    process = holder()
     assert ended(measure_pairs) == 2
     printed = capsys.readouterr().err
-    assert f"another process works on mlm: process {process.pid} on {platform.node()}, since 20" in printed
+    assert f"another process works on mlm: process {holder.pid} on {platform.node()}, since 20" in printed
     monkeypatch.setattr(sys, "argv", ["stage.py", "clm"])
     run_stage(measure_pairs, PairsStage, "models")
     Path("data/.scratch/locks/measure_pairs/mlm.txt").unlink()
@@ -226,13 +210,10 @@ def test_a_second_process_is_told_who_works_on_the_item_and_other_items_are_free
     assert "works on mlm: it has just begun or just ended; wait" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("with_child", [False, True], ids=["alone", "with a process that lives on"])
-def test_a_process_that_was_killed_is_not_in_the_way(holder, with_child):
-    process = holder(with_child=with_child)
-    process.kill()
-    process.join()
-    if with_child:
-        assert psutil.pid_exists(int(Path("child").read_text()))
+def test_a_process_that_was_killed_is_not_in_the_way_though_one_that_it_began_lives_on(holder):
+    holder.kill()
+    holder.join()
+    assert psutil.pid_exists(int(Path("child").read_text()))
     run_stage(measure_pairs, PairsStage, "models")
     assert Path("results/measure_pairs/mlm/counts.csv").is_file()
 

@@ -1,4 +1,4 @@
-"""Signals that end a process: at once, after a block, and where Python or a library loses the exception."""
+"""Signals that end a process, at once, after a block, or where the exception is lost; and how far work is."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from cxprobe.run.progress import progress
 from cxprobe.run.signals import Killed, end_if_signalled, end_on_signals, ending_as_killed, uninterrupted
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -85,3 +86,35 @@ def test_a_signal_whose_exception_is_lost_ends_the_work_and_lets_nothing_more_be
 def test_without_a_signal_an_error_stays_what_it_is():
     with pytest.raises(ValueError, match="another"), ending_as_killed():
         raise ValueError("another")
+
+
+def test_work_whose_signal_was_lost_ends_with_the_next_unit():
+    with pytest.raises(Killed), progress(10, "texts", "measure_pairs") as shown:
+        lose_in_a_library()
+        shown.update(1)
+
+
+def test_long_work_says_how_far_it_is_and_what_was_known_counts_as_done_and_not_as_fast(monkeypatch, capsys):
+    now = [1000.0]
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
+    with progress(61_000, "texts", "measure_pairs mini-mlm") as shown:
+        shown.update(52_000, known=True)
+        now[0] += 29
+        shown.update(2_000)
+        assert capsys.readouterr().err == ""
+        now[0] += 1
+        shown.update(1_000)
+    said = capsys.readouterr().err
+    assert "measure_pairs mini-mlm:  90%" in said
+    assert "55000/61000 [00:30<01:00, 100.00 texts/s]" in said
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [("4 scores", "4 scores; run the same command again to go on from there"), ("", "nothing was kept")],
+)
+def test_interrupted_work_says_what_is_kept_and_how_to_go_on(capsys, kept, said):
+    with pytest.raises(KeyboardInterrupt), progress(10, "texts", "measure_pairs", kept=kept) as shown:
+        shown.update(4)
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err.splitlines()[-1] == f"measure_pairs: stopped after 4 of 10 texts; {said}"

@@ -259,17 +259,6 @@ def test_a_folder_of_the_store_that_was_deleted_comes_back_with_what_git_has_of_
     assert (workspace / "mlruns" / ".gitignore").read_text() == (ROOT / "mlruns" / ".gitignore").read_text()
 
 
-def test_a_temporary_workspace_of_dvc_uses_the_store_of_its_project(workspace, monkeypatch):
-    temporary = workspace / ".dvc" / "tmp" / "exps" / "standalone" / "tmpabc"
-    temporary.mkdir(parents=True)
-    monkeypatch.chdir(temporary)
-    assert tracking_uri() == f"sqlite:///{workspace}/mlruns/mlflow.db"
-    add_runs([JUDGED], CONTEXT, EXPERIMENTS)
-    assert not (temporary / "mlruns").exists()
-    monkeypatch.chdir(workspace)
-    assert sync([JUDGED], EXPERIMENTS) == 0
-
-
 def test_a_damaged_store_says_what_to_do(workspace):
     Path("mlruns/mlflow.db").write_bytes(b"no database" * 1000)
     with pytest.raises(TrackingError, match="damaged or was begun in another folder, delete it and run `cxprobe sync`"):

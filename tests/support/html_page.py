@@ -6,7 +6,7 @@ EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "me
 
 
 class Page(HTMLParser):
-    """Collects the elements of a page: tag, attributes, the text in it, and the fieldset around it."""
+    """Collects the elements of a page: tag, attributes, and the text in it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -15,8 +15,7 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attrs):
-        group = next((outer["attrs"].get("id") for outer in reversed(self.open) if outer["tag"] == "fieldset"), None)
-        element = {"tag": tag, "attrs": dict(attrs), "text": "", "group": group}
+        element = {"tag": tag, "attrs": dict(attrs), "text": ""}
         self.elements.append(element)
         if tag not in EMPTY:
             self.open.append(element)

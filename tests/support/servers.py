@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,12 +43,6 @@ def free_ports(number: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
-def listens(port: int) -> bool:
-    """Return whether anybody listens at a port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 def is_healthy(port: int) -> bool:
     """Return whether an MLflow server works at a port."""
     try:
@@ -60,21 +54,8 @@ def is_healthy(port: int) -> bool:
 
 
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Let a handler answer requests in threads of this process while the block runs; gives the server's address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def answering(answer: Callable[[Any, str | None], tuple[int, Any]]) -> AbstractContextManager[str]:
-    """Let a function answer requests that bring JSON, as `serving` does.
+def answering(answer: Callable[[Any, str | None], tuple[int, Any]]) -> Iterator[str]:
+    """Let a function answer requests that bring JSON in threads of this process; gives the server's address.
 
     Args:
         answer: Given what was asked and the header Authorization, returns status and content of the answer.
@@ -94,56 +75,45 @@ def answering(answer: Callable[[Any, str | None], tuple[int, Any]]) -> AbstractC
         def log_message(self, *_: object) -> None:
             """Print nothing."""
 
-    return serving(Handler)
-
-
-class Program:
-    """A program that serves at a port.
-
-    Args:
-        command: What starts it.
-        port: Where it listens.
-        log: What it prints is added to this file.
-        ready: Whether it answers.
-        dies_by: The signal of `kill`, which all its processes get.
-        more: For `subprocess.Popen`.
-    """
-
-    def __init__(
-        self,
-        command: list[str],
-        port: int,
-        log: Path,
-        ready: Callable[[], bool],
-        dies_by: signal.Signals = signal.SIGKILL,
-        **more,
-    ) -> None:
-        self.command, self.port, self.log, self.ready, self.dies_by = command, port, log, ready, dies_by
-        self.more, self.process = more, None
-
-    def start(self) -> None:
-        """Start the program, and wait until it answers."""
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True, **self.more)
-        wait_until(self._answers)
-
-    def kill(self) -> None:
-        """Kill all processes of the program, and wait until nobody listens at its port."""
-        os.killpg(self.process.pid, self.dies_by)
-        self.process.wait(timeout=60)
-        wait_until(lambda: not listens(self.port))
-
-    def _answers(self) -> bool:
-        assert self.process.poll() is None, self.log.read_text()
-        return self.ready()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 @contextmanager
-def running(program: Program) -> Iterator[Program]:
-    """Run a program while the block runs."""
+def running(
+    command: list[str],
+    log: Path,
+    ready: Callable[[], bool],
+    ends_by: signal.Signals = signal.SIGKILL,
+    **more: Any,
+) -> Iterator[None]:
+    """Run a program that serves while the block runs.
+
+    Args:
+        command: What starts it.
+        log: Gets what it prints.
+        ready: Whether it answers.
+        ends_by: The signal that all its processes get at the end.
+        more: For `subprocess.Popen`.
+    """
+    with log.open("ab") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True, **more)
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()
+        return ready()
+
     try:
-        program.start()
-        yield program
+        wait_until(answers)
+        yield
     finally:
-        if program.process is not None and program.process.poll() is None:
-            program.kill()
+        if process.poll() is None:
+            os.killpg(process.pid, ends_by)
+            process.wait(timeout=60)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from servers import Program, free_ports, running
+from servers import free_ports, running
 
 BUCKET = "bucket"  # as in the documentation
 OWNER = {"aws_access_key_id": "TheKeyOfTheStore", "aws_secret_access_key": "TheSecretOfTheStore"}
@@ -50,7 +50,7 @@ def running_postgres() -> Iterator[dict[str, str]]:
     place = {"cwd": folder, "env": environment, **user}
     try:
         subprocess.run(create, check=True, capture_output=True, **place)
-        with running(Program(command, port, folder / "log", answers, signal.SIGQUIT, **place)):
+        with running(command, folder / "log", answers, signal.SIGQUIT, **place):
             yield environment | {"PGUSER": "postgres", "PGPASSWORD": "of the administrator"}
     finally:
         shutil.rmtree(folder)

@@ -55,8 +55,8 @@ _COMMANDS: Mapping[str, Sequence[Callable[..., None]]] = {
     "Labels": (labels.label,),
     "Runs and pages": (tracking.sync, tracking.ui, export.export),
 }
-# All others are about the project in whose folder they are called; `check` looks whether it needs one.
-_ANYWHERE = (files.score, compare.compare, init.init, check.check)
+# All others are about the project in whose folder they are called.
+_ANYWHERE = (files.score, compare.compare, init.init)
 
 
 def _user_message(command: Callable[..., None]) -> Callable[..., None]:

@@ -63,13 +63,13 @@ def preset(
 def create_project(folder: Path, preset: str) -> None:
     """Make a project in which ``dvc repro`` works without the source of cxprobe.
 
-    It has the files of `BUNDLED`, of the models only those that the preset names, params.yaml as the preset has it, and
+    It has the files of ``BUNDLED``, of the models only those that the preset names, params.yaml as it has it, and
     a dvc.yaml that looks at the installed code at each run, since the source is not there. Git and DVC are initialised
     where the folder is in no repository yet; nothing is committed.
 
     Args:
         folder: A folder that does not exist or is empty (a repository that git has just made is).
-        preset: One of `preset_names`.
+        preset: One of `cxprobe.project.presets.preset_names`.
 
     Raises:
         ProjectError: The folder is not empty, or cannot be written; the preset does not exist; git is not installed.

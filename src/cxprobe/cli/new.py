@@ -32,7 +32,7 @@ def new(
     """Begin a construction or a model.
 
     construction: commented files with an example that passes `cxprobe check`. model: print its entry for params.yaml,
-    below `models`, with the digest of weights on this machine; one that cxprobe carries is copied into the project.
+    below ``models``, with the digest of weights on this machine; one that cxprobe carries is copied into the project.
     """
     if kind == "construction":
         for option, value in {"--name": name, "--revision": revision, "--dtype": dtype}.items():

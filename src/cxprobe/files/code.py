@@ -1,7 +1,7 @@
 """Digests of code: of the syntax tree, so that changes of comments, docstrings and layout do not count.
 
 Stored numbers are named by the digest of the code that computed them. DVC runs a stage again if the digest of a module
-that it imports, directly or indirectly, has changed: the stage `list_code` writes the digests to ``data/list_code/``,
+that it imports, directly or indirectly, has changed: the stage ``list_code`` writes the digests to ``data/list_code/``,
 one file a script, and each stage of dvc.yaml depends on its own file.
 """
 

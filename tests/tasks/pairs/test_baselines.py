@@ -89,19 +89,6 @@ def made(context: str, good: str, bad: str, frame: int, variant: str = "A") -> P
     return Pair(id_, id_, context, good, bad, {"construction": "toy"}, {"frame": f"toy {frame}"})
 
 
-def by_the_verb(frames: int) -> list[Pair]:
-    """Return pairs in which the verb decides what follows, and each frame has other nouns."""
-    return [
-        made(f"Ann {verb} to the {STEMS[frame]}.", f" She did so {good} effort.", f" She did so {bad} effort.", frame)
-        for frame in range(frames)
-        for verb, good, bad in (("hacked", "with", "without"), ("strolled", "without", "with"))
-    ]
-
-
-def test_a_bag_of_words_learns_which_word_of_the_context_goes_with_which_word_that_differs():
-    assert all(margin > 0.2 for margin in learnt(by_the_verb(8)))
-
-
 def test_nothing_is_learnt_from_the_own_frame():
     """A frame's own noun decides in both of its pairs; with frames cut through the answer is known."""
     pairs = [

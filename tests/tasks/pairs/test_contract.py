@@ -45,7 +45,7 @@ def test_the_paper_s_nine_and_four_of_form_are_there():
     assert Counter(content.tests for content in LOADED.values()) == {"meaning": 9, "form": 13, "control": 10}
     meaning = [content for content in LOADED.values() if content.tests == "meaning"]
     for content in meaning:
-        assert [variant.origin for variant in content.variants.values()].count("paper") == 2
+        assert [variant.origin_of("construction") for variant in content.variants.values()].count("paper") == 2
     assert [content.switched for content in meaning].count(True) == 7
 
 

@@ -1,5 +1,3 @@
-from dataclasses import astuple
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ from evaluated_pairs import own as how_to_judge
 from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.models.texts import token_table
-from cxprobe.stats import estimate_rate, rate_by
+from cxprobe.stats import rate_by
 from cxprobe.tasks.pairs.evaluate import decide_pairs, override, pairs_for, question_of
 
 DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
@@ -58,44 +56,6 @@ def test_a_preference_for_names_is_never_right_in_both_orders_and_knowledge_is()
     assert both["high"] < 0.4  # eight frames
     both = prefers(0.5)
     assert both["value"] == pytest.approx((abs(names[:160]) < 0.5).mean())
-
-
-def decided_toy(seed=0):
-    """Return decided pairs of a construction, some with pseudowords, under two scores and two schemes."""
-    rng = np.random.default_rng(seed)
-    parts = []
-    for words in ("real", "pseudo"):
-        own = scored(lambda rng, *_: rng.choice([-1.0, 0.0, 1.0]), items=8, seed=seed)
-        parts.append(own.assign(words=words, id=words + own["id"], item=words + own["item"]))
-    items = pd.concat(parts, ignore_index=True).assign(**DECIDING)
-    others = [
-        credited(items.assign(scheme=scheme, score=score, margin=rng.normal(size=len(items)), deciding=False))
-        for scheme, score in (("pll", "sum"), ("pll_word_l2r", "per_token"), ("pll_word_l2r", "sum"))
-    ]
-    return pd.concat([items, *others], ignore_index=True)
-
-
-def test_rates_are_those_of_their_groups_and_those_of_several_models_are_those_of_each():
-    decided = {name: decided_toy(seed) for seed, name in enumerate(("one", "two"))}
-    rates = rates_of_pairs(responses_of(decided))
-    for model, table in decided.items():
-        for words, of_words in table.groupby("words"):
-            deciding = of_words[of_words["deciding"]]
-            groups = {("", ""): deciding}
-            groups |= {("variant", name): rows for name, rows in deciding.groupby("variant")}
-            groups |= {("noun_type", name): rows for name, rows in deciding.groupby("noun_type")}
-            others = of_words[~of_words["deciding"]]
-            groups |= {("score", ".".join(key)): rows for key, rows in others.groupby(["scheme", "score"])}
-            for (facet, level), rows in groups.items():
-                expected = estimate_rate(rows["accuracy"].to_numpy(), rows[["cluster_frame"]].to_numpy(object))
-                row = rates.loc["toy", words, facet, level, "accuracy", model]
-                assert tuple(row[["value", "low", "high", "n"]]) == astuple(expected)
-                assert row["ties"] == (rows["accuracy"] == 0.5).sum()
-                assert row["decides"] == (facet == "")
-        alone = rates_of_pairs(responses_of({model: table}))
-        pd.testing.assert_frame_equal(rates.xs(model, level="model"), alone.xs(model, level="model"))
-    levels = rates.loc["toy", "real", "compared_noun_type"].index.get_level_values("level").unique()
-    assert set(levels) == {f"{way}.{kind}" for way in ("order", "variant") for kind in ("female", "male")}
 
 
 @pytest.mark.parametrize(("scheme", "accuracy"), [("pll", 0.0), ("pll_word_l2r", 0.5)])

@@ -3,15 +3,13 @@
 import csv
 import gzip
 import json
-import os
-from pathlib import Path
 
 import pytest
 from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair
-from cxprobe.tasks.pairs.benchmarks import read_benchmark, read_blimp, read_generic, slug_of
+from cxprobe.tasks.pairs.benchmarks import read_benchmark, read_blimp, read_generic
 from cxprobe.tasks.pairs.make import pair_table, render_pairs
 from cxprobe.tasks.pairs.params import Benchmark
 
@@ -151,24 +149,3 @@ def test_a_damaged_compressed_file_is_told(tmp_path, place):
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"toy\.jsonl\.gz: cannot be read: .*; fetch or write the file again"):
         read_blimp(path)
-
-
-@pytest.fixture(scope="module")
-def benchmarks():
-    """The published benchmarks, laid out as in the tests below, in the folder that CXPROBE_SHARED_DATA names."""
-    if "CXPROBE_SHARED_DATA" not in os.environ:
-        pytest.skip("CXPROBE_SHARED_DATA names no folder with published benchmarks")
-    return Path(os.environ["CXPROBE_SHARED_DATA"]) / "benchmarks"
-
-
-def test_blimp_itself(benchmarks):
-    paths = sorted((benchmarks / "blimp").glob("*.jsonl*"))
-    assert paths
-    phenomena, known = set(), {"passive_1": 2, "principle_A_case_2": 5}
-    for path in paths:
-        pairs, name = read_blimp(path), path.name.split(".")[0]
-        phenomena |= {pair.groups["phenomenon"] for pair in pairs}
-        assert len(pairs) == 1000
-        assert {pair.groups["paradigm"] for pair in pairs} == {slug_of(name)}
-        assert sum(pair.good == pair.bad for pair in pairs) == known.get(name, 0)
-    assert len(phenomena) == 12  # Warstadt et al. 2020, Table 4

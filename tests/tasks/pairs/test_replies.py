@@ -7,6 +7,7 @@ from evaluated_pairs import crossed, own, rates_of_pairs, responses_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cxprobe.errors import DataError
 from cxprobe.tasks.pairs.replies import evaluate_replies, read_replies, reply_responses
 
 ORDERS = ("A", "B")
@@ -76,15 +77,10 @@ def test_accuracies_and_shares_are_those_that_are_counted_by_hand(answers):
             assert row["low"] <= row["value"] <= row["high"]
 
 
-def test_what_could_not_be_read_is_neither_right_nor_wrong_and_a_single_reply_decides():
-    lost = {"toy-0-A-original": "Who knows?", "toy-1-A-original": None}
-    decided, rates = judged(lambda gold, id_: lost.get(id_, gold) if gold == "B" or id_ == "toy-0-A-original" else gold)
-    items = decided.set_index("id")["accuracy"]
-    assert "toy-0-A-original" not in items
-    assert items["toy-1-A-original"] == 1.0  # one of its two requests failed
-    assert len(items) == 23
-    assert items.eq(1.0).all()
-    assert (rates.loc["unparsed", "value"], rates.loc["failed", "value"]) == (2 / 47, 1 / 48)
+def test_replies_about_other_pairs_are_refused():
+    replies = asked_about(pairs(), lambda gold, _: gold)
+    with pytest.raises(DataError, match="pairs were asked about that are not there"):
+        read_replies(pairs(), replies.assign(pair="old-" + replies["pair"]))
 
 
 def test_biases_leave_out_items_that_were_decided_in_one_way_only():

@@ -1,5 +1,3 @@
-from math import sqrt
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,10 +110,6 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
     by_layer = found.loc["layer"].xs("probe_selectivity", level="measure")
     assert by_layer["value"].tolist() == [0, 0, pytest.approx((0.3 + 0.2) / 2), 0]
     assert by_layer["decides"].tolist() == [False, False, True, False]
-
-
-REPETITIONS = 200
-ERROR = 3 * sqrt(0.05 * 0.95 / REPETITIONS)  # three standard errors of the share of intervals that miss
 
 
 def test_a_response_has_the_credit_of_its_probe_and_the_answer_that_was_given():

@@ -1,5 +1,4 @@
 from collections import Counter
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from cxprobe.files.tables import write_table
 from cxprobe.probing import Fitting, Regularisation
 from cxprobe.stats import credit
 from cxprobe.tasks.recognition import measure
-from cxprobe.tasks.recognition.evaluate import rates_on_folds
 from cxprobe.tasks.recognition.make import read_subsets
 from cxprobe.tasks.recognition.measure import control_labels, recognise
 from cxprobe.tasks.recognition.params import Controls, Probe
@@ -25,7 +23,6 @@ NOTHING = Controls(folds=None, control_task=False)
 ALL = Controls(folds=3, control_task=True)
 SETTINGS = Probe(C=1.0, standardise=False, max_iter=1000, controls=NOTHING)
 RIDGES = [Regularisation(1.0, False)] * 2
-FITTING = Fitting(1000, 0, "toy")
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(0, 5))
@@ -145,45 +142,3 @@ def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_p
     probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
     expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
     np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)
-
-
-REPETITIONS = 10
-
-
-def rated(vectors, labels, words, tmp_path, seed):
-    """Return the rates of one layer, by measure."""
-    ids = [f"s{number}" for number in range(len(labels))]
-    train = pd.DataFrame({"split": "train", "label": np.where(labels, "positive", "negative"), "id": ids})
-    rows = pd.concat([train, train.tail(2).assign(split="test")]).assign(feature="length", value=0)
-    rows["text"] = rows["id"] + [f" ends in {word}" for word in [*words, *words[-2:]]]
-    rows["cluster_template"] = rows["id"]
-    texts = rows["text"][: len(ids)].tolist()
-    data = Source(rows, Features(texts, vectors[None].astype(np.float32)))
-    settings = SETTINGS.model_copy(update={"controls": ALL.model_copy(update={"folds": 2})})
-    found, _ = once(data, tmp_path / "scratch", settings, RIDGES[:1], seed=seed)
-    rates = rates_on_folds(found.folds.assign(model="toy", construction="toy", source="mined"))
-    return rates[rates["level"] == "length.0"].set_index("measure")
-
-
-@pytest.fixture(scope="module")
-def letters():
-    """The names of 24 words, one of which ends each of 192 sentences."""
-    return np.array([f"w{'abcdefghijklmnopqrstuvwx'[number % 24]}" for number in range(192)], dtype=object)
-
-
-@pytest.mark.parametrize("known", ["nothing", "words"])
-def test_random_labels_have_a_selectivity_of_0_within_its_interval(known, letters, tmp_path):
-    """Random labels of sentences where vectors know nothing; random labels of words where they know the words."""
-    missed = 0
-    for seed in range(REPETITIONS):
-        rng = np.random.default_rng(seed)
-        noise = rng.normal(size=(len(letters), 24))
-        if known == "words":
-            vectors = 3 * (np.unique(letters)[None] == letters[:, None]) + 0.3 * noise
-            labels = control_labels(letters, seed + 10_000)
-        else:
-            vectors, labels = noise, rng.permutation(np.repeat([True, False], len(letters) // 2))
-        rates = rated(vectors, labels, letters, tmp_path, seed)
-        missed += not rates.at["probe_selectivity", "low"] <= 0 <= rates.at["probe_selectivity", "high"]
-        assert known != "words" or rates.at["accuracy_on_folds", "control"] > 0.9  # what can be learnt by heart is
-    assert missed / REPETITIONS < 0.05 + 3 * sqrt(0.05 * 0.95 / REPETITIONS)

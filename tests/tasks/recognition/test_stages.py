@@ -1,10 +1,9 @@
 """Recognition as stages, for a checkpoint, its chance control and a set of baselines: the same way for all of them."""
 
-import importlib.util
-
 import numpy as np
 import pandas as pd
 import pytest
+from stage_work import do_work
 from tiny_lms import save_lm
 
 from conftest import ROOT
@@ -13,7 +12,7 @@ from cxprobe.files.arrays import read_features
 from cxprobe.files.schema import read_yaml
 from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.params import BaselineSet, ModelSpec, NgramFeatures, Rule, TagNgrams
-from cxprobe.run.stage import Outcome, Stage
+from cxprobe.run.stage import Outcome
 from cxprobe.tasks.recognition.params import RecognitionStage
 
 SOURCES = ["generated", "mined"]
@@ -71,7 +70,7 @@ def evaluated_once(tmp_path_factory):
         return folder, run("evaluate")
 
 
-def stage_of(name: str, item: str = "") -> Stage:
+def params_of_models() -> RecognitionStage:
     params = RecognitionStage.model_validate(read_yaml(ROOT / "params.yaml", ParamsError))
     section, one = params.recognition, ModelSpec(name="model", revision=None, sha256=None, dtype="float32")
     changes = {
@@ -82,15 +81,11 @@ def stage_of(name: str, item: str = "") -> Stage:
     models = {"one": one, "one-random": one.model_copy(update={"weights": "random", "seed": 1}), "baseline": PANEL}
     compute = params.compute.model_copy(update={"jobs": 1})
     update = {"models": models, "recognition": section.model_copy(update=changes), "compute": compute}
-    return Stage(name, item, params.model_copy(update=update))
+    return params.model_copy(update=update)
 
 
 def run(step: str, item: str = "") -> Outcome:
-    name = f"{step}_recognition"
-    spec = importlib.util.spec_from_file_location(name, ROOT / "pipelines" / step / "recognition.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return getattr(script, name)(stage_of(name, item))
+    return do_work(step, "recognition", params_of_models(), item)
 
 
 def measured() -> None:
@@ -112,20 +107,6 @@ def test_all_models_are_evaluated_at_once_and_each_has_runs_of_its_own(evaluated
     assert metrics["words", "mined"]["accuracy"] == pytest.approx(0.5, abs=0.02)
     own = {source: read_features(folder / "data/measure_recognition/one/toy" / source) for source in SOURCES}
     np.testing.assert_array_equal(own["mined"].vectors, own["generated"].vectors)
-
-
-def test_the_rates_are_those_of_a_plain_loop_over_the_predictions(evaluated_once):
-    folder, outcome = evaluated_once
-    rates = outcome.tables["rates"].set_index(["model", "source", "facet", "level", "measure"])["value"]
-    for source in SOURCES:
-        right: dict[int, list[float]] = {}
-        for row in read_table(folder / f"data/measure_recognition/one/toy/{source}/probes.parquet").itertuples():
-            of_label = row.probability if row.label == "positive" else 1 - row.probability
-            right.setdefault(row.layer, []).append(float(of_label > 0.5))
-        accuracies = {layer: sum(credits) / len(credits) for layer, credits in right.items()}
-        for layer, accuracy in accuracies.items():
-            assert rates["one", source, "layer", str(layer), "accuracy"] == pytest.approx(accuracy)
-        assert rates["one", source, "", "", "accuracy"] == pytest.approx(accuracies[len(accuracies) // 2])
 
 
 def test_every_model_stands_beside_the_best_baseline_and_its_random_weights_control(evaluated_once):

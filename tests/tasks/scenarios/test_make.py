@@ -93,19 +93,3 @@ def test_a_test_is_calibrated_in_its_own_order_and_words_with_the_draws_of_the_b
     ]
     assert ("PMI", test) not in taller_stronger or taller_stronger["PMI", test] == [f"Therefore, {asked}"]
     assert not {("S5", test), ("contextual", test)} & set(taller_stronger.index)
-
-
-@pytest.mark.parametrize("name", ["comparative-correlative", "let-alone"])
-def test_every_text_has_one_mask_two_candidates_and_no_slot(name):
-    scenarios = load_scenarios(name, ROOT / "constructions")
-    texts = fill_texts(scenarios, enumerate_items(scenarios, share=0.02, seed=1), own_texts=True, seed=1)
-    assert (texts["text"].str.count(r"\[MASK\]") == 1).all()
-    assert (texts["first"] != texts["second"]).all()
-    assert (
-        texts.groupby("item", sort=False)["scenario"]
-        .agg(lambda names: list(dict.fromkeys(names)))
-        .map(lambda names: names == [*scenarios.tests, *scenarios.calibrations])
-        .all()
-    )
-    tests = texts[texts["scenario"].isin(scenarios.tests)]
-    assert all(row.first in row.text and row.second in row.text for row in tests.itertuples())

@@ -206,7 +206,7 @@ class PromptsTask(Task):
 
 
 def read_question_tables(section: PromptsParams, table: str) -> pd.DataFrame:
-    """Read a table of all constructions that `make_prompts` wrote: "items", "questions", "choices" or "answers"."""
+    """Read a table of all constructions: "items", "questions", "choices" or "answers"."""
     paths = [DATA / "make_prompts" / name / f"{table}.parquet" for name in section.constructions]
     return pd.concat([read_made_table(path) for path in paths], ignore_index=True)
 
