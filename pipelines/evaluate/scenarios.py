@@ -10,9 +10,8 @@ from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.rates import ALL
 from cxprobe.run.running import Outcome, Stage, run_stage
-from cxprobe.tasks.scenarios.evaluate import FACETS, scenario_responses, with_preferences
+from cxprobe.tasks.scenarios.evaluate import FACETS, scenario_responses, tables_beside_published, with_preferences
 from cxprobe.tasks.scenarios.params import ScenariosStage
-from cxprobe.tasks.scenarios.report import tables_beside_published
 from cxprobe.tasks.scenarios.rules import load_scenarios, scenarios_file
 
 MADE = DATA / "make_scenarios"

@@ -171,7 +171,7 @@ class PairsTask(Task):
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the prompts that ask for preferences, and that they include the one that params.yaml names."""
-        from cxprobe.tasks.pairs.asking import load_preference_prompts
+        from cxprobe.tasks.pairs.replies import load_preference_prompts
 
         section = params.section(PairsParams) if params else None
         ask = section.ask if section else None
@@ -186,7 +186,7 @@ class PairsTask(Task):
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads, and the questions that each is asked in words."""
-        from cxprobe.tasks.pairs.asking import draw_from_sources, load_preference_prompts, preference_questions
+        from cxprobe.tasks.pairs.replies import draw_from_sources, load_preference_prompts, preference_questions
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
