@@ -232,9 +232,3 @@ def estimate_of(row: Mapping[Any, Any], value: str = "value", others: str = "") 
     """
     low, high, n = (row[f"{others}{name}"] for name in ("low", "high", "n"))
     return Estimate(float(row[value]), float(low), float(high), int(n))
-
-
-def grouped_rows(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
-    """Yield the values of columns with their rows, in the table's order; nothing for a table that is absent."""
-    if len(table):
-        yield from ((tuple(map(str, key)), rows) for key, rows in table.groupby(list(by), sort=False))
