@@ -39,7 +39,6 @@ def evaluate_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
         FACETS,
         settings=lambda _source: ("scenarios.make", "scenarios.score"),
         dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
-        question_of=lambda _row: "meaning",
         override=lambda rates: with_preferences(rates, scenarios),
         tables=lambda rates, _responses: tables_beside_published(rates, scenarios, stage.use),
     )

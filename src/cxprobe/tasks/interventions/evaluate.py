@@ -102,7 +102,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     ]
     facets = dict.fromkeys((*_DIVIDED, "region", "layer"), "")
     responses = pd.concat(parts, ignore_index=True).fillna(facets)
-    return responses.assign(source="own", gold="", chosen="")
+    return responses.assign(source="own", gold="", chosen="", question="used")
 
 
 def _responses(rows: pd.DataFrame, measure: str, facets: Sequence[str], column: str = "") -> pd.DataFrame:

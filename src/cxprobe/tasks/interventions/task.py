@@ -42,7 +42,6 @@ class InterventionsTask(Task):
 
     params = InterventionsStage
     title = "Interventions"
-    question = "used"
     steps = ("make", "measure")
     caveat = (
         "A direction that changes answers is used by the model, which does not show that it stands for the meaning."

@@ -14,7 +14,7 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_made_table, read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
+from cxprobe.results.findings import Finding, ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
 from cxprobe.results.rates import divided_by
@@ -206,10 +206,6 @@ class PairsTask(Task):
 
     # ---- reports
 
-    def question_of(self, row: Mapping[Any, Any], items: ConstructionPairs) -> Question:
-        """Return which of form and meaning the pairs of a row test."""
-        return "form" if not row[CONDITION] and items.files[row["construction"]].tests == "form" else "meaning"
-
     def row_label(self, row: Mapping[Any, Any], items: ConstructionPairs) -> str:
         """Return the kind of pairs of a row about contrasts, or about all pairs of a construction with real words."""
         if row[CONDITION] and row["measure"] == "above_zero":
@@ -217,20 +213,6 @@ class PairsTask(Task):
         if not row["decides"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
             return ""
         return called_pairs(row["construction"]) + (", right in both orders" if row["measure"] == "both_orders" else "")
-
-    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: ConstructionPairs) -> bool:
-        """Return True for contrasts, pairs of form, and pairs of meaning of a construction without contrasts.
-
-        These are shown by what is right in both orders of two people, where they have two.
-        """
-        if row[CONDITION]:
-            return True
-        tests = items.files[row["construction"]].tests
-        if tests != "meaning":
-            return tests == "form"
-        of_it = rates[rates["construction"] == row["construction"]]
-        has_orders = (of_it["measure"] == "both_orders").any()
-        return (of_it[CONDITION] == "").all() and (row["measure"] == "both_orders" or not has_orders)
 
     def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
         """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""

@@ -153,7 +153,7 @@ def scenario_responses(
     item = responses["item"].where(
         responses["draw"] == 0, responses["item"] + ", text " + (responses["draw"] + 1).astype(str)
     )
-    return responses.assign(item=item).drop(columns="draw")
+    return responses.assign(item=item, question="meaning").drop(columns="draw")
 
 
 def with_preferences(rates: pd.DataFrame, scenarios: Mapping[str, Scenarios]) -> pd.DataFrame:
