@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.models.texts import TokenScores, token_table
-from cxprobe.results.rates import rates_of
+from cxprobe.results.rates import divided_by, rates_of
+from cxprobe.results.schema import HAS_VERDICT, facet_columns
 from cxprobe.stats import credits_of_margins
 from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, further_rates, pair_responses, pool_pairs
 from cxprobe.tasks.pairs.params import Benchmark
@@ -68,9 +69,15 @@ def responses_of(decided: Mapping[str, pd.DataFrame], how: EvaluationConfig | No
     return pd.concat(tables, ignore_index=True)
 
 
-def rates_of_pairs(responses: pd.DataFrame) -> pd.DataFrame:
-    """Return all rates by construction, source, facet, level, measure and model."""
+def all_rates(responses: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates by every facet, and those that no facet gives."""
     pooled = pool_pairs(responses)
-    keys = ["construction", "source", "facet", "level", "measure", "model"]
-    tables = [rates_of(pooled, FACETS), further_rates(pooled)]
-    return pd.concat(tables, ignore_index=True).set_index(keys).sort_index()
+    further = further_rates(pooled).assign(question="", **{HAS_VERDICT: False})
+    rates = pd.concat([rates_of(pooled, FACETS), further], ignore_index=True)
+    return rates.fillna(dict.fromkeys(facet_columns(rates), ""))
+
+
+def rates_of_pairs(responses: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the rates that some facets divide, by construction, source, these facets, measure and model."""
+    keys = ["construction", "source", *columns, "measure", "model"]
+    return divided_by(all_rates(responses), *columns).set_index(keys).sort_index()

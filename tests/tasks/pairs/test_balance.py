@@ -69,12 +69,12 @@ def test_what_tells_two_texts_apart_is_the_first_word_in_which_they_differ(good,
 
 def test_accuracies_of_several_cells_leave_unbalanced_ones_out_and_those_of_variants_do_not():
     own = judged()
-    rates = rates_of_pairs(responses_of({"m": own})).xs("m", level="model")
+    responses = responses_of({"m": own})
     balanced = own[own["balanced"]]
-    of_all = rates.xs(("real", "", "", "accuracy"), level=["source", "facet", "level", "measure"])
+    of_all = rates_of_pairs(responses).xs(("real", "accuracy"), level=["source", "measure"]).droplevel("model")
     assert of_all["n"].to_dict() == {"all": 16, "half": 8, "let-alone": 8}
     assert of_all.loc["all", "value"] == balanced["accuracy"].mean()
     assert of_all["decides"].all()
-    variants = rates.xs(("variant", "accuracy"), level=["facet", "measure"]).drop(index="all")
+    variants = rates_of_pairs(responses, "variant").xs("accuracy", level="measure").droplevel("model").drop(index="all")
     assert variants["n"].sum() == len(own)
     assert variants.xs("real", level="source").loc[("conative", "A"), "value"] == 1.0

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from evaluated_pairs import rates_of_pairs, responses_of
+from evaluated_pairs import all_rates, responses_of
 
 from conftest import ROOT
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
@@ -30,12 +30,12 @@ def test_a_constant_model_is_half_right_and_all_ties(name):
     every = ["per_token", "sum", "given_context", "pmi"]
     decided = decide_pairs(pair_table(pairs), answers, EvaluationConfig("own", "pll", "per_token", every))
     assert decided["deciding"].sum() == len(pairs)
-    rates = rates_of_pairs(responses_of({"m": decided})).reset_index()
-    deciding = rates[(rates["measure"] == "accuracy") & (rates["facet"] != "score") & (rates["facet"] != "origin")]
+    rates = all_rates(responses_of({"m": decided}))
+    deciding = rates[(rates["measure"] == "accuracy") & (rates["score"] == "") & (rates["origin"] == "")]
     assert (deciding["value"] == 0.5).all()
     assert (deciding["ties"] == deciding["n"]).all()
     biases = rates[rates["measure"] == "bias"]
-    assert set(biases["level"].str.partition(".")[0]) == {"order", "variant"}
+    assert set(biases["compared"]) == {"order", "variant"}
     assert (biases["value"] == 0).all()
     # Members of unequally many tokens do not tie in their sums; those of equally many tie under every score.
     margins = decided.pivot_table(index="id", columns="score", values="margin")

@@ -106,9 +106,9 @@ def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
 
 def test_a_model_that_knows_who_gives_has_its_knowledge_left(pairs):
     knows = np.where(pairs["sentence"] == "construction", 0.3, 0.1)
-    table = contrasts(pairs, knows).set_index(["item", "sentence"])["margin"]
-    assert table.xs("construction", level="sentence").to_numpy() == pytest.approx(0.3)
-    assert table.xs("less_neutral", level="sentence").to_numpy() == pytest.approx(0.2)
+    table = contrasts(pairs, knows).set_index(["item", "condition"])["margin"]
+    assert table.xs("construction", level="condition").to_numpy() == pytest.approx(0.3)
+    assert table.xs("less_neutral", level="condition").to_numpy() == pytest.approx(0.2)
 
 
 def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path):

@@ -1,14 +1,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from evaluated_pairs import ANSWERS, SCORED, TEXTS, credited, crossed, rates_of_pairs, responses_of, tokens
+from evaluated_pairs import ANSWERS, SCORED, TEXTS, all_rates, credited, crossed, rates_of_pairs, responses_of, tokens
 from evaluated_pairs import own as how_to_judge
 
 from cxprobe.errors import DataError
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec
 from cxprobe.models.texts import token_table
+from cxprobe.results.rates import divided_by
 from cxprobe.stats import rate_by
-from cxprobe.tasks.pairs.evaluate import decide_pairs, override, pairs_for, question_of
+from cxprobe.tasks.pairs.evaluate import decide_pairs, override, pairs_for
 
 DECIDING = {"scheme": "pll", "score": "per_token", "deciding": True, "balanced": True}
 
@@ -28,9 +29,8 @@ def scored(margin, items=40, seed=0):
 def test_a_model_that_always_names_the_first_person_is_half_right_and_wholly_biased():
     table = scored(lambda _, kind, variant, order: 1.0 if order == "original" else -1.0)
     assert rate_by(table, "accuracy", ["noun_type"])["accuracy"].tolist() == [0.5, 0.5]
-    rates = rates_of_pairs(responses_of({"m": table.assign(**DECIDING)})).xs("m", level="model")
-    biases = rates.loc["toy", "real", "compared_noun_type"].xs("bias", level="measure")
-    order, variant = (biases.filter(like=way, axis=0) for way in ("order", "variant"))
+    biases = rates_of_pairs(responses_of({"m": table.assign(**DECIDING)}), "compared", "noun_type").loc["toy", "real"]
+    order, variant = biases.loc["order"], biases.loc["variant"]
     assert order["value"].tolist() == [1, 1]
     assert order["n"].tolist() == [80, 80]  # each of 40 items in both variants
     assert (order["low"] > 0.3).all()
@@ -49,7 +49,7 @@ def test_a_preference_for_names_is_never_right_in_both_orders_and_knowledge_is()
 
         table = scored(margin).assign(**DECIDING)
         rates = rates_of_pairs(responses_of({"m": table}))
-        return rates.loc["toy", "real", "", "", "both_orders", "m"]
+        return rates.loc["toy", "real", "both_orders", "m"]
 
     both = prefers(0.0)
     assert (both["value"], both["n"]) == (0, 160)
@@ -106,18 +106,6 @@ def test_a_model_that_is_shown_the_continuation_alone_is_asked_about_pairs_with_
     assert pairs_for(MODEL, TEXTS, {}) is TEXTS
 
 
-def test_a_rate_answers_the_question_of_its_pairs_and_contrasts_stand_for_single_pairs_of_meaning():
-    tests_of = {"a": "meaning", "a-form": "form", "b": "meaning", "plain": "control"}
-
-    def answered(construction: str, source: str = "real", measure: str = "accuracy") -> str:
-        row = {"construction": construction, "source": source, "measure": measure}
-        return question_of(row, tests_of, contrasts=["a"])
-
-    assert [answered("a"), answered("a", "contrasts", "above_zero"), answered("b")] == ["", "meaning", "meaning"]
-    assert [answered("a-form"), answered("plain"), answered("b", measure="both_orders")] == ["form", "", ""]
-    assert answered("tense_past", "blimp") == "blimp"
-
-
 def answered(construction, tests, right):
     """Return decided pairs of a model that is right in some variants: (variant, order) -> credit."""
     frames = [f"{construction} {frame}" for frame in range(24)]
@@ -129,12 +117,41 @@ def answered(construction, tests, right):
     return items.assign(id=ids, item=items["cluster_frame"], **deciding)
 
 
+def test_a_response_answers_the_question_of_its_pairs_and_contrasts_stand_for_single_pairs_of_meaning():
+    tests_of = {"a": "meaning", "a-form": "form", "b": "meaning", "plain": "control"}
+    items = pd.concat([answered(name, tests, lambda *_: 1.0) for name, tests in tests_of.items()])
+    of_contrasts = answered("a", "contrast", lambda *_: 1.0).assign(words="contrasts", id=lambda rows: rows["id"] + "c")
+    how = how_to_judge()._replace(contrasts=["a"])
+
+    def questions(decided: pd.DataFrame, measure: str) -> dict:
+        asked = responses_of({"m": decided}, how).query(f"measure == '{measure}'")
+        found = asked.groupby(["construction", "source"])["question"].unique()
+        return {" ".join(place): [*values] for place, values in found.items()}
+
+    single = pd.concat([items, of_contrasts, items.query("construction == 'b'").assign(words="pseudo")])
+    assert questions(single, "accuracy") == {
+        "a real": [""],
+        "a-form real": ["form"],
+        "b real": ["meaning"],
+        "b pseudo": [""],
+        "plain real": [""],
+    }
+    assert questions(single, "both_orders").pop("b real") == [""]
+    assert questions(single, "above_zero") == {"a contrasts": ["meaning"]}
+    assert questions(single, "contrast") == {"a contrasts": [""]}
+    assert questions(items.query("construction == 'b'").assign(scheme="reply", score="asked"), "accuracy") == {
+        "b real": ["words"]
+    }
+    how = how._replace(source="blimp")
+    assert questions(items.query("construction == 'b'").assign(group=""), "accuracy") == {"b blimp": ["blimp"]}
+
+
 def test_an_item_of_form_is_right_in_every_variant_or_not():
     def right(variant, order):
         return float(variant == "A" or order == "switched")
 
     form = answered("giving", "form", right).query("order == 'original'")
-    place = ("giving", "real", "", "", "every_variant", "m")
+    place = ("giving", "real", "every_variant", "m")
     assert rates_of_pairs(responses_of({"m": form})).loc[place, "value"] == 0.0
     form = form.assign(accuracy=np.where(form["cluster_frame"] == "giving 0", 1.0, form["accuracy"]))
     row = rates_of_pairs(responses_of({"m": form})).loc[place]
@@ -150,10 +167,10 @@ def test_form_is_above_chance_only_if_it_is_in_all_variants_together(of_b, verdi
     form = answered("giving", "form", lambda *_: 1.0).query("order == 'original'")
     number = form["cluster_frame"].str.split().str[-1].astype(int)
     form = form.assign(accuracy=np.where((form["variant"] == "B") & (number >= of_b), 0.0, 1.0))
-    rates = rates_of_pairs(responses_of({"m": form})).reset_index()
+    rates = all_rates(responses_of({"m": form}))
     nothing = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], np.nan)
     result = override(rates.assign(baseline="", **nothing), [], [])
-    whole = result[(result["facet"] == "") & (result["construction"] == "giving")].set_index("measure")
+    whole = divided_by(result[result["construction"] == "giving"]).set_index("measure")
     assert whole.loc["accuracy", "low"] > 0.5
     assert (whole.loc["accuracy", "verdict"], whole.loc["every_variant", "has_verdict"]) == (verdict, False)
 
@@ -162,12 +179,12 @@ def test_single_pairs_of_meaning_have_no_verdict_and_those_in_both_orders_the_di
     items = pd.concat(
         [answered(name, tests, lambda *_: 1.0) for name, tests in (("giving", "meaning"), ("go", "form"))]
     )
-    rates = rates_of_pairs(responses_of({"m": items})).reset_index()
+    rates = all_rates(responses_of({"m": items}))
     known = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], 0.5)
     is_accuracy = rates["measure"] == "accuracy"
     rates = rates.assign(baseline="words", **{name: np.where(is_accuracy, one, np.nan) for name, one in known.items()})
     result = override(rates, ["giving"], [])
-    whole = result[(result["facet"] == "") & (result["source"] == "real")].set_index(["construction", "measure"])
+    whole = divided_by(result[result["source"] == "real"]).set_index(["construction", "measure"])
     assert whole["verdict"].xs("go").unique().tolist() == [""]
     assert whole["verdict"].xs("giving").unique().tolist() == ["no_control"]
     assert whole.loc[("giving", "both_orders"), "difference"] == 0.5

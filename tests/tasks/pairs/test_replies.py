@@ -43,9 +43,7 @@ def judged(say) -> tuple[pd.DataFrame, pd.DataFrame]:
     decided = evaluate_replies(table, read, own())
     replies = reply_responses(read, own()).assign(task="pairs", model="m")
     responses = pd.concat([responses_of({"m": decided}), replies], ignore_index=True)
-    return decided, rates_of_pairs(responses).loc["toy"].xs(("real", ""), level=["source", "facet"]).loc[""].droplevel(
-        1
-    )
+    return decided, rates_of_pairs(responses).loc["toy", "real"].droplevel("model")
 
 
 REPLIES = {"A": "A", "B": "b.", "open": "A or B", "nothing": "I cannot say.", "failed": None}
@@ -85,10 +83,7 @@ def test_replies_about_other_pairs_are_refused():
 
 def test_biases_leave_out_items_that_were_decided_in_one_way_only():
     decided, _ = judged(lambda gold, id_: "?" if id_ == "toy-0-A-original" else gold)
-    rates = (
-        rates_of_pairs(responses_of({"m": decided}))
-        .loc["toy", "real", "compared_noun_type"]
-        .xs("bias", level="measure")
-    )
+    rates = rates_of_pairs(responses_of({"m": decided}), "compared", "noun_type").loc["toy", "real"]
+    assert rates.index.unique("measure").tolist() == ["bias"]
     assert rates["n"].tolist() == [11, 11]
     assert rates["value"].tolist() == [0.0, 0.0]

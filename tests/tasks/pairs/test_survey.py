@@ -6,7 +6,8 @@ import cxprobe
 from conftest import ROOT
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.errors import CxprobeError
-from cxprobe.results.schema import RATES
+from cxprobe.results.rates import divided_by
+from cxprobe.results.schema import RATES, facet_columns
 from cxprobe.tasks.pairs import survey
 
 
@@ -22,26 +23,27 @@ def rates(lm):
 
 def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
     pairs = cxprobe.minimal_pairs("conative-form", pairs_per_condition=2 * survey.ITEMS_OF_FORM, seed=2022)
-    of_form = rates[(rates["construction"] == "conative-form") & (rates["facet"] == "") & (rates["model"] == lm.name)]
-    found = of_form.set_index("measure").loc["accuracy"]
+    whole = divided_by(rates[(rates["construction"] == "conative-form") & (rates["measure"] == "accuracy")])
+    accuracies = whole.set_index("model")
+    found = accuracies.loc[lm.name]
     assert found["value"] == lm.compare(pairs).accuracy.value
     assert found["n"] == len(pairs)
-    baselines = rates[(rates["construction"] == "conative-form") & (rates["measure"] == "accuracy")]
-    best = baselines[(baselines["facet"] == "") & (baselines["model"] != lm.name)]["value"].max()
+    best = accuracies["value"].drop(lm.name).max()
     assert found["difference"] == pytest.approx(found["value"] - best)
 
 
 def test_contrasts_are_those_of_the_recorded_frames_and_have_no_verdict_of_few(lm, rates, monkeypatch):
-    assert [*rates] == [*RATES]
-    of_it = rates[(rates["facet"] == "condition") & (rates["measure"] == "contrast")].set_index("level")
+    assert sorted(facet_columns(rates)) == ["condition", "sentence", "variant"]
+    assert [*rates.drop(columns=facet_columns(rates))] == [*RATES]
+    by_condition = divided_by(rates, "condition")
+    of_it = by_condition[by_condition["measure"] == "contrast"].set_index("condition")
     assert of_it["n"].tolist() == [2] * len(of_it)
     whole, other = of_it.loc["construction", "value"], of_it.loc["neutral", "value"]
     assert of_it.loc["less_neutral", "value"] == pytest.approx(whole - other)
-    assert set(rates.loc[rates["facet"] == "condition", "verdict"]) == {""}
+    assert set(by_condition["verdict"]) == {""}
     monkeypatch.setattr(survey, "FEWEST_FRAMES", 2)
     many = cxprobe.compare_constructions([lm], ["conative"], frames=2)
-    judged = many[(many["facet"] == "condition") & (many["level"] == "construction")]
-    assert (judged["verdict"] != "").any()
+    assert (many.loc[many["condition"] == "construction", "verdict"] != "").any()
 
 
 def test_constructions_without_items_models_that_are_there_twice_and_one_frame_are_refused(lm):
