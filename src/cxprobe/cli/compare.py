@@ -156,7 +156,8 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
             cells = ["", "", "", "", ""]
             if form := at.get((model, f"{name}-form", "", "accuracy")) or at.get((model, name, "", "accuracy")):
                 best = at.get((form["baseline"], form["construction"], "", "accuracy"))
-                cells[0] = f"{_percent(form)} {VERDICTS[form['verdict']].sign}"
+                value, low, high = (f"{100 * form[name]:.0f}" for name in ("value", "low", "high"))
+                cells[0] = f"{value} [{low}, {high}] {VERDICTS[form['verdict']].sign}"
                 cells[1] = f"{100 * best['value']:.0f} {form['baseline']}" if best else ""
                 signs.add(form["verdict"])
             if meaning := at.get((model, name, "construction", "contrast")):
@@ -185,10 +186,6 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
     )
     if (rates.loc[rates["measure"] == "contrast", "n"] < FEWEST_FRAMES).any():
         print(f"A verdict takes {FEWEST_FRAMES} frames: --frames {FEWEST_FRAMES}", file=stream)
-
-
-def _percent(row: Mapping[Any, Any]) -> str:
-    return f"{100 * row['value']:.0f} [{100 * row['low']:.0f}, {100 * row['high']:.0f}]"
 
 
 def _nats(row: Mapping[Any, Any]) -> str:

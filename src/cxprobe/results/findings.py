@@ -193,18 +193,17 @@ def findings_in(rates: pd.DataFrame, construction_of: Callable[[str], str]) -> I
     for place, row in every.items():
         if not row["verdict"] or row["question"] not in QUESTIONS or row["construction"] == ALL:
             continue
-        named = {str(name): value for name, value in row.items()}
-        folder = construction_of(row["construction"])
+        conditions, needed = dict[str, Estimate](), None
+        beside = every.get((*place[:-1], row["baseline"]))
+        best = Baseline(row["baseline"], estimate_of(beside)) if beside else None
         if row.get(CONDITION):
             conditions = levels[row["construction"], row["model"], row["measure"]]
+            best = Baseline(row["baseline"], conditions[row["baseline"]])
             effects = effects_of(levels[row["construction"], row["model"], "contrast"])
-            baseline = Baseline(row["baseline"], conditions[row["baseline"]])
             needed = frames_needed(effects) if effects else None
-            yield Finding(named, folder, row["source"], baseline, conditions, needed, headline=row["decides"])
-        else:
-            beside = every.get((*place[:-1], row["baseline"]))
-            best = Baseline(row["baseline"], estimate_of(beside)) if beside else None
-            yield Finding(named, folder, row["source"], best, headline=row["decides"])
+        named = {str(name): value for name, value in row.items()}
+        folder = construction_of(row["construction"])
+        yield Finding(named, folder, row["source"], best, conditions, needed, row["decides"])
 
 
 def lead_findings(findings: Sequence[Finding], models: Sequence[str]) -> list[Finding]:

@@ -89,7 +89,8 @@ def render_pages(
     pages = dict[str, str]()
     pictured = []
     if first:
-        wide, narrow = (overview(first, rows, labels=models.label, link=_page_of, narrow=it) for it in (False, True))
+        link = "constructions/{0.construction}.html".format
+        wide, narrow = (overview(first, rows, labels=models.label, link=link, narrow=it) for it in (False, True))
         pages["overview.svg"] = as_svg(wide)
         pictured = [as_svg(figure, of_page=True) for figure in (wide, narrow)]
     pages |= {
@@ -125,10 +126,6 @@ def render_pages(
 def names_of(constructions: Mapping[str, ConstructionFiles]) -> dict[str, str]:
     """Return construction -> its name for people."""
     return {slug: files.construction.name for slug, files in constructions.items()}
-
-
-def _page_of(finding: Finding) -> str:
-    return f"constructions/{finding.construction}.html"
 
 
 def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object]:

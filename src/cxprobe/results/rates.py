@@ -26,7 +26,6 @@ class Facet:
             divide the same responses by the same columns.
         measures: What is divided so.
         where: A condition on the columns of responses, as pandas queries it; "" for all of them.
-        each: Whether each construction is divided, beside all of them together.
         steps: Whether the last of the columns is a quantity, such as a layer: in MLflow the rates are a curve over it.
         has_verdicts: Whether its accuracies get verdicts.
         is_compared: Whether models are compared by these accuracies; the comparisons on single constructions are
@@ -41,7 +40,6 @@ class Facet:
     columns: Sequence[str] = ()
     measures: Sequence[str] = ("accuracy",)
     where: str = ""
-    each: bool = True
     steps: bool = False
     has_verdicts: bool = False
     is_compared: bool = True
@@ -56,8 +54,6 @@ class Facet:
         kept = responses[responses["measure"].isin(self.measures)]
         if self.where:
             kept = kept.query(self.where)
-        if not self.each:
-            kept = kept[kept["construction"] == ALL]
         divided = kept.reset_index(drop=True)
         return divided.astype(dict.fromkeys(self.columns, str))
 

@@ -19,11 +19,6 @@ def interval(rate: Estimate) -> str:
     return f"[{low},{_SPACE}{high}]"
 
 
-def number(n: float) -> str:
-    """Return a number of items as "n = 2,320"."""
-    return f"n{_SPACE}={_SPACE}{int(n):,}"
-
-
 def in_full(rate: Estimate) -> str:
     """Return a rate as "89 % [82, 93], n = 720".
 
@@ -31,7 +26,7 @@ def in_full(rate: Estimate) -> str:
     """
     if rate.high - rate.low > WIDEST:
         return f"{round(2 * rate.value * rate.n) / 2:g} of {rate.n:,} right"  # a tie is half
-    return f"{percent(rate.value)} {interval(rate)}, {number(rate.n)}"
+    return f"{percent(rate.value)} {interval(rate)}, n{_SPACE}={_SPACE}{rate.n:,}"
 
 
 def cell(value: float, low: float, high: float) -> str:

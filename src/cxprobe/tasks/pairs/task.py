@@ -233,7 +233,9 @@ class PairsTask(Task):
         """Return the rates of each kind of pairs by construction, and along series of models."""
         from cxprobe.tasks.pairs.figures import figures_of_pairs
 
-        return figures_of_pairs(inputs, cast(PairsStage, inputs.sections[self.name]), _contents(inputs))
+        items = (files.items.get(self.name) for files in inputs.constructions.values())
+        contents = {name: content for pairs in items if pairs for name, content in pairs.files.items()}
+        return figures_of_pairs(inputs, cast(PairsStage, inputs.sections[self.name]), contents)
 
     def tables(self, column: str, value: str, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield a model's rates on each benchmark."""
@@ -302,9 +304,3 @@ def _people_if_sound() -> People | None:
         return load_people()
     except CxprobeError:  # the check of the lexicon reports its faults
         return None
-
-
-def _contents(inputs: ReportInputs) -> dict[str, PairsFile]:
-    """Return the content of the file of each entry of ``constructions``."""
-    items = (files.items.get("pairs") for files in inputs.constructions.values())
-    return {name: content for pairs in items if pairs for name, content in pairs.files.items()}

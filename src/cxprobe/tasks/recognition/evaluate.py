@@ -22,8 +22,6 @@ _BY_LAYER = ("accuracy", "accuracy_on_folds", "probe_selectivity")
 BY_FEATURE = Facet(["feature", "layer"], _BY_LAYER, steps=True, in_git=False)
 BY_VALUE = Facet(["feature", "feature_value", "layer"], steps=True, in_git=False)
 FACETS = (Facet(where="decides", has_verdicts=True), Facet(["layer"], _BY_LAYER, steps=True), BY_FEATURE, BY_VALUE)
-FURTHER = ("reference", "chosen_by")
-"""Facets of rates that are no mean of responses: what a rate without a probe is of, and by what a layer was chosen."""
 _LAYER = "layer (0 = embeddings)"
 TOGETHER = ""  # in a feature's place: all features
 _RUN = KEYS[1:]  # predictions on folds have a column task of their own
@@ -145,7 +143,7 @@ def _by_layer(rates: pd.DataFrame, measure: str, *, decides: bool = False) -> pd
 def _rates(rates: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of rates that no comparison gives; those that are absent are empty."""
     absent = {name: value for name, value in _ABSENT.items() if name not in rates}
-    facets = rates.columns.intersection(["layer", "feature", *FURTHER])
+    facets = rates.columns.intersection(["layer", "feature", "reference"])
     return rates.assign(**absent, task="recognition")[[*KEYS, "measure", *facets, "value", "n", *_ABSENT]]
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
-from cxprobe.results.rates import Facet
+from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, other_where_wrong
 from cxprobe.results.words import cell
 from cxprobe.stats import CLUSTER, Estimate, credits_of_margins, differs_from_published
@@ -21,7 +21,7 @@ UNCALIBRATED = "none"
 TIE = 1e-10
 _ASKED = ("scenario", "calibration")
 FACETS = (
-    Facet(where="decides", each=False, has_verdicts=True),
+    Facet(where=f"decides and construction == '{ALL}'", has_verdicts=True),
     Facet(_ASKED, ("accuracy", "flips"), f"calibration == '{UNCALIBRATED}'", has_verdicts=True),
     Facet(_ASKED, ("accuracy", "flips"), f"calibration != '{UNCALIBRATED}'"),
 )
