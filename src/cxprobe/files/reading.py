@@ -169,7 +169,7 @@ def line_of(path: Path, *keys: str | int) -> int:
         path: A file that can be read as YAML.
         keys: The way to it from the top; where it breaks off, the line of the last step that is there.
     """
-    node: Any = YAML(typ="safe").compose(path.read_text(encoding="utf-8-sig"))
+    node = _composed(path.read_text(encoding="utf-8-sig"))
     line: int = node.start_mark.line
     for key in keys:
         match node:
@@ -187,6 +187,10 @@ def line_of(path: Path, *keys: str | int) -> int:
 
 
 @lru_cache(maxsize=1)  # the lines of many faults are asked for of the same file
+def _composed(text: str) -> Any:
+    return YAML(typ="safe").compose(text)
+
+
 def shown(value: object) -> str:
     """Return a value as a message shows it: as Python writes it, the middle left out where it is long."""
     return _shortened(repr(value), LONGEST_VALUE)
