@@ -10,7 +10,7 @@ from dataclasses import astuple
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 import pandas as pd
@@ -84,7 +84,7 @@ def render_pages(
 
     known = {slug: _facts(member) for slug, member in models.members.items()}
     first = shown_first(findings, models)
-    names = environment.globals["names"]
+    names = cast("dict[str, str]", environment.globals["names"])
     rows = row_names({slug: files.construction for slug, files in inputs.constructions.items()})
     pages = dict[str, str]()
     pictured = []
