@@ -73,7 +73,7 @@ class Evaluation:
     pool: Callable[[pd.DataFrame], pd.DataFrame] = with_all
     estimate: Estimator | None = None
     further: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    override: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    override: Callable[[pd.DataFrame], pd.DataFrame] = lambda rates: rates
     tables: Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, pd.DataFrame]] | None = None
     extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
     kept: Sequence[str] = ()
@@ -97,8 +97,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         return Outcome(faults=evaluated.faults)
     members, report = [*evaluated.members.values()], stage.params.report
     responses = pd.concat(evaluated.responses.values(), ignore_index=True)
-    columns = list(dict.fromkeys([*columns_of(task.facets), *task.kept]))
-    write_responses(responses, columns, stage.data / "responses.parquet")
+    write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
     divided = task.pool(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
     comparisons = compare(divided, task.facets, members, series, report.tested)
@@ -109,9 +108,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         rates = pd.concat([rates, further], ignore_index=True)
         rates = rates.fillna(dict.fromkeys(facet_columns(rates), ""))
     rates = with_baselines(rates, comparisons)
-    if task.override:
-        rates = task.override(rates)
-    ordered = _in_order(rates, members)
+    ordered = _in_order(task.override(rates), members)
     rates = with_verdicts(ordered, members)
     write_rates(rates, stage.data / "rates.parquet")
     _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])

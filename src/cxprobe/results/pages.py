@@ -10,7 +10,7 @@ from dataclasses import astuple
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 import pandas as pd
@@ -20,7 +20,7 @@ from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
-from cxprobe.results.inputs import ConstructionFiles, ReportInputs
+from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.overview import Mark, as_svg, draw, overview, row_names
 from cxprobe.results.params import Report
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
@@ -84,7 +84,7 @@ def render_pages(
 
     known = {slug: _facts(member) for slug, member in models.members.items()}
     first = shown_first(findings, models)
-    names = names_of(inputs.constructions)
+    names = cast("dict[str, str]", environment.globals["names"])
     rows = row_names({slug: files.construction for slug, files in inputs.constructions.items()})
     pages = dict[str, str]()
     pictured = []
@@ -121,11 +121,6 @@ def render_pages(
         "methods.html", "", inputs=inputs, models=models, versions=versions, facts=known, tried=tried
     )
     return pages
-
-
-def names_of(constructions: Mapping[str, ConstructionFiles]) -> dict[str, str]:
-    """Return construction -> its name for people."""
-    return {slug: files.construction.name for slug, files in constructions.items()}
 
 
 def _example(first: Sequence[Finding], inputs: ReportInputs) -> dict[str, object]:
@@ -204,7 +199,7 @@ def _environment(inputs: ReportInputs, models: ReportModels) -> Environment:
         "BESIDE_CONTROL": BESIDE_CONTROL.values(),
         "MLFLOW": server,
         "MLFLOW_COMMAND": MLFLOW_COMMAND,
-        "names": names_of(inputs.constructions),
+        "names": {slug: files.construction.name for slug, files in inputs.constructions.items()},
         "CONDITIONS": CONDITIONS,
         "run_of": lambda finding: runs_in_mlflow(finding, experiments, server),
         "mocks": models.mocks,
