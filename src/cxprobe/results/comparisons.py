@@ -189,7 +189,7 @@ def compare(
                 tables.append(table)
     if not tables:
         return pd.DataFrame(columns=[*place, *COMPARISON]).astype(dict.fromkeys(COMPARISON[3:], float))
-    table = pd.concat(tables, ignore_index=True).reindex(columns=[*place, *COMPARISON])
+    table = pd.concat(tables, ignore_index=True).reindex(columns=[*place, *COMPARISON], fill_value="")
     return table.fillna(dict.fromkeys(place, ""))
 
 

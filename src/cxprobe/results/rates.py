@@ -115,8 +115,9 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
             means = mean_by(others, "value", UNIT, by).assign(ties=0)
             tables.append(_with_chance(means, others, by, facet))
     rates = pd.concat(tables, ignore_index=True)
-    rates = rates.reindex(columns=list(dict.fromkeys([*rates.columns, *columns_of(facets)])))
-    rates = rates.fillna(dict.fromkeys(columns_of(facets), ""))
+    every = columns_of(facets)
+    others = [name for name in rates if name not in every]
+    rates = rates.reindex(columns=[*others, *every], fill_value="").fillna(dict.fromkeys(every, ""))
     of_model = [*KEYS, "measure"]
     deciding = responses[responses["decides"]].groupby(of_model).size().rename("deciding").reset_index()
     sizes = rates.merge(deciding, on=of_model, how="left")
