@@ -74,12 +74,12 @@ MEMBERS = [Member(slug, spec, "panel") for slug, spec in BASELINES.items()]
 REAL = Member("bert", ModelSpec(name="bert", revision=None, sha256=None, dtype="float32"), "bert")
 
 
-FACETS = [Facet("", has_verdicts=True)]
+FACETS = [Facet(has_verdicts=True)]
 
 
 def rates(*rows):
     table = pd.DataFrame(rows, columns=["construction", "model", "value", "low", "high", "n", "chance"])
-    return table.assign(source="own", facet="", level="", measure="accuracy")
+    return table.assign(source="own", measure="accuracy", has_verdict=True)
 
 
 def test_a_card_says_by_whom_a_data_set_is_solved():

@@ -5,7 +5,7 @@ import pandas as pd
 from cxprobe.results.rates import Facet
 
 NAMES = ("Ann", "Beth", "Carl", "Dan", "Eve", "Fay", "Gus", "Hal")
-FACETS = (Facet("", has_verdicts=True),)
+FACETS = (Facet(has_verdicts=True),)
 
 
 def make_greetings(construction: str, names: int) -> pd.DataFrame:

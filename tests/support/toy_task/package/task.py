@@ -31,4 +31,4 @@ class GreetingsTask(Task):
 
     def row_label(self, row, items) -> str:
         """Return the label of the rate of all greetings."""
-        return "" if row["facet"] else "greetings"
+        return "greetings" if row["decides"] else ""
