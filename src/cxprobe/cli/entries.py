@@ -7,9 +7,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from cxprobe.cli.new import require_name
 from cxprobe.errors import ModelError, ParamsError, ProjectError
-from cxprobe.files.schema import read_yaml
+from cxprobe.files.schema import SLUG_PATTERN, read_yaml
 from cxprobe.models.checkpoints import OF_THE_HUB, digest_of, is_gguf, path_of
 from cxprobe.models.params import Dtype, ModelSpec
 from cxprobe.project.bundled import bundled_files
@@ -123,3 +122,18 @@ def entry_of(slug: str, spec: ModelSpec, why: str) -> str:
     pin = "    # pin the commit that the model's page on the hub shows" if spec.sha256 is None else ""
     text = written.getvalue().replace("  revision: null\n", f"  revision: null{pin}\n")
     return f"{text.rstrip()}    # {why}\n" if why else text
+
+
+def require_name(kind: str, name: str) -> None:
+    """Refuse a name that cannot be a part of paths and of DVC's stage names.
+
+    Raises:
+        ProjectError: It has other characters than small letters, digits and hyphens, or begins with a hyphen.
+    """
+    if not re.fullmatch(SLUG_PATTERN, name):
+        near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        hint = f"; take '{near}'" if near else ""
+        raise ProjectError(
+            f"'{name}' cannot be the name of a {kind}: it may have small letters, digits and hyphens, and begins with "
+            f"a letter or digit{hint}"
+        )

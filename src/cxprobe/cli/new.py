@@ -1,13 +1,11 @@
 """The command that adds to a project: ``cxprobe new construction`` or ``cxprobe new model``."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from cxprobe.errors import ProjectError
-from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.models.params import Dtype
 
 
@@ -66,21 +64,6 @@ def new(
     )
 
 
-def require_name(kind: str, name: str) -> None:
-    """Refuse a name that cannot be a part of paths and of DVC's stage names.
-
-    Raises:
-        ProjectError: It has other characters than small letters, digits and hyphens, or begins with a hyphen.
-    """
-    if not re.fullmatch(SLUG_PATTERN, name):
-        near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        hint = f"; take '{near}'" if near else ""
-        raise ProjectError(
-            f"'{name}' cannot be the name of a {kind}: it may have small letters, digits and hyphens, and begins with "
-            f"a letter or digit{hint}"
-        )
-
-
 def add_construction(name: str) -> Path:
     """Write the files of a new construction, commented and with an example, into the project in the working directory.
 
@@ -93,6 +76,7 @@ def add_construction(name: str) -> Path:
     Raises:
         ProjectError: The name is not allowed, or is taken.
     """
+    from cxprobe.cli.entries import require_name
     from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
     from cxprobe.files.writing import write_bytes
     from cxprobe.project.checks import SCAFFOLD

@@ -37,6 +37,11 @@ class Features:
     ids: Sequence[str]
     vectors: Vectors
 
+    def rows_of(self, sentences: Iterable[str]) -> NDArray[np.int64]:
+        """Return the row of each sentence's vectors, found by its text and never by its position, (sentences,)."""
+        row_of = {text: row for row, text in enumerate(self.ids)}
+        return np.array([row_of[text] for text in sentences], dtype=np.int64)
+
 
 def write_features(blocks: Iterable[NDArray[np.float32]], ids: Sequence[str], folder: Path) -> None:
     """Write vectors into one file, layer after layer; they need not fit into memory together.

@@ -32,22 +32,9 @@ from cxprobe.probing import (
 )
 from cxprobe.run.progress import progress
 from cxprobe.seeding import generator_for, seed_for
-from cxprobe.stats import CLUSTER
-from cxprobe.tasks.recognition.params import Place, Probe, RecognitionStage
+from cxprobe.tasks.recognition.params import TEMPLATE, Place, Probe, RecognitionStage
 
-TEMPLATE = f"{CLUSTER}template"
 _WORD = re.compile(r"[^\W\d_]+")
-
-
-def rows_of(sentences: pd.DataFrame, features: Features) -> NDArray[np.int64]:
-    """Return the row of each sentence's vectors, found by its text and never by its position, shape (sentences,)."""
-    row_of = {text: row for row, text in enumerate(features.ids)}
-    return np.array([row_of[text] for text in sentences["text"]], dtype=np.int64)
-
-
-def is_positive(sentences: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return a mask of the sentences that have the construction, shape (sentences,)."""
-    return (sentences["label"] == "positive").to_numpy(dtype=bool)
 
 
 class Predictions(NamedTuple):
@@ -92,7 +79,7 @@ def recognise(
         ProbeError: A probe did not converge.
     """
     decisive = (list(map(astuple, regularisation)), settings.model_dump(), fitting.seed)
-    rows = rows_of(subset, features)
+    rows = features.rows_of(subset["text"])
     folder = kept_folder(kept, subset, features.vectors, rows, computing_code(__name__), *decisive)
     paths = [folder / f"{name}.table" for name in Predictions._fields]
     known = [table for path in paths if (table := kept_table(path)) is not None]
@@ -100,7 +87,8 @@ def recognise(
         progress(len(features.vectors))
         return Predictions(*known)
     train, test = (subset[subset["split"] == split] for split in ("train", "test"))
-    trained, tested, labels = rows_of(train, features), rows_of(test, features), is_positive(train)
+    trained, tested = (features.rows_of(part["text"]) for part in (train, test))
+    labels = (train["label"] == "positive").to_numpy(bool)
     # Folds and control labels are the same on all layers.
     seed = seed_for(fitting.seed, *train["feature"].unique())
     controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(train["text"])

@@ -10,10 +10,13 @@ from cxprobe.constructions.construction import SentenceSource
 from cxprobe.corpora.params import Mining
 from cxprobe.files.schema import Closed, Slug, SomeDistinct, named_elsewhere
 from cxprobe.results.params import TaskParams, TaskSection
+from cxprobe.stats import CLUSTER
 
 Folds = Annotated[int, Field(ge=2)]
 Place: TypeAlias = tuple[str, str, str]
 """A model, a construction, and a source of its sentences."""
+TEMPLATE = f"{CLUSTER}template"
+"""The column of the template that a sentence is made from."""
 
 
 class LabelSettings(Closed):

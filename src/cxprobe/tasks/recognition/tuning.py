@@ -14,8 +14,7 @@ from cxprobe.probing import Fitting, Progress, Regularisation, cut_folds, fit_an
 from cxprobe.run.progress import progress
 from cxprobe.seeding import seed_for
 from cxprobe.stats import credit
-from cxprobe.tasks.recognition.measure import TEMPLATE, is_positive, rows_of
-from cxprobe.tasks.recognition.params import Place, RecognitionStage, Tune
+from cxprobe.tasks.recognition.params import TEMPLATE, Place, RecognitionStage, Tune
 
 
 def tune_subsets(
@@ -65,7 +64,8 @@ def tune_subset(
     Raises:
         ProbeError: No setting converged for some layer.
     """
-    rows, labels, templates = rows_of(train, features), is_positive(train), train[TEMPLATE].to_numpy(dtype=object)
+    rows, templates = features.rows_of(train["text"]), train[TEMPLATE].to_numpy(dtype=object)
+    labels = (train["label"] == "positive").to_numpy(bool)
 
     def search(layer: int, matrix: Any) -> pd.DataFrame:
         of_layer = replace(fitting.of(f"layer {layer}"), seed=seed_for(fitting.seed, layer))
