@@ -58,7 +58,7 @@ def test_a_model_that_fails_has_neither_facts_nor_responses_and_the_others_have(
 
 
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(stage):
-    task = Evaluation(lambda *_: pd.DataFrame(), [], lambda _: [], lambda *_: None, lambda _: "meaning")
+    task = Evaluation(lambda *_: pd.DataFrame(), [], lambda _: [], lambda *_: None)
     outcome = evaluate(stage, task)
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())

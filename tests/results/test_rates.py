@@ -20,6 +20,7 @@ def responses() -> pd.DataFrame:
         source="own",
         measure="accuracy",
         chance=0.5,
+        question="form",
         decides=table["order"] == "first",
         cluster_item=table["construction"] + table["item"],
     )

@@ -3,20 +3,14 @@
 import numpy as np
 import pandas as pd
 
+from cxprobe.results.findings import findings_in
 from cxprobe.results.rates import Facet
-from cxprobe.results.runs import curves_of, findings_in, headline_of, metrics_of
+from cxprobe.results.runs import curves_of, headline_of, metrics_of
 
 RATE = {
     **dict.fromkeys(["control", "control_low", "control_high", "difference", "diff_low", "diff_high"], np.nan),
-    **{
-        "model": "m",
-        "construction": "c",
-        "source": "own",
-        "measure": "accuracy",
-        "order": "",
-        "feature": "",
-        "layer": "",
-    },
+    **{"model": "m", "construction": "c", "source": "own", "measure": "accuracy"},
+    **dict.fromkeys(["order", "feature", "layer", "condition"], ""),
     **{"value": 0.5, "low": 0.25, "high": 0.75, "n": 8, "decides": True},
 }
 BY_ORDER = RATE | {"order": "first", "value": 0.75, "decides": False}
@@ -64,7 +58,7 @@ def test_the_metrics_of_dvc_are_the_mean_rate_of_the_constructions_by_question_b
         known | {"model": "baseline", "verdict": ""},
         known | {"order": "first", "decides": False, "value": 0.1},
     ]
-    found = headline_of(pd.DataFrame(rates), lambda row: row["question"])
+    found = headline_of(pd.DataFrame(rates))
     assert found == {"m": {"form": 100.0, "meaning": 55.0, "control": 85.0, "n": 24}}
 
 
@@ -74,25 +68,18 @@ def test_names_of_metrics_have_no_sign_that_mlflow_refuses():
 
 
 def test_the_picture_of_a_run_has_the_rates_that_answer_a_question_beside_their_baselines_and_controls():
-    judged = RATE | {
-        "task": "t",
-        "chance": 0.5,
-        "condition": "",
-        "baseline": "best",
-        "verdict": "knows",
-        "question": "form",
-    }
+    judged = RATE | {"task": "t", "chance": 0.5, "baseline": "best", "verdict": "knows", "question": "form"}
     contrast = {"condition": "construction", "baseline": "rival", "question": "meaning"}
     limits = {"control": 0.9, "control_low": 0.8, "control_high": 1.0, "control_n": 4}
     rates = [
         judged | {"construction": "c-form"},
         judged | {"construction": "c-form", "model": "best", "value": 0.4, "verdict": ""},
         judged | contrast | limits | {"n": 4},
-        judged | contrast | {"condition": "rival", "decides": False, "value": 0.3},
+        judged | contrast | {"condition": "rival", "decides": False, "verdict": "", "value": 0.3},
         judged | {"construction": "control", "question": ""},
     ]
-    form, meaning = findings_in(pd.DataFrame(rates), "m", lambda row: row["question"], lambda name: name[0])
-    assert [(one.construction, one.question, one.run) for one in (form, meaning)] == [
+    form, meaning = findings_in(pd.DataFrame(rates), lambda name: name[0])
+    assert [(one.construction, one.question, one.row["construction"]) for one in (form, meaning)] == [
         ("c", "form", "c-form"),
         ("c", "meaning", "c"),
     ]

@@ -35,5 +35,6 @@ def greeting_responses(items: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFram
         chance=0.5,
         chosen=items["good"].where(right, items["bad"]),
         decides=True,
+        question="form",
     )
     return responses.drop(columns="bad")

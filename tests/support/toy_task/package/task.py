@@ -15,7 +15,6 @@ class GreetingsTask(Task):
 
     params = GreetingsStage
     title = "Greetings"
-    question = "form"
     steps = ("make",)
 
     def check_params(self, params, faults) -> None:
