@@ -12,18 +12,21 @@ from whole_project import runs
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import significant
 from cxprobe.results.findings import estimate_of
+from cxprobe.results.rates import divided_by
+from cxprobe.results.schema import as_written, facet_columns
 from cxprobe.results.sentences import share
 from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
-KEYS = ["task", "model", "construction", "source", "facet", "level", "measure"]
+KEYS = ["task", "model", "construction", "source", "measure"]
 
 
 @pytest.fixture(scope="module")
 def rates(finished_project) -> pd.DataFrame:
-    """The rates of all tasks of a finished project."""
+    """The rates of all tasks of a finished project, which have the facets of all."""
     paths = [finished_project / "data" / f"evaluate_{task}" / "rates.parquet" for task in TASKS]
-    return pd.concat([read_table(path) for path in paths if path.exists()], ignore_index=True)
+    every = pd.concat([read_table(path) for path in paths if path.exists()], ignore_index=True)
+    return every.fillna(dict.fromkeys(facet_columns(every), ""))
 
 
 def drawn(rates: pd.DataFrame) -> list[dict]:
@@ -41,15 +44,19 @@ def test_thirty_rates_are_the_same_in_the_table_and_the_runs_of_mlflow(finished_
             found[*named, one.data.tags["dvc.stage"]] = one
     for rate in drawn(rates):
         results = finished_project / "results" / f"evaluate_{rate['task']}"
-        table = pd.read_csv(results / "rates.csv", keep_default_na=False, dtype=dict.fromkeys(KEYS, str))
-        if rate["facet"] in set(table["facet"]):  # git does not keep those of some facets
-            (row,) = table[(table[KEYS] == [rate[key] for key in KEYS]).all(axis=1)].to_dict("records")
+        table = as_written(pd.read_csv(results / "rates.csv"))
+        facets = facet_columns(table)
+        divided = [name for name in facets if rate[name]]
+        of_facet = divided_by(table, *divided)
+        if len(of_facet):  # git does not keep those of some facets
+            place = [*KEYS, *divided]
+            (row,) = of_facet[(of_facet[place] == [rate[key] for key in place]).all(axis=1)].to_dict("records")
             assert (row["value"], row["n"]) == (pytest.approx(significant(rate["value"])), rate["n"])
         key = (rate["model"], rate["construction"], rate["source"], f"evaluate_{rate['task']}")
         if key not in found:
             continue  # baselines have one run, of all constructions together
-        levels = [] if rate["decides"] else [rate["facet"], rate["level"]]
-        name = ".".join([rate["measure"], *filter(None, levels)])
+        values = [] if rate["decides"] else [part for facet in divided for part in (facet, rate[facet])]
+        name = ".".join([rate["measure"], *values])
         shown = found[key].data.metrics
         if name in shown:  # a run has at most 50 metrics; rates.csv has all
             assert shown[name] == pytest.approx(significant(rate["value"]))
@@ -76,5 +83,5 @@ def test_pages_show_rates_as_they_are(finished_project, rates):
     assert len(shown)
     for rate in shown.to_dict("records"):
         if rate["model"] != "mock":
-            unit = "frames" if rate["facet"] == "condition" else "items"
+            unit = "frames" if rate["condition"] else "items"
             assert share(estimate_of(rate), unit) in texts, rate

@@ -12,9 +12,10 @@ from conftest import ROOT
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
 from cxprobe.project.presets import preset_text
+from cxprobe.results.schema import as_written, facet_columns
 
 pytestmark = pytest.mark.pipeline
-KEYS = ["model", "construction", "source", "facet", "level", "measure"]
+KEYS = ["model", "construction", "source", "measure"]
 
 
 class Part(NamedTuple):
@@ -56,12 +57,8 @@ def test_rates_in_git_are_computed_again(task, tmp_path, monkeypatch):
         outcome = do_work(step, task, params, item)
         assert not outcome.faults
     computed = outcome.tables["rates"].set_index("model").loc[[part.model]].reset_index()
-    recorded = read_table(ROOT / "recorded/rates.csv").query("task == @task")
-    both = computed.astype({"level": str}).merge(
-        recorded[recorded["construction"] != "all"].fillna({"facet": "", "level": ""}).astype({"level": str}),
-        on=KEYS,
-        suffixes=("", "_recorded"),
-    )
+    recorded = as_written(read_table(ROOT / "recorded/rates.csv")).query("task == @task and construction != 'all'")
+    both = computed.merge(recorded, on=[*KEYS, *facet_columns(computed)], suffixes=("", "_recorded"))
     assert not both.empty
     for column in ("value", "n"):
         recorded_values = pd.to_numeric(both[f"{column}_recorded"]).to_numpy()

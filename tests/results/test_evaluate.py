@@ -58,7 +58,7 @@ def test_a_model_that_fails_has_neither_facts_nor_responses_and_the_others_have(
 
 
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(stage):
-    task = Evaluation(lambda *_: pd.DataFrame(), [], lambda _: [], lambda *_: None, lambda _: "meaning")
+    task = Evaluation(lambda *_: pd.DataFrame(), [], lambda _: [], lambda *_: None)
     outcome = evaluate(stage, task)
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
@@ -74,12 +74,12 @@ MEMBERS = [Member(slug, spec, "panel") for slug, spec in BASELINES.items()]
 REAL = Member("bert", ModelSpec(name="bert", revision=None, sha256=None, dtype="float32"), "bert")
 
 
-FACETS = [Facet("", has_verdicts=True)]
+FACETS = [Facet(has_verdicts=True)]
 
 
 def rates(*rows):
     table = pd.DataFrame(rows, columns=["construction", "model", "value", "low", "high", "n", "chance"])
-    return table.assign(source="own", facet="", level="", measure="accuracy")
+    return table.assign(source="own", measure="accuracy", has_verdict=True)
 
 
 def test_a_card_says_by_whom_a_data_set_is_solved():

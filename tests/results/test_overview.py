@@ -1,5 +1,6 @@
 """The picture of a run and its sentences: every verdict has one, and what the picture shows is what the rates say."""
 
+from dataclasses import asdict
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -23,10 +24,10 @@ NAMES = {"toy": "Toy", "other": "Other"}
 
 
 def found(key="knows", construction="toy", model="m", question="meaning", **changes) -> Finding:
-    known = {"task": "pairs", "way": "contrast", "rate": RATE, "chance": 0.5, "baseline": Baseline("neutral", NEUTRAL)}
-    known |= {"control": RATE, "conditions": CONDITIONS, "needed": 320, "table": "t", "source": "s", "run": "toy"}
-    named = {"construction": construction, "model": model, "question": question, "key": key, "headline": True}
-    return Finding(**(known | named | changes))
+    row = {"task": "pairs", "model": model, "question": question, "verdict": key, "chance": 0.5, **asdict(RATE)}
+    row |= {"control": RATE.value, "control_low": RATE.low, "control_high": RATE.high, "control_n": RATE.n}
+    known = {"baseline": Baseline("neutral", NEUTRAL), "conditions": CONDITIONS, "needed": 320}
+    return Finding(row, construction, "contrast", **(known | changes))
 
 
 def said(finding: Finding) -> str:
@@ -60,7 +61,7 @@ def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_o
     pairs = found("no_difference", conditions={}, needed=None)
     few = found("smoke_test", construction="other", conditions={})
     leads = lead_findings([pairs, found(), few, found(model="n"), found(headline=False, question="form")], ["n", "m"])
-    assert [(one.model, one.key) for one in leads] == [("n", "knows"), ("m", "knows")]
+    assert [(one.model, one.row["verdict"]) for one in leads] == [("n", "knows"), ("m", "knows")]
 
 
 def test_the_counts_of_the_heading_are_those_of_the_paragraph():
@@ -101,7 +102,7 @@ def test_marks_of_verdicts_differ_without_colour():
 
 
 def test_rates_of_a_table_are_drawn_in_a_notebook_and_an_unknown_model_is_told():
-    rates = pd.read_csv(ROOT / "results/evaluate_pairs/rates.csv", dtype={"level": str})
+    rates = pd.read_csv(ROOT / "results/evaluate_pairs/rates.csv")
     few = rates[rates["construction"].isin(["let-alone", "let-alone-form"])]
     picture = cxprobe.overview(few, models=["smollm2-135m"], folder=ROOT / "constructions")
     assert picture.said.startswith("smollm2-135m knows the meaning of ")

@@ -3,7 +3,6 @@
 import re
 from html import unescape
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import unquote
 
 import numpy as np
@@ -53,8 +52,10 @@ def with_params(folder: Path, tasks: list[str], **sections):
 
 def write_task_rates(folder: Path, task: str, *rows: dict) -> None:
     """Write rates of a task that decide; what a row does not say is absent."""
+    question = {"recognition": "form"}.get(task, "meaning")
     row = dict.fromkeys(RATES, "") | {
         **{"task": task, "construction": "toy", "measure": "accuracy", "chance": 0.5, "decides": True},
+        **{"question": question},
         **dict.fromkeys(("difference", "diff_low", "diff_high", "p_adjusted", "detectable"), np.nan),
         **dict.fromkeys(("control", "control_low", "control_high", "control_n"), np.nan),
         **{"low": 0.4, "high": 0.99, "n": 50, "ties": 0},
@@ -66,8 +67,8 @@ def write_task_rates(folder: Path, task: str, *rows: dict) -> None:
 
 def rate_of_pairs(model: str, value: float, low: float, high: float, n: int, verdict="", **more) -> dict:
     """Return the rate of a model on pairs with real words."""
-    known = {"model": model, "source": "real", "verdict": verdict, "value": value, "low": low, "high": high, "n": n}
-    return known | more
+    known = {"model": model, "source": "real", "condition": "", "verdict": verdict}
+    return known | {"value": value, "low": low, "high": high, "n": n} | more
 
 
 def read(params):
@@ -185,14 +186,14 @@ def test_the_overview_has_the_sentences_on_which_the_best_baseline_gets_least(fo
         rows.append({"model": baseline, "source": source, "value": value})
     write_task_rates(folder, "recognition", *rows)
     found = findings_of(*read(params))
-    assert [(one.source, one.headline) for one in found] == [("generated", False), ("balanced", True)]
+    assert [(one.row["source"], one.headline) for one in found] == [("generated", False), ("balanced", True)]
 
 
 def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the_evaluation(folder):
     params = with_params(folder, ["scenarios"])
-    test = {"source": "own", "facet": "scenario", "level": "S1", "high": 0.6, "n": 60}
+    test = {"source": "own", "scenario": "S1", "calibration": "none", "high": 0.6, "n": 60}
     lead = {"difference": 0.3, "diff_low": 0.1, "diff_high": 0.5, "p_adjusted": 0.2, "detectable": 0.25}
-    flips = {"measure": "flips", "level": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
+    flips = {"measure": "flips", "scenario": "S3", "value": 0.98, "low": 0.9, "high": 0.99, "decides": False}
     write_task_rates(
         folder,
         "scenarios",
@@ -201,7 +202,7 @@ def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the
         test | {"model": "last-rule", "value": 0.45},
     )
     (one,) = findings_of(*read(params))
-    assert (one.key, one.way, one.headline) == ("preference", "scenario S1: base text", True)
+    assert (one.row["verdict"], one.way, one.headline) == ("preference", "scenario S1: base text", True)
     assert one.baseline == Baseline("last-rule", Estimate(0.45, 0.4, 0.6, 60))
 
 
@@ -219,8 +220,10 @@ def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder
     )
     found = {(one.model, one.headline): one for one in findings_of(*read(with_params(folder, ["pairs"])))}
     prefers, knows = found["mlm", True], found["clm", True]
-    assert (prefers.chance, prefers.rate, prefers.key) == (0.25, Estimate(0.1, 0.05, 0.2, 20), "preference")
-    assert (knows.baseline, knows.key) == (Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20)), "above_baseline")
+    assert (prefers.row["chance"], prefers.row["verdict"]) == (0.25, "preference")
+    assert prefers.rate == Estimate(0.1, 0.05, 0.2, 20)
+    assert knows.baseline == Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20))
+    assert knows.row["verdict"] == "above_baseline"
     assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
 
 
@@ -241,7 +244,8 @@ def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder)
 
 
 def test_the_address_of_a_run_is_a_search_that_mlflow_reads():
-    finding = SimpleNamespace(task="pairs", model="mlm", run="toy", source="own")
+    row = {"task": "pairs", "model": "mlm", "construction": "toy", "source": "own"}
+    finding = Finding(row, "toy", "minimal pairs", None)
     address = unquote(runs_in_mlflow(finding, 4, "http://host:1"))
     assert address.startswith("http://host:1/#/compare-experiments")
     assert 'experiments=["1", "2", "3", "4"]' in address

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from cxprobe.results.rates import ALL, Facet, rates_of, with_all
+from cxprobe.results.rates import ALL, Facet, divided_by, rates_of, with_all
 
 
 def responses() -> pd.DataFrame:
@@ -20,12 +20,13 @@ def responses() -> pd.DataFrame:
         source="own",
         measure="accuracy",
         chance=0.5,
+        question="form",
         decides=table["order"] == "first",
         cluster_item=table["construction"] + table["item"],
     )
 
 
-FACETS = (Facet("", where="decides"), Facet("order", ["order"]))
+FACETS = (Facet(where="decides"), Facet(["order"]))
 
 
 def test_a_rate_is_the_mean_of_its_responses_with_their_number():
@@ -35,7 +36,7 @@ def test_a_rate_is_the_mean_of_its_responses_with_their_number():
         of_row = table[table["model"] == row["model"]]
         if row["construction"] != ALL:
             of_row = of_row[of_row["construction"] == row["construction"]]
-        of_row = of_row[of_row["decides"]] if row["facet"] == "" else of_row[of_row["order"] == row["level"]]
+        of_row = of_row[of_row["decides"]] if not row["order"] else of_row[of_row["order"] == row["order"]]
         assert (row["value"], row["n"], row["chance"]) == (of_row["value"].mean(), len(of_row), 0.5)
         assert row["low"] <= row["value"] <= row["high"]
     assert set(rates["construction"]) == {"c1", "c2", ALL}
@@ -43,17 +44,26 @@ def test_a_rate_is_the_mean_of_its_responses_with_their_number():
 
 def test_one_rate_of_a_model_on_a_construction_decides_and_it_is_of_all_responses_that_decide():
     rates = rates_of(responses(), FACETS)
-    assert rates.loc[rates["decides"], "facet"].tolist() == [""] * 4
+    assert rates.loc[rates["decides"], "order"].tolist() == [""] * 4
     by_order = rates_of(responses(), FACETS[1:])
-    assert by_order.loc[by_order["decides"], "level"].tolist() == ["first"] * 4
+    assert by_order.loc[by_order["decides"], "order"].tolist() == ["first"] * 4
 
 
 def test_a_facet_of_all_constructions_together_leaves_single_ones_out():
-    rates = rates_of(with_all(responses()), [Facet("", where="decides", each=False)])
+    rates = rates_of(with_all(responses()), [Facet(where="decides", each=False)])
     assert set(rates["construction"]) == {ALL}
 
 
-def test_levels_of_several_columns_are_joined():
+def test_each_column_that_divides_has_texts_and_none_where_a_rate_is_over_all_its_values():
     table = responses().assign(layer=3)
-    levels = rates_of(table, [Facet("layer", ["order", "layer"], steps=True)])["level"]
-    assert set(levels) == {"first.3", "second.3"}
+    facets = [Facet(), Facet(["order"]), Facet(["order", "layer"], steps=True)]
+    rates = rates_of(table, facets)
+    places = {("", ""), ("first", ""), ("second", ""), ("first", "3"), ("second", "3")}
+    assert set(zip(rates["order"], rates["layer"], strict=True)) == places
+    for facet in facets:
+        of_facet = rates[facet.among(rates)]
+        pd.testing.assert_frame_equal(of_facet, divided_by(rates, *facet.columns))
+        pd.testing.assert_frame_equal(
+            of_facet[["model", "value", "n"]].reset_index(drop=True),
+            rates_of(table, [facet])[["model", "value", "n"]],
+        )

@@ -18,7 +18,7 @@ RATE = {
     **dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], np.nan),
     **dict.fromkeys(["control", "control_low", "control_high", "control_n"], np.nan),
     **{"task": "toy", "model": "m", "construction": "c", "source": "own", "measure": "accuracy"},
-    **{"value": 0.5, "low": 0.4, "high": 0.6, "n": 8, "ties": 0, "chance": 0.5, "decides": True},
+    **{"value": 0.5, "low": 0.4, "high": 0.6, "n": 8, "ties": 0, "chance": 0.5, "decides": True, "order": ""},
 }
 
 
@@ -38,8 +38,9 @@ def test_what_is_written_is_read_back_and_absent_numbers_stay_absent(tmp_path):
         ([RATE | {"value": 1.5}], r"accuracy of toy, m, c, own is 1\.5, and the share .* is from 0 to 1"),
         ([RATE | {"measure": "luck"}], r"unknown measures \['luck'\]"),
         ([RATE, RATE], "two rows are about toy, m, c, own"),
-        ([RATE | {"colour": "red"}], r"unknown: \['colour'\]"),
-        ([RATE | {"level": None}], r"empty cells in \['level'\]"),
+        ([RATE | {"order": one} for one in ("", "first", "first")], "two rows are about .*, first"),
+        ([RATE | {"order": 1}], r"unknown: \['order'\]"),
+        ([RATE | {"model": None}], r"empty cells in \['model'\]"),
     ],
 )
 def test_rates_that_break_the_schema_are_refused(tmp_path, rows, fault):

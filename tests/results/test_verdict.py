@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from cxprobe.results.rates import Facet
 from cxprobe.results.verdict import with_verdicts
 
 ABOVE = {"value": 0.8, "low": 0.6, "high": 0.9}
@@ -39,5 +38,5 @@ NONE = {"baseline": "", "difference": float("nan"), "diff_low": float("nan"), "p
     ],
 )
 def test_a_rate_says_what_the_rules_say(row, expected):
-    table = pd.DataFrame([{"chance": 0.5, "facet": "", "model": "m"} | row])
-    assert with_verdicts(table, [Facet("", has_verdicts=True)], [])["verdict"].tolist() == [expected]
+    table = pd.DataFrame([{"chance": 0.5, "has_verdict": True, "model": "m"} | row])
+    assert with_verdicts(table, [])["verdict"].tolist() == [expected]

@@ -13,6 +13,7 @@ from conftest import ROOT
 from cxprobe.files.tables import write_table
 from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_text
+from cxprobe.results.rates import columns_of
 from cxprobe.results.schema import write_responses
 from cxprobe.tasks.pairs.evaluate import FACETS, KEPT, EvaluationConfig, pair_responses
 from cxprobe.tasks.pairs.sources import with_units, without_gaps
@@ -79,7 +80,7 @@ def make_small_data() -> Params:
     judged = without_gaps(pairs).assign(model=RULE, scheme="rule", score="preference", margin=0.0, accuracy=0.5)
     decided = judged.drop(columns=["context", "good", "bad"]).assign(deciding=True)
     responses = pair_responses(with_units(decided), EvaluationConfig.of(params.pairs)).assign(task="pairs", model=RULE)
-    facets = dict.fromkeys([*(name for facet in FACETS for name in facet.columns), *KEPT])
+    facets = dict.fromkeys([*columns_of(FACETS), *KEPT])
     write_responses(responses, [*facets], Path("data/evaluate_pairs/responses.parquet"))
     return params
 

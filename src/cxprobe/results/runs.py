@@ -45,7 +45,8 @@ def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
     Returns:
         Of the rows that decide <measure>, <measure>.low, <measure>.high, n, and as far as there are such numbers
         <measure>.baseline (the best one), <measure>.control, <measure>.difference (from the baseline) and their limits;
-        of the others <measure>.<facet>.<level> and further facets. rates.csv has all of them.
+        of the others <measure>.<facet>.<value> and further facets; and <measure>.all of undivided responses where
+        some of them decide. rates.csv has all of them.
     """
     metrics = dict[str, Any]()
     for row in rates[rates["decides"]].assign(of_baseline=rates["value"] - rates["difference"]).to_dict("records"):
@@ -53,12 +54,13 @@ def metrics_of(rates: pd.DataFrame) -> dict[str, float]:
         metrics.setdefault("n", row["n"])
     facets = facet_columns(rates)
     for row in rates[~rates["decides"]].to_dict("records"):
-        metrics[".".join([row["measure"], *_levels(row, facets)])] = row["value"]
+        name = ".".join([row["measure"], *_levels(row, facets)])
+        metrics[f"{name}.all" if name in metrics else name] = row["value"]
     return {_REFUSED.sub("_", name): float(value) for name, value in metrics.items() if not pd.isna(value)}
 
 
 def curves_of(rates: pd.DataFrame, facet: Facet) -> dict[str, list[tuple[int, float]]]:
-    """Return the curves of a run: <measure>.by_<facet>, and the levels of other facets -> (step, value) pairs.
+    """Return the curves of a run: <measure>.by_<facet>.<other facet>.<value> -> (step, value) pairs.
 
     Args:
         rates: The rates of one model on one construction and source.

@@ -5,7 +5,7 @@ import pandas as pd
 from cxprobe.results.rates import Facet
 
 NAMES = ("Ann", "Beth", "Carl", "Dan", "Eve", "Fay", "Gus", "Hal")
-FACETS = (Facet("", has_verdicts=True),)
+FACETS = (Facet(has_verdicts=True),)
 
 
 def make_greetings(construction: str, names: int) -> pd.DataFrame:
@@ -35,5 +35,6 @@ def greeting_responses(items: pd.DataFrame, tokens: pd.DataFrame) -> pd.DataFram
         chance=0.5,
         chosen=items["good"].where(right, items["bad"]),
         decides=True,
+        question="form",
     )
     return responses.drop(columns="bad")

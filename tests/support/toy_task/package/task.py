@@ -15,7 +15,6 @@ class GreetingsTask(Task):
 
     params = GreetingsStage
     title = "Greetings"
-    question = "form"
     steps = ("make",)
 
     def check_params(self, params, faults) -> None:
@@ -31,4 +30,4 @@ class GreetingsTask(Task):
 
     def row_label(self, row, items) -> str:
         """Return the label of the rate of all greetings."""
-        return "" if row["facet"] else "greetings"
+        return "greetings" if row["decides"] else ""

@@ -18,7 +18,6 @@ def evaluate_greetings(stage: Stage[GreetingsStage]) -> Outcome:
         FACETS,
         settings=lambda _source: ["greetings.make"],
         dataset=lambda _construction, _source: path,
-        question_of=lambda _row: "form",
     )
     return evaluate(stage, task)
 
