@@ -11,8 +11,8 @@ from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.run.record import ModelFacts
 from cxprobe.run.running import Outcome, Stage, run_stage
-from cxprobe.tasks.pairs.asking import draw_from_sources, load_preference_prompts, preference_questions
 from cxprobe.tasks.pairs.params import AskPairs, PairsStage
+from cxprobe.tasks.pairs.replies import draw_from_sources, load_preference_prompts, preference_questions
 from cxprobe.tasks.pairs.sources import folder_of, made_files, read_made
 
 

@@ -32,7 +32,6 @@ def evaluate_interventions(stage: Stage[InterventionsStage]) -> Outcome:
         FACETS,
         settings=lambda _source: ("interventions.make", "interventions.measure"),
         dataset=lambda _construction, _source: items,
-        question_of=lambda _row: "used",
         pool=lambda responses: responses,
         override=lambda rates: with_verdicts_on_use(rates, controls),
         tables=lambda rates, _responses: {"tables/beside_published": beside_published(rates, published)},

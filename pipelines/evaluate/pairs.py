@@ -26,11 +26,10 @@ from cxprobe.tasks.pairs.evaluate import (
     pairs_beside_published,
     pairs_for,
     pool_pairs,
-    question_of,
 )
 from cxprobe.tasks.pairs.params import PairsStage
 from cxprobe.tasks.pairs.replies import responses_of_replies
-from cxprobe.tasks.pairs.sources import CONTRAST, MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
+from cxprobe.tasks.pairs.sources import MADE, OWN_PAIRS, folder_of, made_file, made_files, read_made
 
 
 def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
@@ -38,7 +37,6 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
     made = {source: read_made([stage.use(path) for path in files]) for source, files in made_files(section).items()}
     own = made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "context"]))
     meaning = own.loc[own["tests"] == "meaning", "construction"].unique().tolist()
-    tests_of = dict(own.loc[own["tests"] != CONTRAST, ["construction", "tests"]].drop_duplicates().to_numpy())
     score = section.evaluate.score
     if len(own) and score in CONTEXT_SCORES and (own["context"] == "").all():
         raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
@@ -78,7 +76,6 @@ def evaluate_pairs(stage: Stage[PairsStage]) -> Outcome:
         FACETS,
         settings,
         dataset,
-        question_of=partial(question_of, tests_of=tests_of, contrasts=section.contrasts),
         pool=pool_pairs,
         further=further_rates,
         override=partial(override, meaning=meaning, members=members),

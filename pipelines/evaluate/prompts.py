@@ -34,7 +34,6 @@ def evaluate_prompts(stage: Stage[PromptsStage]) -> Outcome:
         FACETS,
         settings=lambda _source: ("prompts.make", "prompts.score", "prompts.evaluate"),
         dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
-        question_of=lambda _row: "meaning",
         estimate=rates_beside_constant,
         override=lambda rates: beside_controls(rates, asked),
         kept=("deciding",),

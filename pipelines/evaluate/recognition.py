@@ -41,7 +41,8 @@ def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
             yield table.assign(model=member.slug, construction=construction, source=source)
 
     def responses(member: Member, _folder: Path) -> pd.DataFrame:
-        return pd.concat(map(recognition_responses, predictions(member, "probes")), ignore_index=True)
+        of_probes = pd.concat(map(recognition_responses, predictions(member, "probes")), ignore_index=True)
+        return of_probes.assign(question=of_probes["question"].mask(of_probes["construction"].isin(placebos), ""))
 
     def further(responses: pd.DataFrame) -> pd.DataFrame:
         parts = []
@@ -59,7 +60,6 @@ def evaluate_recognition(stage: Stage[RecognitionStage]) -> Outcome:
         FACETS,
         settings=section.settings_of,
         dataset=splits_file,
-        question_of=lambda row: "" if row["construction"] in placebos else "form",
         pool=lambda responses: responses,
         further=further,
         override=with_best_layers,

@@ -10,9 +10,8 @@ from cxprobe.models.params import Member
 from cxprobe.results.evaluate import Evaluation, evaluate
 from cxprobe.results.rates import ALL
 from cxprobe.run.running import Outcome, Stage, run_stage
-from cxprobe.tasks.scenarios.evaluate import FACETS, scenario_responses, with_preferences
+from cxprobe.tasks.scenarios.evaluate import FACETS, scenario_responses, tables_beside_published, with_preferences
 from cxprobe.tasks.scenarios.params import ScenariosStage
-from cxprobe.tasks.scenarios.report import tables_beside_published
 from cxprobe.tasks.scenarios.rules import load_scenarios, scenarios_file
 
 MADE = DATA / "make_scenarios"
@@ -40,7 +39,6 @@ def evaluate_scenarios(stage: Stage[ScenariosStage]) -> Outcome:
         FACETS,
         settings=lambda _source: ("scenarios.make", "scenarios.score"),
         dataset=lambda name, _source: stage.use(MADE if name == ALL else MADE / name / "items.parquet"),
-        question_of=lambda _row: "meaning",
         override=lambda rates: with_preferences(rates, scenarios),
         tables=lambda rates, _responses: tables_beside_published(rates, scenarios, stage.use),
     )

@@ -12,8 +12,7 @@ from cxprobe.models.measuring import MeasuredModel, measure_members
 from cxprobe.models.ngrams import baseline_facts
 from cxprobe.models.params import Member, Rule
 from cxprobe.run.running import Outcome, Stage, run_stage
-from cxprobe.tasks.scenarios.baselines import baseline_scores
-from cxprobe.tasks.scenarios.measure import NONE_DROPPED, SCORES_FILE, fill_masks, usable_texts
+from cxprobe.tasks.scenarios.measure import NONE_DROPPED, SCORES_FILE, baseline_scores, fill_masks, usable_texts
 from cxprobe.tasks.scenarios.params import ScenariosStage
 
 

@@ -7,7 +7,7 @@ from whole_project import runs
 
 from cxprobe.files.tables import read_table
 from cxprobe.project.params import load_params
-from cxprobe.tasks.interventions.figures import heat_maps
+from cxprobe.tasks.interventions.evaluate import figures_by_layer
 
 pytestmark = pytest.mark.pipeline
 
@@ -36,7 +36,8 @@ def test_models_of_both_kinds_are_measured_and_evaluated(finished_project):
     assert deciding["control"].isna().all()  # the toy has no control
     published = read_table(finished_project / "results/evaluate_interventions/tables/beside_published.csv")
     assert {"pythia-1b", *MODELS} <= set(published["model"])
-    assert set(heat_maps(rates, dict(zip(MODELS, ("CLM", "MLM"), strict=True)))) == {f"toy_{name}" for name in MODELS}
+    figures = figures_by_layer(rates, dict(zip(MODELS, ("CLM", "MLM"), strict=True)))
+    assert set(figures) == {f"toy_{name}" for name in MODELS}
 
 
 def test_layers_are_kept_and_not_measured_again(project, monkeypatch):

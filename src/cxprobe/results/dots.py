@@ -157,6 +157,7 @@ def curves(
     chance: float | None = 0.5,
     best: pd.DataFrame | None = None,
     linear: bool = False,
+    shares: bool = True,
 ) -> Figure:
     """Draw rates over a quantity, a panel for each value of a column, with 95 % bands.
 
@@ -168,11 +169,12 @@ def curves(
         panels: The column whose values have a panel each.
         colours: The column whose values have a curve each, with a colour and a marker; colours of numbers follow their
             order. None for one curve a panel.
-        value: The column of the rates, in [0, 1].
+        value: The column of the values.
         chance: Where a line is drawn; None for a bias, whose best value is 0.
         best: The best baseline of each panel (see `cxprobe.results.comparisons.best_baseline`), drawn as a black
             line: the columns panels and value. A panel that it lacks has no such line.
         linear: Whether the quantity is a whole number on a linear axis, such as a layer; else the axis is logarithmic.
+        shares: Whether the values are shares, drawn from 0 to 100 %; else the axis ends where the intervals do.
     """
     names = list(dict.fromkeys(table[panels]))
     kinds = [None] if colours is None else list(dict.fromkeys(table[colours]))
@@ -207,7 +209,10 @@ def curves(
         if best is not None:
             for rate in best.loc[best[panels] == name, value]:
                 axes.axhline(rate, color="black", linewidth=1.2, label=BEST_BASELINE)
-        _draw_scale(axes, "y")
+        if shares:
+            _draw_scale(axes, "y")
+        else:
+            axes.set_ylim(table["low"].min(), table["high"].max())
         if linear:
             axes.set_xlim(least - 0.5, most + 0.5)
             axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))

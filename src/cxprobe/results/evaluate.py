@@ -53,7 +53,6 @@ class Evaluation:
         facets: How responses are divided.
         settings: Names of the parts of params.yaml that decide on the numbers of a source.
         dataset: Returns the file or folder with the items of a construction and source.
-        question_of: Returns the question that a rate with a verdict answers, see `cxprobe.results.runs.headline_of`.
         pool: Returns responses, and those of all constructions together, as of `cxprobe.results.rates.ALL`.
         estimate: How shares are estimated, see `cxprobe.results.rates.rates_of`.
         further: Returns rates that no facet gives, such as the agreement of draws, given what ``pool`` returns: all
@@ -71,7 +70,6 @@ class Evaluation:
     facets: Sequence[Facet]
     settings: Callable[[str], Sequence[str]]
     dataset: Callable[[str, str], Path | None]
-    question_of: Callable[[Mapping[Any, Any]], str]
     pool: Callable[[pd.DataFrame], pd.DataFrame] = with_all
     estimate: Estimator | None = None
     further: Callable[[pd.DataFrame], pd.DataFrame] | None = None
@@ -107,7 +105,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
     rates = rates_of(divided, task.facets, task.estimate)
     if task.further:
-        further = task.further(divided).assign(**{HAS_VERDICT: False})
+        further = task.further(divided).assign(question="", **{HAS_VERDICT: False})
         rates = pd.concat([rates, further], ignore_index=True)
         rates = rates.fillna(dict.fromkeys(facet_columns(rates), ""))
     rates = with_baselines(rates, comparisons)
@@ -122,7 +120,7 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
         if not facet.in_git:
             in_git = in_git[~facet.among(in_git)]
     return Outcome(
-        headline=headline_of(rates, task.question_of),
+        headline=headline_of(rates),
         runs=[*runs_of(rates, stage, task, evaluated), *series_runs(rates, stage, task, series)],
         tables={
             "rates": with_blanks(in_git),

@@ -1,9 +1,9 @@
 """Findings: the rates that have a verdict, each beside its baseline, its control and its other conditions."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import pandas as pd
 
@@ -37,48 +37,55 @@ class Baseline(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """The rate of one model on one kind of items of one construction.
+    """The rate of one model on one kind of items of one construction, which answers a question.
 
     Attributes:
-        task: The task.
-        construction: Its folder.
-        model: The slug.
-        question: The question that it answers.
+        row: Its row of the rates, see `cxprobe.results.schema.RATES`.
+        construction: Its folder; the row may name a kind of items of the construction.
         way: The kind of items, such as "minimal pairs".
-        rate: The share of right answers, or of frames whose contrast is above 0.
-        chance: The rate of a guess, in [0, 1].
         baseline: None if none ran.
-        control: The rate of the control; None where there is none.
         conditions: Of a contrast: condition -> its rate; else empty.
         needed: Of a contrast: how many frames would show that it is like the neutral condition; else None.
-        key: The key of the verdict.
-        table: The table that has the rate, relative to results/, without suffix.
-        source: Where the items come from, as runs in MLflow name it.
-        run: The name of the construction in runs of MLflow: pairs of form have a name of their own.
         headline: Whether it stands on the first page.
     """
 
-    task: str
+    row: Mapping[str, Any]
     construction: str
-    model: str
-    question: Question
     way: str
-    rate: Estimate
-    chance: float
     baseline: Baseline | None
-    control: Estimate | None
-    conditions: Mapping[str, Estimate]
-    needed: int | None
-    key: str
-    table: str
-    source: str
-    run: str
-    headline: bool
+    conditions: Mapping[str, Estimate] = field(default_factory=dict)
+    needed: int | None = None
+    headline: bool = True
+
+    @property
+    def task(self) -> str:
+        """The task."""
+        return str(self.row["task"])
+
+    @property
+    def model(self) -> str:
+        """The slug of the model."""
+        return str(self.row["model"])
+
+    @property
+    def question(self) -> Question:
+        """The question that it answers."""
+        return cast(Question, self.row["question"])
+
+    @property
+    def rate(self) -> Estimate:
+        """The share of right answers, or of frames whose contrast is above 0."""
+        return estimate_of(self.row)
+
+    @property
+    def control(self) -> Estimate | None:
+        """The rate of the control; None where there is none."""
+        return None if pd.isna(self.row["control"]) else estimate_of(self.row, "control", "control_")
 
     @property
     def verdict(self) -> Verdict:
         """The verdict."""
-        return EVERY_VERDICT[self.key]
+        return EVERY_VERDICT[self.row["verdict"]]
 
     @property
     def unit(self) -> str:
@@ -148,60 +155,56 @@ class ReportModels:
 def findings_of(
     rates: Mapping[str, pd.DataFrame], tasks: Mapping[str, "Task"], constructions: "Mapping[str, ConstructionFiles]"
 ) -> list[Finding]:
-    """Return the findings of all tasks.
+    """Return the findings of all tasks that pages show.
 
     Args:
         rates: Task -> its rates, with the columns of `cxprobe.results.schema.RATES`; tasks that did not run are absent.
         tasks: Name -> the task.
         constructions: Folder -> its files.
     """
-    return [one for name, table in rates.items() for one in _findings(tasks[name], table, constructions)]
+    findings = []
+    for name, table in rates.items():
+        task = tasks[name]
+        for one in findings_in(table, task.params.construction_of):
+            files = constructions[one.construction]
+            way = task.row_label(one.row, files.items.get(name))
+            if way:
+                in_overview = not files.construction.placebo and task.in_overview(one.row, table)
+                of_baseline = None if one.baseline else task.baseline(one.row, table)
+                baseline = Baseline(one.row["baseline"], estimate_of(of_baseline)) if of_baseline else one.baseline
+                findings.append(replace(one, way=way, baseline=baseline, headline=in_overview))
+    return findings
 
 
-def _findings(task: "Task", rates: pd.DataFrame, constructions: "Mapping[str, ConstructionFiles]") -> Iterator[Finding]:
+def findings_in(rates: pd.DataFrame, construction_of: Callable[[str], str]) -> Iterator[Finding]:
+    """Yield the rates of a task that have a verdict and answer a question, each beside its baseline.
+
+    Args:
+        rates: The rates of one task.
+        construction_of: Returns the folder of a construction of the rates.
+    """
     rows = rates.to_dict("records")
     names = [*PLACE, *facet_columns(rates), "model"]
     every = {tuple(row[name] for name in names): row for row in rows}
-    asked = {row["model"] for row in rows if row["measure"] == "unparsed"}
     levels = defaultdict[tuple[str, ...], dict[str, Estimate]](dict)
     for row in rows:
         if row.get(CONDITION):
             levels[row["construction"], row["model"], row["measure"]][row[CONDITION]] = estimate_of(row)
     for place, row in every.items():
-        if not row["verdict"] or row["construction"] == ALL:
+        if not row["verdict"] or row["question"] not in QUESTIONS or row["construction"] == ALL:
             continue
-        construction = task.params.construction_of(row["construction"])
-        files = constructions[construction]
-        items = files.items.get(task.name)
-        label = task.row_label(row, items)
-        if not label:
-            continue
-        conditions, baseline, needed = dict[str, Estimate](), None, None
+        named = {str(name): value for name, value in row.items()}
+        folder = construction_of(row["construction"])
         if row.get(CONDITION):
             conditions = levels[row["construction"], row["model"], row["measure"]]
-            baseline = Baseline(row["baseline"], conditions[row["baseline"]])
             effects = effects_of(levels[row["construction"], row["model"], "contrast"])
+            baseline = Baseline(row["baseline"], conditions[row["baseline"]])
             needed = frames_needed(effects) if effects else None
-        elif of_baseline := every.get((*place[:-1], row["baseline"])) or task.baseline(row, rates):
-            baseline = Baseline(row["baseline"], estimate_of(of_baseline))
-        yield Finding(
-            task.name,
-            construction,
-            row["model"],
-            "words" if row["model"] in asked else task.question_of(row, items),
-            label,
-            estimate_of(row),
-            float(row["chance"]),
-            baseline,
-            None if pd.isna(row["control"]) else estimate_of(row, "control", "control_"),
-            conditions,
-            needed,
-            row["verdict"],
-            task.accuracy,
-            row["source"],
-            row["construction"],
-            not files.construction.placebo and task.in_overview(row, rates, items),
-        )
+            yield Finding(named, folder, row["source"], baseline, conditions, needed, headline=row["decides"])
+        else:
+            beside = every.get((*place[:-1], row["baseline"]))
+            best = Baseline(row["baseline"], estimate_of(beside)) if beside else None
+            yield Finding(named, folder, row["source"], best, headline=row["decides"])
 
 
 def lead_findings(findings: Sequence[Finding], models: Sequence[str]) -> list[Finding]:
@@ -216,7 +219,7 @@ def lead_findings(findings: Sequence[Finding], models: Sequence[str]) -> list[Fi
     """
     first: dict[tuple[str, str, str], Finding] = {}
     for one in sorted(findings, key=lambda one: not one.conditions):
-        if one.headline and one.model in models and one.key != "smoke_test":
+        if one.headline and one.model in models and one.row["verdict"] != "smoke_test":
             first.setdefault((one.construction, one.question, one.model), one)
     order = {model: number for number, model in enumerate(models)}
     return sorted(first.values(), key=lambda one: order[one.model])
@@ -232,9 +235,3 @@ def estimate_of(row: Mapping[Any, Any], value: str = "value", others: str = "") 
     """
     low, high, n = (row[f"{others}{name}"] for name in ("low", "high", "n"))
     return Estimate(float(row[value]), float(low), float(high), int(n))
-
-
-def grouped_rows(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
-    """Yield the values of columns with their rows, in the table's order; nothing for a table that is absent."""
-    if len(table):
-        yield from ((tuple(map(str, key)), rows) for key, rows in table.groupby(list(by), sort=False))

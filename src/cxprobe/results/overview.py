@@ -116,7 +116,7 @@ def overview(
             panel = f"{called}\n{labels(model)}" if len(models) > 1 else called
             for one in of_panel:
                 baseline, style = one.baseline.rate if one.baseline else None, one.verdict.style
-                beside = (one.rate, one.chance, style, baseline, one.control, link(one))
+                beside = (one.rate, one.row["chance"], style, baseline, one.control, link(one))
                 marks.append(Mark(names[one.construction], panel, *beside))
     rows = [names[name] for name in _in_order(findings, models[0])]
     if not narrow:

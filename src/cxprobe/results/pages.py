@@ -163,9 +163,9 @@ def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: Re
             for estimate in (one.rate, one.baseline and one.baseline.rate, one.control)
         )
         names = (one.construction, one.model, one.question, one.way)
-        numbers = (*rate, one.chance, one.baseline.name if one.baseline else "", *baseline, *control)
+        numbers = (*rate, one.row["chance"], one.baseline.name if one.baseline else "", *baseline, *control)
         said = sentence(one, models.label(one.model), inputs.constructions[one.construction].construction)
-        rows.append((*names, *numbers, one.verdict.words, said, f"{one.table}.csv"))
+        rows.append((*names, *numbers, one.verdict.words, said, f"{inputs.tasks[one.task].accuracy}.csv"))
     return pd.DataFrame(rows, columns=[*columns, "verdict", "sentence", "table"], dtype=object)
 
 
@@ -179,7 +179,7 @@ def runs_in_mlflow(finding: Finding, experiments: int, server: str) -> str:
         experiments: How many experiments there may be.
         server: The address of MLflow's server.
     """
-    sought = {"model": finding.model, "construction": finding.run, "source": finding.source}
+    sought = {name: finding.row[name] for name in ("model", "construction", "source")}
     conditions = [f"params.{name} = '{value}'" for name, value in sought.items()]
     conditions.append(f"tags.\"{STAGE_TAG}\" = 'evaluate_{finding.task}'")
     listed = json.dumps([str(number + 1) for number in range(experiments)])
@@ -231,7 +231,7 @@ def _construction(
             called,
             models.label(one.model),
             one.conditions[name],
-            one.chance,
+            one.row["chance"],
             one.verdict.style if name == "construction" else None,
         )
         for one, (name, called) in product(contrasts, CONDITIONS.items())

@@ -132,7 +132,9 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
 def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str], facet: Facet) -> pd.DataFrame:
     """Return the rates of a facet with chance, whether all of their responses decide, and the number of these."""
     groups = divided.groupby(by, sort=False)
-    known = groups.agg(chance=("chance", "first"), decides=("decides", "all"), rows=("value", "size")).reset_index()
+    known = groups.agg(
+        chance=("chance", "first"), decides=("decides", "all"), question=("question", "first"), rows=("value", "size")
+    ).reset_index()
     if "chance" in rates:
         known = known.drop(columns="chance")
     return rates.merge(known, on=by, validate="one_to_one").assign(**{HAS_VERDICT: facet.has_verdicts})

@@ -1,18 +1,17 @@
 """Runs of MLflow, and the metric file of DVC, as views of the rates."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from cxprobe.models.params import Series
-from cxprobe.results.findings import PLACE, QUESTIONS, Baseline, Finding, Question, estimate_of, lead_findings
+from cxprobe.results.findings import estimate_of, findings_in, lead_findings
 from cxprobe.results.overview import Mark, draw, overview
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import MEASURES, facet_columns
-from cxprobe.results.verdict import CONDITION
 from cxprobe.results.words import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
 from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
@@ -106,6 +105,7 @@ def runs_of(
     has_all = (rates["construction"] == ALL).any()
     written = with_blanks(rates)
     curved = [facet for facet in task.facets if facet.steps]
+    found = list(findings_in(rates, stage.params.construction_of))
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         of_run = rows.reset_index(drop=True)
         deciding, member = of_run[of_run["decides"]], evaluated.members[str(model)]
@@ -121,10 +121,9 @@ def runs_of(
         series = dict([*curves.items()][:MOST_CURVES])
         metrics = metrics_of(of_run[~is_curve | of_run["decides"]])
         figures = dict(extras.figures)
-        if construction == ALL:
-            found = [*findings_in(rates, str(model), task.question_of, stage.params.construction_of)]
-            if shown := lead_findings(found, [str(model)]):
-                figures["1_overview"] = overview(shown, {one.construction: one.construction for one in shown})
+        shown = lead_findings(found, [str(model)]) if construction == ALL else []
+        if shown:
+            figures["1_overview"] = overview(shown, {one.construction: one.construction for one in shown})
         if is_own and not member.is_baseline:
             figures |= dict(_figures(of_run[~is_curve]))
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
@@ -200,57 +199,17 @@ def _figures(rates: pd.DataFrame) -> Iterator[tuple[str, Any]]:
         yield str(measure), draw(marks, [[mark.row for mark in marks]])
 
 
-def findings_in(
-    rates: pd.DataFrame,
-    model: str,
-    question_of: Callable[[Mapping[Any, Any]], str],
-    construction_of: Callable[[str], str],
-) -> Iterator[Finding]:
-    """Yield the rates of a model that answer a question of the report, as findings: what a picture shows of them."""
-    names = [*PLACE, *facet_columns(rates), "model"]
-    rows = {tuple(row[name] for name in names): row for row in rates.to_dict("records")}
-    for row in rows.values():
-        place, source = row["construction"], row["source"]
-        is_asked = row["decides"] and row["verdict"] and place != ALL and row["model"] == model
-        question = question_of(row) if is_asked else ""
-        if question not in QUESTIONS:
-            continue
-        best = row["baseline"]
-        of_baseline, of_condition = row | {"model": best}, row | {CONDITION: best}
-        beside = rows.get(tuple(of_baseline[name] for name in names))
-        beside = beside or rows.get(tuple(of_condition[name] for name in names))  # of a contrast
-        yield Finding(
-            task=row["task"],
-            construction=construction_of(place),
-            model=model,
-            question=cast(Question, question),
-            way=source,
-            rate=estimate_of(row),
-            chance=row["chance"],
-            baseline=Baseline(best, estimate_of(beside)) if beside else None,
-            control=None if pd.isna(row["control"]) else estimate_of(row, "control", "control_"),
-            conditions={},
-            needed=None,
-            key=row["verdict"],
-            table="",
-            source=source,
-            run=place,
-            headline=True,
-        )
-
-
 def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Return a name for the items of each rate, such as "let-alone, mined": own items and accuracy are not named."""
     named = rates[[*columns]].replace({"source": {"own": ""}, "measure": {"accuracy": ""}})
     return [", ".join(filter(None, names)) for names in named.to_numpy().tolist()]
 
 
-def headline_of(rates: pd.DataFrame, question_of: Callable[[Mapping[Any, Any]], str]) -> dict[str, dict[str, float]]:
+def headline_of(rates: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Return the metrics of a task for DVC: model -> question, control and n -> number.
 
     Args:
         rates: The rates of a task.
-        question_of: Returns the question that a rate with a verdict answers, such as "meaning"; "" to leave it out.
 
     Returns:
         For each question the mean of the rates that answer it, each construction and source counting once; control,
@@ -259,7 +218,6 @@ def headline_of(rates: pd.DataFrame, question_of: Callable[[Mapping[Any, Any]], 
         and so no metrics.
     """
     judged = rates[rates["decides"] & (rates["verdict"] != "") & (rates["construction"] != ALL)]
-    judged = judged.assign(question=[question_of(row) for row in judged.to_dict("records")])
     headline: dict[str, dict[str, float]] = {}
     for model, of_model in judged[judged["question"] != ""].groupby("model", sort=False):
         rows = of_model[of_model["verdict"] != "smoke_test"]

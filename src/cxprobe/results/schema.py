@@ -78,6 +78,7 @@ RESPONSES: Mapping[str, str] = {
     "gold": "the right answer; empty where there is none",
     "chosen": "the answer that was given, written as in gold; empty for a tie or where there is none",
     "decides": "whether the row is one of those that sum up the model on the construction and source",
+    "question": "form, meaning, words (what a model says) or used (in vectors); empty for what answers none of these",
 }
 """Column of the responses -> what it holds. Facets follow, then columns that begin with ``cluster_``."""
 
@@ -105,6 +106,7 @@ RATES: Mapping[str, str] = {
     "control_n": "the number of items of the control",
     "verdict": "a key of VERDICTS; empty for a measure without chance",
     "decides": "whether the row sums up the model on the construction and source",
+    "question": RESPONSES["question"],
 }
 """Column of the rates -> what it holds.
 
@@ -115,7 +117,7 @@ values together.
 HAS_VERDICT = "has_verdict"
 HINTS = (HAS_VERDICT, "prefers", "passes_control")
 """Columns of rates on their way to verdicts, see `cxprobe.results.verdict.with_verdicts`."""
-_TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "baseline")
+_TEXTS = ("task", "model", "construction", "source", "item", "measure", "gold", "chosen", "baseline", "question")
 OF_DIFFERENCE = ["difference", "diff_low", "diff_high", "p_adjusted", "detectable"]
 OF_CONTROL = ["control", "control_low", "control_high", "control_n"]
 _MAY_LACK = ("chance", "low", "high", *OF_DIFFERENCE, *OF_CONTROL)

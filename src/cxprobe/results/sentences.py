@@ -68,7 +68,7 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
         do=do,
         rate=rate,
         Rate=rate[0].upper() + rate[1:],
-        chance=percent(finding.chance),
+        chance=percent(finding.row["chance"]),
         baseline=baseline,
         beyond=beyond or baseline,
         control=share(finding.control, finding.unit) if finding.control else "",

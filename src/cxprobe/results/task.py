@@ -16,7 +16,7 @@ from cxprobe.constructions.checking import FoundFaults
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.models.asking import CHARACTERS_PER_TOKEN
 from cxprobe.models.params import Llm, Model, members_of
-from cxprobe.results.findings import Finding, Question, ReportModels
+from cxprobe.results.findings import Finding, ReportModels
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, TaskParams
 from cxprobe.results.words import with_blanks
@@ -77,7 +77,6 @@ class Task:
         params: The class of the sections that its stages read; it has the name of the task.
         title: The title in reports, such as "Minimal pairs".
         steps: The steps in its section of params.yaml whose settings change its results.
-        question: The question that its rates answer, of models that are not prompted.
         items_file: The file of a construction's folder that has its items; "" for a task that has none, or several.
         caveat: What to keep in mind about its rates, for the pages of constructions.
     """
@@ -85,7 +84,6 @@ class Task:
     params: ClassVar[type[TaskParams]]
     title: ClassVar[str]
     steps: ClassVar[Sequence[str]]
-    question: ClassVar[Question] = "meaning"
     items_file: ClassVar[str] = ""
     caveat: ClassVar[str] = ""
 
@@ -156,20 +154,11 @@ class Task:
         """Return the name in reports of a source, construction or level."""
         return part
 
-    def question_of(self, row: Mapping[Any, Any], items: Any) -> Question:
-        """Return the question that a row of the rates answers, of models that are not prompted.
-
-        Args:
-            row: The row.
-            items: The items of its construction, see `read_items`.
-        """
-        return self.question
-
     def row_label(self, row: Mapping[Any, Any], items: Any) -> str:
         """Return the label of the items of a row of the rates; "" if pages do not show the row."""
         return ""
 
-    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> bool:
+    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> bool:
         """Return True if the first page may have a row of the rates."""
         return bool(row["decides"])
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cxprobe.tasks.scenarios.baselines import baseline_scores
+from cxprobe.tasks.scenarios.measure import baseline_scores
 
 RULES = "The {a} you are, the {b} you are. The {c} you are, the {d} you are."
 FACT = "Ann is taller than Bob. Therefore, Ann is [MASK] than Bob."

@@ -3,8 +3,8 @@
 import pytest
 
 from cxprobe.constructions.faults import with_lines
-from cxprobe.tasks.scenarios.checks import lint_scenarios
 from cxprobe.tasks.scenarios.rules import load_scenarios
+from cxprobe.tasks.scenarios.task import lint_scenarios
 
 SCENARIOS = """\
 words:

@@ -14,7 +14,6 @@ from hypothesis.extra.numpy import arrays
 from conftest import ROOT
 from cxprobe.results.rates import rates_of
 from cxprobe.stats import credits_of_margins
-from cxprobe.tasks.scenarios.baselines import baseline_scores
 from cxprobe.tasks.scenarios.evaluate import (
     FACETS,
     TIE,
@@ -25,6 +24,7 @@ from cxprobe.tasks.scenarios.evaluate import (
     with_preferences,
 )
 from cxprobe.tasks.scenarios.make import enumerate_items, fill_texts
+from cxprobe.tasks.scenarios.measure import baseline_scores
 from cxprobe.tasks.scenarios.rules import Scenarios, load_scenarios
 
 

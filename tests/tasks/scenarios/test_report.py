@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from conftest import ROOT
-from cxprobe.tasks.scenarios.report import published_rates, scenarios_beside_published
+from cxprobe.tasks.scenarios.evaluate import published_rates, scenarios_beside_published
 
 TABLE = "model\tscenario\tnone\tS5_short\nBig-One\tS1\t40.0\t55.55\nBig-One\tS2\t60\t\nOther\tS1\t50\t50\n"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,9 @@ from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.interventions import names
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PLACE = ("intervention", "region", "layer")
 _SUMMED = "layer == '' and learnt == ''"
@@ -98,7 +102,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     ]
     facets = dict.fromkeys((*_DIVIDED, "region", "layer"), "")
     responses = pd.concat(parts, ignore_index=True).fillna(facets)
-    return responses.assign(source="own", gold="", chosen="")
+    return responses.assign(source="own", gold="", chosen="", question="used")
 
 
 def _responses(rows: pd.DataFrame, measure: str, facets: Sequence[str], column: str = "") -> pd.DataFrame:
@@ -234,3 +238,22 @@ def beside_published(rates: pd.DataFrame, published: pd.DataFrame) -> pd.DataFra
     shown = named[columns].assign(source="this run").round(2)
     every = pd.concat([shown.astype(object), published.astype(object)], ignore_index=True)
     return every.where(every.notna(), "")
+
+
+def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[str, Figure]":
+    """Draw the effects by layer: <construction>_<model> -> a panel for each intervention, with a curve a region.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`, of interventions.
+        labels: Model -> its name for people.
+    """
+    from cxprobe.results.dots import curves  # matplotlib takes a second to import
+
+    places = rates[BY_PLACE.among(rates)].rename(columns={"value": "effect in nats"})
+    how: dict[str, Any] = {"x": "layer", "panels": "intervention", "colours": "region", "value": "effect in nats"}
+    return {
+        f"{name}_{model}": curves(
+            rows.astype({"layer": int}), f"{labels[str(model)]}: {name}", **how, chance=None, linear=True, shares=False
+        )
+        for (model, name), rows in places.groupby(["model", "construction"], sort=False)
+    }

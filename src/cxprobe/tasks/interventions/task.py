@@ -42,7 +42,6 @@ class InterventionsTask(Task):
 
     params = InterventionsStage
     title = "Interventions"
-    question = "used"
     steps = ("make", "measure")
     caveat = (
         "A direction that changes answers is used by the model, which does not show that it stands for the meaning."
@@ -114,11 +113,11 @@ class InterventionsTask(Task):
         return same.to_dict("records")[0]
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
-        """Return heat maps of the effects: by layer and region, and of directions learnt on other constructions."""
-        from cxprobe.tasks.interventions.figures import heat_maps
+        """Return the effects by layer, of each model and construction."""
+        from cxprobe.tasks.interventions.evaluate import figures_by_layer
 
         labels = {member.slug: member.label for member in task_members(inputs.sections[self.name])}
-        return heat_maps(inputs.rates(self.name), labels)
+        return figures_by_layer(inputs.rates(self.name), labels)
 
     def published(self, construction: str | None, inputs: ReportInputs, models: ReportModels) -> Iterator[PageTable]:
         """Yield a table of the effects beside published ones of CausalGym, which are about other items."""

@@ -24,7 +24,7 @@ from cxprobe.results.words import cell
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by
 from cxprobe.tasks.pairs.balance import with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
-from cxprobe.tasks.pairs.sources import CONTRAST, CONTRASTS, FRAME, OWN_PAIRS, first_items, with_units
+from cxprobe.tasks.pairs.sources import CONTRAST, FRAME, OWN_PAIRS, first_items, with_units
 
 SUM = "sum"
 """The score of a contrast: the log probability of the whole text."""
@@ -85,18 +85,21 @@ class EvaluationConfig(NamedTuple):
         scheme: For masked models, the scheme that decides.
         score: The score that decides.
         scores: All scores that are evaluated.
+        contrasts: The constructions whose contrasts say more of their meaning than single pairs.
     """
 
     source: str
     scheme: str
     score: str
     scores: Sequence[str]
+    contrasts: Collection[str] = ()
 
     @classmethod
     def of(cls, params: PairsParams, source: str = OWN_PAIRS) -> "EvaluationConfig":
         """Return the settings of a source in params.yaml."""
         if source == OWN_PAIRS:
-            return cls(OWN_PAIRS, params.evaluate.scheme, params.evaluate.score, params.evaluate.scores)
+            how = params.evaluate
+            return cls(OWN_PAIRS, how.scheme, how.score, how.scores, params.contrasts)
         benchmark = params.benchmarks[source]
         scores = [*dict.fromkeys([benchmark.score, *SCORES])]
         return cls(source, params.evaluate.scheme, benchmark.score, scores)
@@ -308,9 +311,22 @@ def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
     else:
         named = named.assign(source=how.source)
     named = named.assign(**{name: value for name, value in _DEFAULTS.items() if name not in named})
+    named["question"] = _questions(named, how)
     clusters = [name for name in named if str(name).startswith(CLUSTER)]
     columns = [*_OF_MODEL, *columns_of(FACETS), *KEPT, UNIT, *clusters]
     return named[columns]
+
+
+def _questions(rows: pd.DataFrame, how: EvaluationConfig) -> "pd.Series[str]":
+    """Return the question that each row answers: of a benchmark its name, and of meaning the contrasts' first."""
+    is_single = (rows["measure"] == "accuracy") & (rows["source"] != "pseudo")
+    if how.source != OWN_PAIRS:
+        return rows["source"].where(is_single, "")
+    has_contrasts = (rows["tests"] == "meaning") & rows["construction"].isin(how.contrasts)
+    is_asked = rows["tests"].isin(["form", "meaning"]) & is_single & ~has_contrasts
+    questions = rows["tests"].where(is_asked, "").mask(rows["measure"] == "above_zero", "meaning")
+    is_reply = rows.get("scheme", pd.Series("", rows.index)) == REPLY
+    return questions.mask(is_reply & (questions != ""), "words")
 
 
 def decisions_of(responses: pd.DataFrame) -> pd.DataFrame:
@@ -475,27 +491,6 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
         has_verdict=result[HAS_VERDICT] & is_real & ~is_every,
         verdict=verdict.mask(is_of_meaning, "no_control"),
     )
-
-
-def question_of(row: Mapping[Any, Any], tests_of: Mapping[str, str], contrasts: Collection[str]) -> str:
-    """Return the question that a rate with a verdict answers; "" where a contrast or an accuracy answers it.
-
-    Args:
-        row: A row of the rates.
-        tests_of: Construction -> what its own pairs test: "meaning", "form" or "control".
-        contrasts: The constructions that have contrasts, which say more of their meaning than single pairs.
-
-    Returns:
-        "meaning" or "form", or the name of a benchmark.
-    """
-    if row["source"] == CONTRASTS:
-        return "meaning"
-    if row["measure"] != "accuracy":
-        return ""
-    if row["source"] != "real":
-        return str(row["source"])
-    tests = tests_of[row["construction"]]
-    return "" if tests == "control" or (tests == "meaning" and row["construction"] in contrasts) else tests
 
 
 def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:

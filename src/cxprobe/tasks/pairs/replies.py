@@ -5,12 +5,22 @@ where the wrong one is, 0.5 where the choice changes with the order. A pair of w
 and is not wrong. Such pairs have the scheme "reply" and the score "asked", whatever decides for other models.
 """
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
 import pandas as pd
+from pydantic import Field, StringConstraints
 
 from cxprobe.errors import DataError
+from cxprobe.files.schema import Closed
+from cxprobe.models.prompts import PROMPTS_FOLDER, PromptName, named, read_prompt_file, with_fields
 from cxprobe.models.replies import evaluate_reply
+from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.pairs.evaluate import ASKED, REPLY, EvaluationConfig, as_responses, credit_pairs, pair_responses
+from cxprobe.tasks.pairs.params import PairsParams
+from cxprobe.text.templates import Template, fill
 
 _GROUPS = ("construction", "tests", "words", "variant", "group")  # those that pairs have
 _ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin
@@ -28,7 +38,7 @@ def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         pairs: The pairs, see `cxprobe.tasks.pairs.evaluate.decide_pairs`; also those that were not asked about.
-        replies: One row a question: pair, gold, option_a and option_b (see `cxprobe.tasks.pairs.asking`), reply, and
+        replies: One row a question: pair, gold, option_a and option_b (see `cxprobe.tasks.pairs.replies`), reply, and
             failed, whether the request failed.
 
     Returns:
@@ -90,3 +100,94 @@ def reply_responses(read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
     rows = pd.concat([table.assign(measure=measure) for measure, table in values.items()], ignore_index=True)
     rows = rows.assign(value=rows["value"].astype(float), gold="", scheme=REPLY, score=ASKED)
     return as_responses(rows, how).assign(item=rows["item"].to_numpy())
+
+
+_COLUMNS = ["id", "pair", "gold", "option_a", "option_b", "question"]
+
+
+class PreferencePrompts(Closed):
+    """How models are asked about the two texts of a pair."""
+
+    prompts: Annotated[dict[PromptName, Annotated[str, StringConstraints(min_length=1)]], Field(min_length=1)]
+    """Name -> the text before the two."""
+    item: Annotated[Template, with_fields("a", "b")]
+    """What is asked about: the text that is shown as A, and the one that is shown as B."""
+    direct: Annotated[str, StringConstraints(min_length=1)]
+    """How to answer."""
+
+
+def load_preference_prompts(folder: Path = PROMPTS_FOLDER) -> PreferencePrompts:
+    """Read and check ``prompts/preferences.yaml``.
+
+    Raises:
+        PromptError: One line for every fault of the file.
+    """
+    return read_prompt_file(PreferencePrompts, folder / "preferences.yaml")
+
+
+def preference_questions(pairs: pd.DataFrame, name: str, prompts: PreferencePrompts) -> pd.DataFrame:
+    """Return two questions about every pair: the right text is shown as A in one, as B in the other.
+
+    A pair of two equal texts has none, since there is nothing to choose.
+
+    Args:
+        pairs: Columns id, context, good and bad.
+        name: Which prompt.
+        prompts: All prompts.
+
+    Returns:
+        One row a question: id; pair, the id of the pair; gold, the letter of the right text; option_a and option_b, the
+        texts as they are shown; and question.
+
+    Raises:
+        PromptError: There is no such prompt.
+
+    Source:
+        Oba & Sugawara 2026, appendix D, where the order of the two is drawn; all words are this project's own.
+    """
+    before = named(prompts.prompts, name, "pairs.ask.prompt: prompt")
+    rows = []
+    for id_, context, good, bad in pairs[["id", "context", "good", "bad"]].itertuples(index=False, name=None):
+        texts = {"A": (context + good, context + bad), "B": (context + bad, context + good)}
+        for gold, (a, b) in texts.items() if good != bad else ():
+            question = "\n\n".join([before, fill(prompts.item, {"a": a, "b": b}), prompts.direct])
+            rows.append((f"{id_}/{gold}", id_, gold, a, b, question))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def draw_from_sources(section: PairsParams, made: Mapping[str, pd.DataFrame], seed: int) -> dict[str, pd.DataFrame]:
+    """Return the pairs of each source that instructed models are asked about, see `draw_pairs`.
+
+    Args:
+        section: The section, whose ``ask`` is not null.
+        made: Source -> its pairs.
+        seed: The project's seed.
+    """
+    number = section.ask.pairs_per_construction if section.ask else None
+    return {
+        source: draw_pairs(pairs, [name for name in ("construction", "words", "group") if name in pairs], number, seed)
+        for source, pairs in made.items()
+    }
+
+
+def draw_pairs(pairs: pd.DataFrame, by: Sequence[str], number: int | None, seed: int) -> pd.DataFrame:
+    """Return so many pairs of each group, in the order of the table; those of an item are drawn together.
+
+    So the ways of asking about an item can be compared, and what is drawn for a smaller number is part of what is drawn
+    for a larger one: no reply is asked for again.
+
+    Args:
+        pairs: The column item, and those of ``by``.
+        by: The columns that make the groups, such as construction.
+        number: How many; None for all.
+        seed: The project's seed.
+    """
+    if number is None:
+        return pairs
+    kept: list[int] = []
+    for group, rows in pairs.reset_index(drop=True).groupby(list(by), sort=False):
+        items = sorted(set(rows["item"]))
+        drawn = generator_for(seed, "asked pairs", *group).permutation(len(items))
+        turns = {items[number_of_item]: turn for turn, number_of_item in enumerate(drawn)}
+        kept += rows["item"].map(turns).sort_values(kind="stable").index[:number].tolist()
+    return pairs.iloc[sorted(kept)].reset_index(drop=True)

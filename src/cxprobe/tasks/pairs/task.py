@@ -14,7 +14,7 @@ from cxprobe.errors import CxprobeError
 from cxprobe.files.tables import read_made_table, read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.findings import Finding, Question, ReportModels, estimate_of
+from cxprobe.results.findings import Finding, ReportModels, estimate_of
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
 from cxprobe.results.rates import divided_by
@@ -171,7 +171,7 @@ class PairsTask(Task):
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the prompts that ask for preferences, and that they include the one that params.yaml names."""
-        from cxprobe.tasks.pairs.asking import load_preference_prompts
+        from cxprobe.tasks.pairs.replies import load_preference_prompts
 
         section = params.section(PairsParams) if params else None
         ask = section.ask if section else None
@@ -186,7 +186,7 @@ class PairsTask(Task):
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads, and the questions that each is asked in words."""
-        from cxprobe.tasks.pairs.asking import draw_from_sources, load_preference_prompts, preference_questions
+        from cxprobe.tasks.pairs.replies import draw_from_sources, load_preference_prompts, preference_questions
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
@@ -206,10 +206,6 @@ class PairsTask(Task):
 
     # ---- reports
 
-    def question_of(self, row: Mapping[Any, Any], items: ConstructionPairs) -> Question:
-        """Return which of form and meaning the pairs of a row test."""
-        return "form" if not row[CONDITION] and items.files[row["construction"]].tests == "form" else "meaning"
-
     def row_label(self, row: Mapping[Any, Any], items: ConstructionPairs) -> str:
         """Return the kind of pairs of a row about contrasts, or about all pairs of a construction with real words."""
         if row[CONDITION] and row["measure"] == "above_zero":
@@ -217,20 +213,6 @@ class PairsTask(Task):
         if not row["decides"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
             return ""
         return called_pairs(row["construction"]) + (", right in both orders" if row["measure"] == "both_orders" else "")
-
-    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: ConstructionPairs) -> bool:
-        """Return True for contrasts, pairs of form, and pairs of meaning of a construction without contrasts.
-
-        These are shown by what is right in both orders of two people, where they have two.
-        """
-        if row[CONDITION]:
-            return True
-        tests = items.files[row["construction"]].tests
-        if tests != "meaning":
-            return tests == "form"
-        of_it = rates[rates["construction"] == row["construction"]]
-        has_orders = (of_it["measure"] == "both_orders").any()
-        return (of_it[CONDITION] == "").all() and (row["measure"] == "both_orders" or not has_orders)
 
     def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
         """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""

@@ -228,6 +228,7 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
         chosen=evaluated["answer"],
         value=evaluated["credit"],
         decides=False,
+        question=np.where(evaluated["asked"] == REPLY, "words", "meaning"),
         deciding=evaluated["asked"].isin([REPLY, RULE, score]),
         items="all",  # with those that no question is about; the rates of others are of what was asked
     )
@@ -250,7 +251,7 @@ def prompt_responses(evaluated: pd.DataFrame, score: str) -> pd.DataFrame:
             replied.assign(measure="unparsed", value=(~is_parsed).astype(float)),
             table.assign(measure="failed", value=(table["outcome"] == "failed").astype(float)),
         ]
-    columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides"]
+    columns = [*_PLACE, "item", "measure", "value", "chance", "gold", "chosen", "decides", "question"]
     columns += ["deciding", "items", *_ASKED, "order", *_OF_ITEM, f"{CLUSTER}premise", wording]
     return pd.concat(parts, ignore_index=True).reindex(columns=columns)
 

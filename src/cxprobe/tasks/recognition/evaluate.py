@@ -51,6 +51,7 @@ def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
         chance=HALF,
         chosen=other_where_wrong(credited["value"], credited["gold"], other),
         decides=credited["layer"] == credited["layer"].nunique() // 2,
+        question="form",
         cluster_sentence=credited["id"],
     )
     return named.drop(columns="id")

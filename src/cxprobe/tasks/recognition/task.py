@@ -36,7 +36,6 @@ class RecognitionTask(Task):
 
     params = RecognitionStage
     title = "Recognition"
-    question = "form"
     steps = ("make", "embed", "probe", "tune")
     caveat = (
         "A probe may find words that go with the construction in place of its form: what a baseline without the order "
@@ -95,7 +94,7 @@ class RecognitionTask(Task):
         """Return the sentences of a row of all features at the middle layer."""
         return f"probe, {row['source']} sentences" if row["decides"] else ""
 
-    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame, items: Any) -> bool:
+    def in_overview(self, row: Mapping[Any, Any], rates: pd.DataFrame) -> bool:
         """Return whether the sentences of a row are the hardest: those with the lowest rate of the best baseline."""
         is_sum = rates["decides"] & (rates["measure"] == "accuracy")
         sums = rates[is_sum & (rates["construction"] == row["construction"])]

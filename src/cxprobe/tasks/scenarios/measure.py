@@ -1,5 +1,6 @@
 """Scenarios: both candidates' log-probabilities in every text of every construction, by one masked model."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -8,6 +9,9 @@ import pandas as pd
 from cxprobe.models.candidates import CandidateQuestions, drop_items
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.ngrams import places_of, words_of
+from cxprobe.segmentation import sentence_spans
+from cxprobe.text.templates import WORD_MASK
 
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]
@@ -64,3 +68,69 @@ def fill_masks(
         return None
     asked[_ANSWERS] = np.stack(numbers)  # (texts, 2)
     return every.merge(asked, on=["construction", *_ASKED], validate="many_to_one"), checked
+
+
+CHOSEN = 0.75  # the pseudo-probability of a word that is chosen; without a choice both have 0.5
+_POSSESSIVE = re.compile(r"[’']s$")
+
+
+def baseline_scores(kind: str, texts: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of a baseline for texts with a mask, in the form of those of masked models.
+
+    Args:
+        kind: "fixed_word" (the alphabetically first candidate, whatever the text says); "last_rule" (the candidate that
+            is named last before the mask, which is that of the last rule); or "copier" (the candidate that follows, in
+            the rules, the word that the fact states).
+        texts: One row a text: text, which contains "[MASK]" once, and the two candidates, first and second. No other
+            column is read, so the answer cannot follow from which one is right.
+
+    Returns:
+        The texts with the columns log_p_first and log_p_second, natural logarithms of pseudo-probabilities: 0.75 for
+        the candidate that is chosen and 0.25 for the other, or 0.5 for both where the rule prefers none (a text
+        without the candidates, or with both alike).
+    """
+    rows = texts[["text", "first", "second"]].itertuples(index=False, name=None)
+    margins = np.array([_margin(kind, text, (first, second)) for text, first, second in rows])  # (texts,)
+    first = np.select([margins > 0, margins < 0], [CHOSEN, 1 - CHOSEN], 0.5)
+    return texts.assign(log_p_first=np.log(first), log_p_second=np.log(1 - first))
+
+
+def _margin(kind: str, text: str, candidates: tuple[str, str]) -> int:
+    """Return a number above 0 if a rule chooses the first candidate, below 0 for the second, and 0 for none."""
+    if kind == "fixed_word":
+        first, second = (candidate.lower() for candidate in candidates)
+        return int(first < second) - int(second < first)
+    if kind == "last_rule":
+        before = text.partition(WORD_MASK)[0]
+        positions = [max(places_of(before, candidate), default=-1) for candidate in candidates]
+        return positions[0] - positions[1]
+    return _votes(text, candidates)
+
+
+def _votes(text: str, candidates: tuple[str, str]) -> int:
+    """Return the votes for the first candidate less those for the second one.
+
+    Each word of the fact votes, wherever a rule has it, for the candidate that comes next there.
+
+    The rules are the sentences that name a candidate. The fact is what the sentences say that name none and have no
+    mask; where every sentence names one, it is the sentence with the mask.
+    """
+    every = [text[start:end] for start, end in sentence_spans(text)]
+    unmasked = [sentence for sentence in every if WORD_MASK not in sentence]
+    rules = [sentence for sentence in unmasked if any(places_of(sentence, candidate) for candidate in candidates)]
+    facts = [sentence for sentence in unmasked if sentence not in rules]
+    stated = {word for sentence in facts or every for word, _ in _words(sentence) if sentence not in rules}
+    votes = 0
+    for rule in rules:
+        both = zip(candidates, (1, -1), strict=True)
+        named = sorted((position, sign) for candidate, sign in both for position in places_of(rule, candidate))
+        for word, position in _words(rule):
+            if word in stated:
+                votes += next((sign for named_at, sign in named if named_at > position), 0)
+    return votes
+
+
+def _words(sentence: str) -> list[tuple[str, int]]:
+    """Return the words of a sentence in lower case and without a possessive ending, each with its position."""
+    plain = sentence.replace(WORD_MASK, " " * len(WORD_MASK))
+    return [(_POSSESSIVE.sub("", word.text).lower(), word.start) for word in words_of(plain)]
