@@ -123,6 +123,7 @@ def test_what_is_used_is_said_of_the_place_and_direction_with_the_largest_select
     readable = here[here["intervention"] == best]["readable"].mean()
     assert rate(rates, "readable", intervention=best, **place)["value"] == pytest.approx(readable)
     assert set(rates[rates["decides"]]["measure"]) == {"accuracy", "changed", "readable", "selectivity"}
+    assert set(rates["question"]) == {"used"}
 
 
 def test_a_model_is_right_where_the_answer_of_the_base_is_the_likelier_one(effects, rates):

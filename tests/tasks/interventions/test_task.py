@@ -10,7 +10,7 @@ from cxprobe.tasks.interventions.evaluate import FACETS
 from cxprobe.tasks.interventions.task import InterventionsTask
 
 RATE = dict.fromkeys(RATES, np.nan) | {"model": "clm", "construction": "toy", "source": "own"}
-RATE |= dict.fromkeys(columns_of(FACETS), "") | {"region": "last", "layer": "3"}
+RATE |= dict.fromkeys(columns_of(FACETS), "") | {"region": "last", "layer": "3", "question": "used"}
 CHANGED = RATE | {"measure": "changed", "low": 0.0, "high": 0.26, "n": 14, "verdict": "", "baseline": ""}
 DIRECTION = {"value": 0.5, "low": 0.4, "verdict": "above_baseline", "baseline": "random directions", "chance": 0.0}
 ROWS = [
@@ -25,6 +25,6 @@ TOY = SimpleNamespace(items={}, construction=SimpleNamespace(placebo=False))
 def test_random_directions_take_the_place_of_a_baseline_on_pages():
     [finding] = findings_of({"interventions": pd.DataFrame(ROWS)}, {"interventions": InterventionsTask()}, {"toy": TOY})
     assert (finding.question, finding.headline, finding.control) == ("used", True, None)
-    assert finding.key == "above_baseline"
+    assert finding.row["verdict"] == "above_baseline"
     baseline = finding.baseline
     assert (baseline.name, baseline.rate.value, baseline.rate.high) == ("random directions", 0.0, 0.26)

@@ -52,6 +52,7 @@ def test_a_rate_is_that_of_the_replies_there_were():
     rows = [(*row, number % 4) for number, row in enumerate(product(REPLIES, RELATIONS, "ab"))]
     evaluated = table_of_replies([*rows, (None, "neutral", "c", 0)])
     table = rates(evaluated)
+    assert set(table["question"]) == {"words"}
     found = table[BY_SETTING.among(table)].set_index(["construction", "measure"])
     for construction, every in evaluated.groupby("construction"):
         own = every[every["outcome"] != "failed"]
@@ -88,7 +89,7 @@ def evaluated_answers() -> pd.DataFrame:
 def test_the_fewest_examples_decide_and_neither_reasoning_nor_a_control_does():
     evaluated = evaluated_answers().query("asked == 'sum'")
     deciding = prompt_responses(evaluated, "sum").query("decides")
-    assert set(deciding["measure"]) == {"accuracy"}
+    assert deciding[["measure", "question"]].drop_duplicates().to_numpy().tolist() == [["accuracy", "meaning"]]
     fewest = evaluated.groupby(["construction", "set"])["shots"].min()
     found = deciding.groupby(["construction", "source"])["shots"].agg(set)
     assert found.tolist() == [{shots} for shots in fewest]

@@ -11,6 +11,7 @@ from cxprobe.tasks.prompts.evaluate import FACETS
 from cxprobe.tasks.prompts.task import PromptsTask
 
 ROW = {"construction": "toy", "source": "templatic", "measure": "accuracy", "model": "clm", "verdict": "does_not"}
+ROW |= {"task": "prompts", "question": "meaning"}
 ROW |= dict.fromkeys(columns_of(FACETS), "") | {"shots": "0", "chain_of_thought": "False", "examples": "none"}
 ROW |= {"decides": True, "value": 0.3, "low": 0.2, "high": 0.4, "n": 30}
 ROW |= {"chance": 1 / 3, "baseline": "rule", "difference": -0.1, "diff_low": -0.2, "diff_high": 0.1}
@@ -27,7 +28,7 @@ def of_prompts(*rows):
 
 def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
     asked = {"model": "chat", "source": "reasoning", "shots": "3", "chain_of_thought": "True", "examples": "a.b"}
-    asked |= {"decides": False}
+    asked |= {"decides": False, "question": "words"}
     clm, chat = of_prompts({}, asked, asked | {"measure": "unparsed", "verdict": ""})
     assert (clm.way, clm.question) == ("inference, 0 shots", "meaning")
     assert (chat.way, chat.question) == ("multiple choice, 3 shots, reasoned", "words")
