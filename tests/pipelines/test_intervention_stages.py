@@ -25,7 +25,7 @@ def test_models_of_both_kinds_are_measured_and_evaluated(finished_project):
         (name, "toy") for name in MODELS
     }
     client = MlflowClient(f"sqlite:///{finished_project / 'mlruns' / 'mlflow.db'}")
-    by_layer = client.get_metric_history(tracked[0].info.run_id, "effect.by_layer.das")
+    by_layer = client.get_metric_history(tracked[0].info.run_id, "effect.by_layer.intervention.das")
     assert [one.step for one in by_layer] == [1, 2]
     rates = read_table(finished_project / "data/evaluate_interventions/rates.parquet")
     deciding = rates[rates["decides"]]

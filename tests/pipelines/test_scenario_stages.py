@@ -89,11 +89,11 @@ def test_every_text_of_a_test_counts_and_is_calibrated_where_the_test_is(folder)
     score()
     run("measure", "baselines")
     table = run("evaluate").tables["rates"]
-    of_rule = table.query("facet == 'scenario' and model == 'last-rule' and construction == 'toy'")
-    accuracy = of_rule[of_rule["measure"] == "accuracy"].set_index("level")
+    of_rule = table.query("scenario != '' and calibration == 'none' and model == 'last-rule' and construction == 'toy'")
+    accuracy = of_rule[of_rule["measure"] == "accuracy"].set_index("scenario")
     assert accuracy["value"].to_dict() == {"S1": 0, "S2": 0.5, "S3": 0}
     assert accuracy["n"].to_dict() == {"S1": 48, "S2": 96, "S3": 48}
-    flips = of_rule[of_rule["measure"] == "flips"].set_index("level")
+    flips = of_rule[of_rule["measure"] == "flips"].set_index("scenario")
     assert (flips.at["S2", "value"], flips.at["S2", "n"]) == (0.5, 96)
     responses = read_table(folder / "data/evaluate_scenarios/responses.parquet")
     accuracies = responses.query("measure == 'accuracy' and calibration != 'none'")

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cxprobe.results.rates import rates_of
-from cxprobe.tasks.interventions.evaluate import FACETS, intervention_responses, of_facet, with_verdicts_on_use
+from cxprobe.results.rates import columns_of, rates_of
+from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, intervention_responses, with_verdicts_on_use
 from cxprobe.tasks.interventions.measure import is_changed, spaced_layers
 from cxprobe.tasks.interventions.names import DIRECTIONS, INTERVENTIONS, NEUTRAL, ORDER, TRANSFERRED
 
@@ -38,9 +38,9 @@ def rates(effects) -> pd.DataFrame:
     return rates_of(responses.assign(task="interventions", model="m"), FACETS)
 
 
-def rate(rates: pd.DataFrame, facet: str, level: str, measure: str, construction: str = "c") -> dict[str, float]:
-    """Return the one rate of these names."""
-    wanted = {"facet": facet, "level": level, "measure": measure, "construction": construction}
+def rate(rates: pd.DataFrame, measure: str, construction: str = "c", **facets: str) -> dict[str, float]:
+    """Return the one rate of these names that nothing else divides."""
+    wanted = {"measure": measure, "construction": construction, **dict.fromkeys(columns_of(FACETS), ""), **facets}
     [row] = rates[(rates[[*wanted]] == [*wanted.values()]).all(axis=1)].to_dict("records")
     return row
 
@@ -61,27 +61,28 @@ def by_hand(effects: pd.DataFrame, name: str, labels: str, construction: str = "
 
 def test_an_effect_is_a_mean_over_items_a_maximum_over_regions_and_a_mean_over_layers(effects, rates):
     for name in INTERVENTIONS:
-        for facet, labels in (("intervention", "true"), ("control_words", "control")):
-            row = rate(rates, facet, name, "effect")
+        for labels, facets in (("true", {}), ("control", {"labels": "control"})):
+            row = rate(rates, "effect", intervention=name, **facets)
             assert row["value"] == pytest.approx(by_hand(effects, name, labels))
             assert row["low"] < row["value"] < row["high"]
-            assert (row["n"], rate(rates, facet, name, "changed")["n"]) == (4, ITEMS)  # frames, and items
+            changed = rate(rates, "changed", intervention=name, **facets)
+            assert (row["n"], changed["n"]) == (4, ITEMS)  # frames, and items
 
 
 def test_selectivity_is_the_difference_from_control_words_and_broken_is_the_loss_of_neutral_words(effects, rates):
     for name in INTERVENTIONS:
         expected = by_hand(effects, name, "true") - by_hand(effects, name, "control")
-        assert rate(rates, "intervention", name, "selectivity")["value"] == pytest.approx(expected)
-        broken = rate(rates, "intervention", name, "broken")
+        assert rate(rates, "selectivity", intervention=name)["value"] == pytest.approx(expected)
+        broken = rate(rates, "broken", intervention=name)
         assert broken["value"] == pytest.approx(by_hand(effects, name, "true", NEUTRAL))
         assert broken["low"] < broken["value"] < broken["high"]
 
 
 def test_a_transfer_compares_the_first_and_the_last_region_of_every_construction(effects, rates):
-    assert len(of_facet(rates, "learnt")) == 2 * len(TRANSFERRED)
+    assert ELSEWHERE.among(rates).sum() == 2 * len(TRANSFERRED)
     for name in TRANSFERRED:
         for asked, regions in (("c", ("subject", "last")), ("d", None)):
-            moved = rate(rates, "learnt", f"c.{name}", "effect", asked)
+            moved = rate(rates, "effect", asked, learnt="c", intervention=name)
             assert moved["value"] == pytest.approx(by_hand(effects, name, "true", asked, regions))
 
 
@@ -92,7 +93,7 @@ def test_leads_are_paired(effects, rates):
         }
         by_labels["true less control"] = by_labels["true"] - by_labels["control"]
         for labels, expected in by_labels.items():
-            lead = rate(rates, "order", f"{first} over {second}.{labels}", "lead")
+            lead = rate(rates, "lead", intervention=f"{first} over {second}", labels=labels)
             assert lead["value"] == pytest.approx(expected)
 
 
@@ -100,8 +101,9 @@ def test_effects_by_layer_are_those_at_the_best_region(effects, rates):
     of_c = effects[(effects["construction"] == "c") & (effects["labels"] == "true")]
     by_region = (of_c["before"] + of_c["after"]).groupby([of_c["intervention"], of_c["layer"], of_c["region"]]).mean()
     for (name, layer, region), mean in by_region.items():
-        assert rate(rates, "place", f"{name}.{region}.{layer}", "effect")["value"] == pytest.approx(mean)
-        best = rate(rates, "layer", f"{name}.{layer}", "effect")["value"]
+        of_layer = {"intervention": name, "layer": str(layer)}
+        assert rate(rates, "effect", **of_layer, region=region)["value"] == pytest.approx(mean)
+        best = rate(rates, "effect", **of_layer)["value"]
         assert best == pytest.approx(by_region[name, layer].max())
 
 
@@ -112,22 +114,23 @@ def test_what_is_used_is_said_of_the_place_and_direction_with_the_largest_select
     selective = means["true"] - means["control"]
     best, region, layer = selective.idxmax()
     here = own[(own["layer"] == layer) & (own["region"] == region) & (own["labels"] == "true")]
+    place = {"region": region, "layer": str(layer)}
     for name in (best, "random", "whole"):
-        row = rate(rates, "used", f"{name}.{region}.{layer}", "changed")
+        row = rate(rates, "changed", intervention=name, **place)
         assert row["value"] == pytest.approx(here[here["intervention"] == name]["changed"].mean())
         assert (row["n"], row["decides"]) == (ITEMS, name == best)
-    level = f"{best}.{region}.{layer}"
-    assert rate(rates, "used", level, "selectivity")["value"] == pytest.approx(selective.max())
+    assert rate(rates, "selectivity", intervention=best, **place)["value"] == pytest.approx(selective.max())
     readable = here[here["intervention"] == best]["readable"].mean()
-    assert rate(rates, "used", level, "readable")["value"] == pytest.approx(readable)
+    assert rate(rates, "readable", intervention=best, **place)["value"] == pytest.approx(readable)
     assert set(rates[rates["decides"]]["measure"]) == {"accuracy", "changed", "readable", "selectivity"}
+    assert set(rates["question"]) == {"used"}
 
 
 def test_a_model_is_right_where_the_answer_of_the_base_is_the_likelier_one(effects, rates):
     for construction in "cd":
         base = effects[(effects["construction"] == construction) & (effects["labels"] == "true")]
         once = {row.id: row.before > 0 for row in base[::-1].itertuples()}  # the first row of each item
-        assert rate(rates, "", "", "accuracy", construction)["value"] == pytest.approx(np.mean([*once.values()]))
+        assert rate(rates, "accuracy", construction)["value"] == pytest.approx(np.mean([*once.values()]))
 
 
 def test_what_is_used_where_plain_words_say_it_sums_up_no_model(effects):
@@ -135,23 +138,24 @@ def test_what_is_used_where_plain_words_say_it_sums_up_no_model(effects):
     assert set(responses[responses["decides"]]["measure"]) == {"accuracy"}
 
 
-USED = {"model": "clm", "construction": "toy", "facet": "used"}
+UNDIVIDED = dict.fromkeys(columns_of(FACETS), "")
+USED = {"model": "clm", "construction": "toy", **UNDIVIDED, "region": "last", "layer": "3"}
 
 
 def rows_of_use(low: float, selective_low: float = 0.5, **more: object) -> list[dict[str, object]]:
     """Return the rates where a direction changes some answers, and random ones change none of 14."""
     changed, selectivity = (USED | {"measure": measure} | more for measure in ("changed", "selectivity"))
     return [
-        changed | {"level": "das.last.3", "value": low + 0.1, "low": low, "high": low + 0.4},
-        changed | {"level": "random.last.3", "value": 0.0, "low": 0.0, "high": 0.26},
-        selectivity | {"level": "das.last.3", "value": 1.0, "low": selective_low, "high": 2.0},
-        selectivity | {"level": "random.last.3", "value": 0.0, "low": -0.02, "high": 0.02},
+        changed | {"intervention": "das", "value": low + 0.1, "low": low, "high": low + 0.4},
+        changed | {"intervention": "random", "value": 0.0, "low": 0.0, "high": 0.26},
+        selectivity | {"intervention": "das", "value": 1.0, "low": selective_low, "high": 2.0},
+        selectivity | {"intervention": "random", "value": 0.0, "low": -0.02, "high": 0.02},
     ]
 
 
 def settled(rows: list[dict[str, object]], expected_low: float | None = None) -> dict[str, object]:
     """Return the row of the direction with its verdict; the control is "plain", if it was asked."""
-    asked = {"model": "clm", "construction": "plain", "facet": "", "level": "", "measure": "accuracy", "n": 14}
+    asked = {"model": "clm", "construction": "plain", **UNDIVIDED, "measure": "accuracy", "n": 14}
     limits = {} if expected_low is None else {"value": expected_low + 0.1, "low": expected_low, "high": 0.9}
     table = pd.DataFrame([*rows, asked | limits] if limits else rows)
     return with_verdicts_on_use(table, {"toy": "plain"}).iloc[0].to_dict()

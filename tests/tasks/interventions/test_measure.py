@@ -13,8 +13,8 @@ from cxprobe.constructions.people import People
 from cxprobe.errors import DataError
 from cxprobe.models.causal import CausalLM
 from cxprobe.probing import Fitting
-from cxprobe.results.rates import rates_of
-from cxprobe.tasks.interventions.evaluate import FACETS, intervention_responses, role_of
+from cxprobe.results.rates import Facet, rates_of
+from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, SUMMED, USED, intervention_responses, role_of
 from cxprobe.tasks.interventions.make import draw_base_and_source, neutral_items
 from cxprobe.tasks.interventions.measure import measure_layer, prompt_items
 from cxprobe.tasks.interventions.names import INTERVENTIONS, NEUTRAL
@@ -115,9 +115,14 @@ def knowing() -> pd.DataFrame:
 
 
 def rates_in(measured: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates on the construction that was learnt, by facet, measure and level."""
+    """Return the rates of what was measured."""
     responses = intervention_responses(measured, {"toy": ""}).assign(task="interventions", model="tiny")
-    return rates_of(responses, FACETS).set_index(["construction", "facet", "measure", "level"]).sort_index()
+    return rates_of(responses, FACETS)
+
+
+def by_intervention(rates: pd.DataFrame, facet: Facet, measure: str, construction: str = "toy") -> pd.DataFrame:
+    is_wanted = (rates["measure"] == measure) & (rates["construction"] == construction)
+    return rates[facet.among(rates) & is_wanted].set_index("intervention")
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +131,7 @@ def rates(knowing) -> pd.DataFrame:
 
 
 def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_one(knowing, rates):
-    effects, changed = (rates.loc["toy", "intervention", measure] for measure in ("effect", "changed"))
+    effects, changed = (by_intervention(rates, SUMMED, measure) for measure in ("effect", "changed"))
     assert {*effects.index} == {*INTERVENTIONS}
     for found in ("whole", "das", "difference-of-means", "probe"):
         assert effects.loc[found, "low"] > effects.loc["random", "high"] + 1, found
@@ -138,29 +143,28 @@ def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_
 
 
 def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead_shrinks(rates):
-    selectivity = rates.loc["toy", "intervention", "selectivity"]["value"]
+    selectivity = by_intervention(rates, SUMMED, "selectivity")["value"]
     assert selectivity["das"] < selectivity["difference-of-means"]
 
 
 def test_a_direction_moves_the_same_construction_under_another_name_and_nothing_that_number_does_not_decide(rates):
-    toy, same, other = (rates.loc[name, "learnt", "effect"] for name in ("toy", "same", "other"))
+    toy, same, other = (by_intervention(rates, ELSEWHERE, "effect", name) for name in ("toy", "same", "other"))
     for name in ("das", "difference-of-means", "erase"):
-        level = f"toy.{name}"
-        assert same.loc[level, "low"] > 0.5 * toy.loc[level, "value"] > 0, name
-        assert abs(other.loc[level, "value"]) < 0.1 * same.loc[level, "value"], name
-    assert abs(same.loc["toy.random", "value"]) < 0.5
+        assert same.loc[name, "low"] > 0.5 * toy.loc[name, "value"] > 0, name
+        assert abs(other.loc[name, "value"]) < 0.1 * same.loc[name, "value"], name
+    assert abs(same.loc["random", "value"]) < 0.5
 
 
 def test_what_number_decides_breaks_and_what_is_broken_is_the_loss_of_the_word_that_follows(rates):
-    broken = rates.loc["toy", "intervention", "broken"]["value"]
+    broken = by_intervention(rates, SUMMED, "broken")["value"]
     assert broken["erase"] > 0.2 > abs(broken["random"])  # the last words are verbs
 
 
 def test_what_is_used_is_readable_and_expected(rates):
-    assert rates.loc["toy", "", "accuracy"]["value"].item() > 0.9
-    assert rates.loc["toy", "used", "readable"]["value"].item() > 0.9
-    used, nothing = (table.loc["toy", "used", "selectivity"] for table in (rates, rates_in(effects_in(trained(0)))))
-    used, nothing = (table.rename(role_of) for table in (used, nothing))
+    assert by_intervention(rates, Facet(), "accuracy")["value"].item() > 0.9
+    assert by_intervention(rates, USED, "readable")["value"].item() > 0.9
+    untrained = rates_in(effects_in(trained(0)))
+    used, nothing = (by_intervention(table, USED, "selectivity").rename(role_of) for table in (rates, untrained))
     assert used.loc["direction", "low"] > used.loc["random", "high"] + 1
     assert abs(nothing.loc["direction", "value"]) < 0.5
 

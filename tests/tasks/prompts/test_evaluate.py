@@ -11,15 +11,15 @@ from cxprobe.models.replies import evaluate_reply
 from cxprobe.models.texts import TokenScores, token_table
 from cxprobe.results.rates import rates_of, with_all
 from cxprobe.tasks.prompts.evaluate import (
+    BY_SETTING,
+    FACETS,
     beside_controls,
     evaluate_baseline,
     evaluate_likelihoods,
     evaluate_reply_table,
-    facets_of,
     prompt_responses,
     rates_beside_constant,
     score_answers,
-    settings_in,
 )
 from cxprobe.tasks.prompts.items import RELATIONS
 
@@ -34,7 +34,7 @@ PLAIN |= {"template": "", "answerable": True, "control": False, "prompt": "p", "
 def rates(evaluated: pd.DataFrame, score: str = "sum") -> pd.DataFrame:
     """Return the rates of one model."""
     responses = prompt_responses(evaluated, score).assign(task="prompts", model="m")
-    return rates_of(with_all(responses), facets_of(score), rates_beside_constant)
+    return rates_of(with_all(responses), FACETS, rates_beside_constant)
 
 
 def table_of_replies(rows) -> pd.DataFrame:
@@ -52,7 +52,8 @@ def test_a_rate_is_that_of_the_replies_there_were():
     rows = [(*row, number % 4) for number, row in enumerate(product(REPLIES, RELATIONS, "ab"))]
     evaluated = table_of_replies([*rows, (None, "neutral", "c", 0)])
     table = rates(evaluated)
-    found = table[table["facet"] == "setting"].set_index(["construction", "measure"])
+    assert set(table["question"]) == {"words"}
+    found = table[BY_SETTING.among(table)].set_index(["construction", "measure"])
     for construction, every in evaluated.groupby("construction"):
         own = every[every["outcome"] != "failed"]
         expected = {"failed": every["outcome"] == "failed", "accuracy": own["credit"], "unparsed": own["answer"] == ""}
@@ -88,23 +89,15 @@ def evaluated_answers() -> pd.DataFrame:
 def test_the_fewest_examples_decide_and_neither_reasoning_nor_a_control_does():
     evaluated = evaluated_answers().query("asked == 'sum'")
     deciding = prompt_responses(evaluated, "sum").query("decides")
-    assert set(deciding["measure"]) == {"accuracy"}
+    assert deciding[["measure", "question"]].drop_duplicates().to_numpy().tolist() == [["accuracy", "meaning"]]
     fewest = evaluated.groupby(["construction", "set"])["shots"].min()
     found = deciding.groupby(["construction", "source"])["shots"].agg(set)
     assert found.tolist() == [{shots} for shots in fewest]
     assert not prompt_responses(evaluated.assign(chain_of_thought=True), "sum")["decides"].any()
     control = prompt_responses(evaluated.assign(set="templatic-control"), "sum")
     assert not control["decides"].any()
-    [compared] = [facet for facet in facets_of("sum") if facet.name == "all_settings"]
-    assert compared.of(control).empty
-
-
-def test_levels_name_settings_whatever_files_examples_are_from():
-    named = settings_in(pd.Series(["paper-2.3.True.data/benchmarks/a.b.tsv+templatic", "0.False.none"]))
-    assert named.to_numpy().tolist() == [
-        ["paper-2", 3, True, "data/benchmarks/a.b.tsv+templatic"],
-        ["", 0, False, "none"],
-    ]
+    [compared] = [facet for facet in FACETS if not facet.columns]
+    assert compared.divide(control).empty
 
 
 def rotated(answer_of, golds):
@@ -134,7 +127,8 @@ GOLDS = ["A", "B", "C", "C", "C", "C"]
     ],
 )
 def test_a_model_that_always_gives_the_same_letter_or_option_is_no_better_than_chance(answer_of, accuracy):
-    found = rates(rotated(answer_of, GOLDS)).query("facet == 'setting' and construction == 'a'").set_index("measure")
+    table = rates(rotated(answer_of, GOLDS))
+    found = table[BY_SETTING.among(table) & (table["construction"] == "a")].set_index("measure")
     assert found.at["accuracy", "value"] == pytest.approx(accuracy)
     # Every letter is right in a third of the questions, but "not enough information" in four items of six.
     assert found.at["accuracy", "chance"] == pytest.approx(4 / 6)
@@ -150,11 +144,11 @@ def test_no_constant_answer_knows_which_letter_a_reading_has():
 
 def compared_rates(*control_lows: float) -> pd.DataFrame:
     """Return the rate of a model on a construction, and on controls with these lower ends of its intervals."""
-    rows = [("toy", "templatic", "setting", "0.False.none", 0.2), ("toy", "templatic", "all_settings", "", 0.3)]
-    rows += [(f"plain-{n}", "templatic-control", "setting", "0.False.none", low) for n, low in enumerate(control_lows)]
-    table = pd.DataFrame(rows, columns=["construction", "source", "facet", "level", "low"])
+    rows = [("toy", "templatic", "0", "False", "none", 0.2), ("toy", "templatic", "", "", "", 0.3)]
+    rows += [(f"plain-{n}", "templatic-control", "0", "False", "none", low) for n, low in enumerate(control_lows)]
+    table = pd.DataFrame(rows, columns=["construction", "source", "shots", "chain_of_thought", "examples", "low"])
     table = table.assign(model="m", measure="accuracy", value=table["low"] + 0.1, high=table["low"] + 0.2, n=30)
-    compared = table["facet"] == "all_settings"
+    compared = table["shots"] == ""
     numbers = dict.fromkeys(["difference", "diff_low", "diff_high", "p_adjusted", "detectable"], 0.25)
     blank = {name: pd.Series(number).reindex([0] * len(table)).to_numpy() for name, number in numbers.items()}
     table = table.assign(chance=1 / 3, baseline=np.where(compared, "rule", ""), **blank)

@@ -4,7 +4,8 @@ import pandas as pd
 
 from conftest import ROOT
 from cxprobe.models.params import Llm, Member, ModelSpec, Rule
-from cxprobe.results.rates import ALL
+from cxprobe.results.rates import ALL, columns_of
+from cxprobe.tasks.prompts.evaluate import FACETS
 from cxprobe.tasks.prompts.report import prompt_figures, prompts_beside_published
 
 MOCK = Llm.model_construct(name="mockllm/model")
@@ -19,18 +20,28 @@ GPT = Member("gpt", Llm.model_construct(name="openai/gpt-4o-2024-05-13"), "gpt")
 EXAMPLES = "CxNLI_distinction_train.tsv+data/CxNLI/CxNLI_1_example_train.csv"
 
 
+def with_shots(shots: str, examples: str) -> dict[str, str]:
+    return {"shots": shots, "chain_of_thought": "False", "examples": examples}
+
+
+NO_SHOTS = with_shots("0", "none")
+
+
 def rates(*rows) -> pd.DataFrame:
-    """Return accuracies: model, construction, source, facet, level and value."""
-    table = pd.DataFrame(rows, columns=["model", "construction", "source", "facet", "level", "value"])
-    return table.assign(measure="accuracy", low=table["value"] - 0.1, high=table["value"] + 0.1, n=20, chance=0.35)
+    """Return accuracies: model, construction, source, values of columns of facets, and value."""
+    table = pd.DataFrame(rows, columns=["model", "construction", "source", "facets", "value"])
+    undivided = dict.fromkeys(columns_of(FACETS), "")
+    facets = pd.DataFrame([undivided | divided for divided in table.pop("facets")])
+    low, high = table["value"] - 0.1, table["value"] + 0.1
+    return table.join(facets).assign(measure="accuracy", low=low, high=high, n=20, chance=0.35)
 
 
-def by_prompt(model: str, prompts: dict[str, float], source: str = "templatic", setting: str = "0.False.none"):
+def by_prompt(model: str, prompts: dict[str, float], source: str = "templatic", setting=NO_SHOTS):
     """Yield the accuracies of a model by prompt, on a construction and all."""
     for construction in ("x", ALL):
-        yield (model, construction, source, "setting", setting, sum(prompts.values()) / len(prompts))
+        yield (model, construction, source, setting, sum(prompts.values()) / len(prompts))
         for prompt, value in prompts.items():
-            yield (model, construction, source, "prompt", f"{prompt}.{setting}", value)
+            yield (model, construction, source, setting | {"prompt": prompt}, value)
 
 
 def beside_published(*rows) -> pd.DataFrame:
@@ -40,11 +51,11 @@ def beside_published(*rows) -> pd.DataFrame:
 def test_each_published_accuracy_has_a_row_with_that_of_the_same_model_in_the_same_setting():
     published = pd.read_csv(ROOT / "published" / "scivetti2025_accuracy.tsv", sep="\t")
     ours = [
-        ("llama", ALL, "cxnli", "setting", "0.False.none", 0.5),  # Tables 21 and 22
-        ("llama", ALL, "cxnli", "setting", f"1.False.{EXAMPLES}", 0.6),
-        ("llama", "way-manner", "cxreasoning", "setting", "0.False.none", 0.4),
-        ("llama", ALL, "cxnli", "prompt", "paper-2.3.False.CxNLI_3_examples_train.csv", 0.3),  # only of GPTs
-        ("one", ALL, "cxnli", "setting", "0.False.none", 0.9),  # not a published model
+        ("llama", ALL, "cxnli", NO_SHOTS, 0.5),  # Tables 21 and 22
+        ("llama", ALL, "cxnli", with_shots("1", EXAMPLES), 0.6),
+        ("llama", "way-manner", "cxreasoning", NO_SHOTS, 0.4),
+        ("llama", ALL, "cxnli", with_shots("3", "CxNLI_3_examples_train.csv") | {"prompt": "paper-2"}, 0.3),  # of GPTs
+        ("one", ALL, "cxnli", NO_SHOTS, 0.9),  # not a published model
     ]
     table = beside_published(*ours)
     assert len(table) == len(published)
@@ -67,9 +78,9 @@ def test_each_published_accuracy_has_a_row_with_that_of_the_same_model_in_the_sa
 
 
 def test_a_published_prompt_stands_beside_the_one_of_ours_with_its_contents():
-    level = "3.False.data/benchmarks/cxnli/CxNLI/CxNLI_3_examples_train.csv"
-    prompts = [("gpt", ALL, "cxnli", "prompt", f"paper-{n}.{level}", n / 10) for n in range(1, 5)]
-    table = beside_published(*prompts, ("gpt", ALL, "cxnli", "setting", level, 0.25))
+    setting = with_shots("3", "data/benchmarks/cxnli/CxNLI/CxNLI_3_examples_train.csv")
+    prompts = [("gpt", ALL, "cxnli", setting | {"prompt": f"paper-{n}"}, n / 10) for n in range(1, 5)]
+    table = beside_published(*prompts, ("gpt", ALL, "cxnli", setting, 0.25))
     ran = table[table["this_run"] != ""]
     assert [(row.source[-1], row.prompt, row.accuracy, row.this_run[:4]) for row in ran.itertuples()] == [
         ("2", "best", "96.0", "25.0"),
@@ -107,12 +118,14 @@ def test_models_have_their_labels_baselines_are_ticks_and_a_mock_is_drawn_only_a
 
 def test_figures_by_construction_have_the_best_prompt_and_setting_and_those_by_test_the_two_that_differ_most():
     shown = [*by_prompt("one", {"p": 0.25, "q": 0.5})]
-    shown += by_prompt("one", {"p": 0.75, "q": 0.5}, setting="3.False.templatic")
+    shown += by_prompt("one", {"p": 0.75, "q": 0.5}, setting=with_shots("3", "templatic"))
     shown += by_prompt("one", {"p": 0.2, "q": 0.3, "r": 0.4}, "reasoning")
+    base = {"chain_of_thought": "False", "answerable": "True", "test": "base"}
     for prompt, value in {"p": 0.1, "q": 0.5, "r": 0.9}.items():
-        shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.True.base", 0.6)]
-        shown += [("one", ALL, "reasoning", "test_by_prompt", f"{prompt}.False.False.short", value)]
-    shown += [("one", ALL, "reasoning", "test", "False.True.base", 0.6)]
+        by_prompt_and_test = base | {"prompt": prompt}
+        shown += [("one", ALL, "reasoning", by_prompt_and_test, 0.6)]
+        shown += [("one", ALL, "reasoning", by_prompt_and_test | {"answerable": "False", "test": "short"}, value)]
+    shown += [("one", ALL, "reasoning", base, 0.6)]
     figures = prompt_figures(rates(*shown), MEMBERS, "pmi")
     assert dots_in(figures["best_by_construction"].axes[0])["one, pmi"] == [0.75]
     tests = figures["tests_by_prompt"]

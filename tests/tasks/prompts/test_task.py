@@ -6,10 +6,14 @@ import pandas as pd
 import pytest
 
 from cxprobe.results.findings import findings_of
+from cxprobe.results.rates import columns_of
+from cxprobe.tasks.prompts.evaluate import FACETS
 from cxprobe.tasks.prompts.task import PromptsTask
 
 ROW = {"construction": "toy", "source": "templatic", "measure": "accuracy", "model": "clm", "verdict": "does_not"}
-ROW |= {"facet": "setting", "level": "0.False.none", "decides": True, "value": 0.3, "low": 0.2, "high": 0.4, "n": 30}
+ROW |= {"task": "prompts", "question": "meaning"}
+ROW |= dict.fromkeys(columns_of(FACETS), "") | {"shots": "0", "chain_of_thought": "False", "examples": "none"}
+ROW |= {"decides": True, "value": 0.3, "low": 0.2, "high": 0.4, "n": 30}
 ROW |= {"chance": 1 / 3, "baseline": "rule", "difference": -0.1, "diff_low": -0.2, "diff_high": 0.1}
 ROW |= {"p_adjusted": float("nan"), "detectable": float("nan")}
 TOY = SimpleNamespace(items={}, construction=SimpleNamespace(placebo=False))
@@ -23,7 +27,8 @@ def of_prompts(*rows):
 
 
 def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
-    asked = {"model": "chat", "source": "reasoning", "level": "3.True.a.b", "decides": False}
+    asked = {"model": "chat", "source": "reasoning", "shots": "3", "chain_of_thought": "True", "examples": "a.b"}
+    asked |= {"decides": False, "question": "words"}
     clm, chat = of_prompts({}, asked, asked | {"measure": "unparsed", "verdict": ""})
     assert (clm.way, clm.question) == ("inference, 0 shots", "meaning")
     assert (chat.way, chat.question) == ("multiple choice, 3 shots, reasoned", "words")
@@ -32,12 +37,14 @@ def test_a_rate_stands_beside_its_control_and_says_how_it_was_asked():
     assert clm.verdict.words == "does not"
 
 
-@pytest.mark.parametrize("level", ["0.False.none", "1.False.templatic"])
-def test_a_baseline_is_asked_in_one_setting_and_stands_beside_all(level):
+@pytest.mark.parametrize(("shots", "examples"), [("0", "none"), ("1", "templatic")])
+def test_a_baseline_is_asked_in_one_setting_and_stands_beside_all(shots, examples):
     of_rule = {"model": "rule", "verdict": "", "value": 0.6}  # at 0 shots
-    [finding] = of_prompts({"level": level}, of_rule)
+    [finding] = of_prompts({"shots": shots, "examples": examples}, of_rule)
     assert (finding.baseline.name, finding.baseline.rate.value) == ("rule", 0.6)
 
 
 def test_rates_by_what_is_no_setting_are_on_no_page():
-    assert not of_prompts({"facet": "all_settings", "level": ""}, {"facet": "test", "level": "False.True.base"})
+    undivided = {"shots": "", "chain_of_thought": "", "examples": ""}
+    by_test = undivided | {"chain_of_thought": "False", "answerable": "True", "test": "base"}
+    assert not of_prompts(undivided, by_test, {"prompt": "p"})

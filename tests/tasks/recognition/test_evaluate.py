@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cxprobe.results.rates import rates_of
+from cxprobe.results.rates import divided_by, rates_of
+from cxprobe.results.schema import facet_columns
 from cxprobe.stats import estimate_rate
 from cxprobe.tasks.recognition.evaluate import (
     FACETS,
@@ -37,36 +38,41 @@ def predictions(kind: str, names: tuple, right: dict | None = None, sentences: i
 
 
 def rated(right: dict | None = None, folds: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return the rates by facet, level and measure."""
+    """Return the rates."""
     responses = recognition_responses(predictions("layer", tuple(range(LAYERS)), right)).assign(task="recognition")
     controls = predictions("control", ("words", "majority"))
     parts = [rates_of(responses, FACETS), rates_of_controls(controls)]
     parts.append(rates_on_folds(held_out({})[:0] if folds is None else folds))
     rates = pd.concat(parts, ignore_index=True)
-    return with_best_layers(rates).set_index(["facet", "level", "measure"]).sort_index()
+    return with_best_layers(rates.fillna(dict.fromkeys(facet_columns(rates), "")))
+
+
+def by(rates: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the rates that these columns of facets divide, by their values and measure."""
+    return divided_by(rates, *columns).set_index([*columns, "measure"]).sort_index()
 
 
 def test_accuracies_stand_by_feature_layer_value_and_control():
     found = rated({("length", 1): 5, ("distance", 2): 0})
-    by_layer = found.loc["feature"]
-    assert by_layer.loc[("length.1", "accuracy"), "value"] == 0.5
-    assert by_layer.loc[("distance.2", "accuracy"), "value"] == 0.0
+    by_layer = by(found, "feature", "layer")
+    assert by_layer.loc[("length", "1", "accuracy"), "value"] == 0.5
+    assert by_layer.loc[("distance", "2", "accuracy"), "value"] == 0.0
     assert by_layer["value"].sum() == 2 * LAYERS - 1.5
     assert (by_layer["n"] == 10).all()
-    assert len(found.loc["value"]) == 2 * 2 * LAYERS
-    assert found.loc["control", "value"].to_dict() == {
-        (level, "accuracy"): 1.0
-        for name in ("majority", "words")
-        for level in (name, *(f"{name}.{of}" for of in FEATURES))
+    assert len(by(found, "feature", "feature_value", "layer")) == 2 * 2 * LAYERS
+    controls = found[found["reference"] != ""].set_index(["reference", "feature", "measure"])["value"]
+    assert controls.to_dict() == {
+        (name, feature, "accuracy"): 1.0 for name in ("majority", "words") for feature in ("", *FEATURES)
     }
 
 
 def test_the_layer_that_decides_is_the_middle_one_and_not_the_best():
     found = rated({("length", 0): 4, ("distance", 0): 6, ("length", 2): 9, ("distance", 2): 9})
     (deciding,) = found[found["decides"]].itertuples()
-    assert deciding.Index == ("", "", "accuracy")
+    assert deciding.measure == "accuracy"
+    assert {getattr(deciding, name) for name in facet_columns(found)} == {""}
     assert (deciding.value, deciding.n, deciding.chance) == (pytest.approx(0.9), 20, 0.5)
-    by_layer = found.loc["layer"]["value"].tolist()
+    by_layer = by(found, "layer")["value"].tolist()
     assert by_layer == pytest.approx([0.5, 1.0, 0.9, 1.0])
 
 
@@ -87,14 +93,14 @@ def test_the_best_layer_is_chosen_on_the_training_part_and_judged_on_the_test_pa
     tested = {("length", layer): 4 + layer for layer in range(LAYERS)} | {("distance", 1): 7}
     folds = held_out({("length", 1, "real"): 10, ("distance", 0, "real"): 8, ("distance", 3, "real"): 8})
     found = rated(tested, folds)
-    best = found.loc["best_layer", "value"].unstack("measure")
-    assert best["layer"].to_dict() == {"length": 1, "distance": 0, "": 1}
-    assert best["accuracy"].to_dict() == {"length": 0.5, "distance": 1.0, "": pytest.approx(0.6)}
-    on_folds = found["value"].xs("accuracy_on_folds", level="measure")
-    assert on_folds.loc[[("feature", "length.1"), ("feature", "distance.0"), ("layer", "1")]].tolist() == [1, 0.8, 0.75]
+    best = found[found["chosen_by"] == "folds"].set_index(["measure", "feature"])
+    assert best.loc["layer", "value"].to_dict() == {"length": 1, "distance": 0, "": 1}
+    assert best.loc["accuracy", "value"].to_dict() == {"length": 0.5, "distance": 1.0, "": pytest.approx(0.6)}
+    on_folds = found[found["measure"] == "accuracy_on_folds"].set_index(["feature", "layer"])["value"]
+    assert on_folds.loc[[("length", "1"), ("distance", "0"), ("", "1")]].tolist() == [1, 0.8, 0.75]
     limits = ["low", "high", "n", "chance"]
-    of_layer, of_best = found.loc["feature", "length.1", "accuracy"], found.loc["best_layer", "length", "accuracy"]
-    assert of_best[limits].tolist() == of_layer[limits].tolist()
+    of_layer = by(found, "feature", "layer").loc["length", "1", "accuracy"]
+    assert best.loc["accuracy", "length"][limits].tolist() == of_layer[limits].tolist()
 
 
 def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels():
@@ -103,11 +109,13 @@ def test_selectivity_is_the_paired_difference_of_the_real_and_the_control_labels
     real, control = np.repeat([1.0, 0.0], [9, 1]), np.repeat([1.0, 0.0], [6, 4])
     clusters = np.array([[f"t{number}", f"w{number}"] for number in range(10)], dtype=object)
     halved = estimate_rate((1 + real - control) / 2, clusters)
-    on_folds, row = (found.loc["feature", "length.2", name] for name in ("accuracy_on_folds", "probe_selectivity"))
+    by_feature = by(found, "feature", "layer")
+    on_folds, row = (by_feature.loc["length", "2", name] for name in ("accuracy_on_folds", "probe_selectivity"))
     assert on_folds[["value", "control", "n", "control_n"]].tolist() == [0.9, 0.6, 10, 10]
     assert row[["value", "low", "high"]].tolist() == pytest.approx([0.3, 2 * halved.low - 1, 2 * halved.high - 1])
-    assert found.loc["training", "value"].to_dict() == {(level, "known"): 0.9 for level in ("", *sorted(FEATURES))}
-    by_layer = found.loc["layer"].xs("probe_selectivity", level="measure")
+    known = found[found["measure"] == "known"].set_index(["feature", "layer"])["value"]
+    assert known.to_dict() == {(feature, ""): 0.9 for feature in ("", *FEATURES)}
+    by_layer = by(found, "layer").xs("probe_selectivity", level="measure")
     assert by_layer["value"].tolist() == [0, 0, pytest.approx((0.3 + 0.2) / 2), 0]
     assert by_layer["decides"].tolist() == [False, False, True, False]
 

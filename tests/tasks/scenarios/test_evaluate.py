@@ -227,7 +227,8 @@ def test_a_model_that_keeps_to_a_word_where_the_other_becomes_right_has_a_fixed_
     rates = with_preferences(rates_of(responses, FACETS), {"let-alone": scenarios})
     assert set(rates["prefers"]) == {prefers}
     base = rates[rates["decides"]]
-    assert base[["facet", "level", "measure"]].to_numpy().tolist() == [["scenario", "S1", "accuracy"]]
+    found = base[["scenario", "calibration", "measure", "question"]].to_numpy().tolist()
+    assert found == [["S1", "none", "accuracy", "meaning"]]
     accuracies = responses[responses["measure"] == "accuracy"]
     right = accuracies["chosen"] == accuracies["gold"]
     assert (accuracies["value"] == np.where(accuracies["chosen"] == "", 0.5, right)).all()

@@ -47,9 +47,10 @@ def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
         The rates with accuracy and set (for value and source), shots and chain_of_thought as a number and a truth
         value, and whether the set is_multiple choice. prompt is "" where the rate is over all prompts.
     """
-    accuracies = rates[rates["measure"] == "accuracy"].rename(columns={"value": "accuracy", "source": "set"})
-    multiple = [REASONING, *accuracies.loc[BY_TEST.among(accuracies), "set"].unique()]
+    accuracies = rates[rates["measure"] == "accuracy"]
+    multiple = [REASONING, *accuracies.loc[BY_TEST.among(accuracies), "source"].unique()]
     kept = accuracies[BY_SETTING.among(accuracies) | BY_PROMPT.among(accuracies)].reset_index(drop=True)
+    kept = kept.rename(columns={"value": "accuracy", "source": "set"})
     return kept.assign(
         is_multiple=kept["set"].isin(multiple),
         shots=kept["shots"].astype(int),
