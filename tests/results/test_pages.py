@@ -206,27 +206,6 @@ def test_rates_of_a_task_are_findings_with_their_baseline_and_the_verdict_of_the
     assert one.baseline == Baseline("last-rule", Estimate(0.45, 0.4, 0.6, 60))
 
 
-def test_pairs_with_two_orders_are_shown_by_what_is_right_in_both_of_them(folder):
-    in_both = {"measure": "both_orders", "chance": 0.25}
-    write_task_rates(
-        folder,
-        "pairs",
-        rate_of_pairs("mlm", 0.5, 0.45, 0.55, 40, "no_difference", baseline="shorter"),
-        rate_of_pairs("mlm", 0.1, 0.05, 0.2, 20, "preference", baseline="shorter", **in_both),
-        rate_of_pairs("clm", 0.7, 0.6, 0.8, 40, "above_baseline", baseline="shorter"),
-        rate_of_pairs("clm", 0.5, 0.4, 0.6, 20, "above_baseline", baseline="shorter", **in_both),
-        rate_of_pairs("shorter", 0.5, 0.4, 0.6, 40),
-        rate_of_pairs("shorter", 0.0, 0.0, 0.1, 20, **in_both),
-    )
-    found = {(one.model, one.headline): one for one in findings_of(*read(with_params(folder, ["pairs"])))}
-    prefers, knows = found["mlm", True], found["clm", True]
-    assert (prefers.row["chance"], prefers.row["verdict"]) == (0.25, "preference")
-    assert prefers.rate == Estimate(0.1, 0.05, 0.2, 20)
-    assert knows.baseline == Baseline("shorter", Estimate(0.0, 0.0, 0.1, 20))
-    assert knows.row["verdict"] == "above_baseline"
-    assert found["mlm", False].rate == Estimate(0.5, 0.45, 0.55, 40)
-
-
 def test_earlier_checkpoints_and_random_controls_are_not_in_the_overview(folder):
     params = with_params(folder, ["pairs", "recognition"])
     points = {

@@ -116,8 +116,8 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
             tables.append(_with_chance(means, others, by, facet))
     rates = pd.concat(tables, ignore_index=True)
     every = columns_of(facets)
-    others = [name for name in rates if name not in every]
-    rates = rates.reindex(columns=[*others, *every], fill_value="").fillna(dict.fromkeys(every, ""))
+    undivided = rates.columns.difference(every, sort=False)
+    rates = rates.reindex(columns=[*undivided, *every], fill_value="").fillna(dict.fromkeys(every, ""))
     of_model = [*KEYS, "measure"]
     deciding = responses[responses["decides"]].groupby(of_model).size().rename("deciding").reset_index()
     sizes = rates.merge(deciding, on=of_model, how="left")

@@ -207,12 +207,8 @@ class PairsTask(Task):
     # ---- reports
 
     def row_label(self, row: Mapping[Any, Any], items: ConstructionPairs) -> str:
-        """Return the kind of pairs of a row about contrasts, or about all pairs of a construction with real words."""
-        if row[CONDITION] and row["measure"] == "above_zero":
-            return CONTRAST
-        if not row["decides"] or row["source"] != "real" or row["measure"] not in ("accuracy", "both_orders"):
-            return ""
-        return called_pairs(row["construction"]) + (", right in both orders" if row["measure"] == "both_orders" else "")
+        """Return the kind of pairs of a row: contrasts, or single pairs."""
+        return CONTRAST if row[CONDITION] else called_pairs(row["construction"])
 
     def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
         """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
