@@ -49,11 +49,6 @@ def test_one_rate_of_a_model_on_a_construction_decides_and_it_is_of_all_response
     assert by_order.loc[by_order["decides"], "order"].tolist() == ["first"] * 4
 
 
-def test_a_facet_of_all_constructions_together_leaves_single_ones_out():
-    rates = rates_of(with_all(responses()), [Facet(where="decides", each=False)])
-    assert set(rates["construction"]) == {ALL}
-
-
 def test_each_column_that_divides_has_texts_and_none_where_a_rate_is_over_all_its_values():
     table = responses().assign(layer=3)
     facets = [Facet(), Facet(["order"]), Facet(["order", "layer"], steps=True)]
