@@ -5,7 +5,7 @@ There is one package for each task in `cxprobe.tasks`, and none of them imports 
     recognition/    probes of form
     scenarios/      masked scenarios, biases, calibration
     pairs/          minimal pairs, of this project and of others
-    prompts/        inference and reasoning, asked in words or by likelihood
+    prompts/        inference and reasoning, by prompts or by likelihood
     interventions/  vectors exchanged between sentences: is what a probe reads used?
 
 Inside a task, data are made, models are measured (raw answers, kept as they come), answers are evaluated (rates with

@@ -66,11 +66,9 @@ def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_o
 
 def test_the_counts_of_the_heading_are_those_of_the_paragraph():
     leads = [found(), found("too_wide", "other"), found("above_baseline", question="form")]
-    assert (
-        headline(leads, "m") == "m knows the meaning of 1 of 2 constructions (1 cannot be told) and the form of 1 of 1."
-    )
+    assert headline(leads, "m") == "m knows the meaning of 1 of 2 constructions (1 undecided) and the form of 1 of 1."
     assert in_sum(leads, NAMES) == (
-        "It knows the meaning of 1 of 2 constructions: Toy. Nothing can be told of 1: Other. "
+        "It knows the meaning of 1 of 2 constructions: Toy. The data do not decide on 1: Other. "
         "It knows the form of 1 of 1 construction: Toy."
     )
 

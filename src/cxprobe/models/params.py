@@ -246,7 +246,7 @@ Model = Annotated[
 
 
 class Llm(Closed):
-    """A model that is asked in words, through inspect_ai."""
+    """A model that gets prompts, through inspect_ai."""
 
     name: str
     """As inspect_ai names it: openai/<model>, openai-api/<service>/<model>, hf/<model>, vllm/<model>, mockllm/model.
@@ -267,7 +267,7 @@ class Llm(Closed):
 
 @dataclass(frozen=True)
 class Member:
-    """One model: a checkpoint, a baseline, or one that is asked in words.
+    """One model: a checkpoint, a baseline, or one that gets prompts.
 
     Attributes:
         slug: Its name in tables, figures and runs.
@@ -320,7 +320,7 @@ class Member:
 
     @property
     def label(self) -> str:
-        """Its name for figures: also whether it is a baseline, asked in words, or has random weights."""
+        """Its name for figures: also whether it is a baseline, gets prompts, or has random weights."""
         return f"{self.slug} (asked)" if self.is_asked else label_of(self.slug, self.state)
 
 
@@ -346,7 +346,7 @@ def members_of(
 
 
 def checkpoints_of(members: Iterable[Member]) -> dict[str, ModelSpec]:
-    """Return the models among some members that are neither baselines nor asked in words, by their slugs."""
+    """Return the models among some members that are neither baselines nor get prompts, by their slugs."""
     return {member.slug: member.spec for member in members if isinstance(member.spec, ModelSpec)}
 
 
@@ -407,7 +407,7 @@ class ModelParams(StageParams):
     models: dict[Slug, Model]
     """Slug -> a checkpoint, a random-weights control of one, a series of checkpoints, or a set of baselines."""
     llms: dict[Slug, Llm]
-    """Slug -> a model that is asked in words."""
+    """Slug -> a model that gets prompts."""
 
     def faults_between(self, constructions: Collection[str]) -> Iterator[str]:
         """Yield the names that two models share."""

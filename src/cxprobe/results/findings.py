@@ -103,7 +103,7 @@ class ReportModels:
         mocks: Models that answer without a model: they try the pipeline, and are shown beside no other.
         baseline: Models that cannot know a construction.
         random_controls: Models with the architecture of another and random weights.
-        under_methods: Trained models that try the instruments, as ``report.under_methods`` names them.
+        under_methods: Trained models that try the methods, as ``report.under_methods`` names them.
         shown: The models that the report is about.
     """
 

@@ -20,14 +20,14 @@ from cxprobe.results.findings import Finding, Question
 from cxprobe.results.verdict import Style
 from cxprobe.stats import Estimate
 
-PANELS: Mapping[Question, str] = {"form": "form", "meaning": "meaning", "words": "asked in words", "used": "use"}
+PANELS: Mapping[Question, str] = {"form": "form", "meaning": "meaning", "words": "prompts", "used": "use"}
 TEXT, SOFT, LINE, BAND = "#1b1f24", "#59616b", "#d5dae0", "#c9ced5"
 # Style of a verdict -> its colour, its mark, whether this is filled, and what it says; marks differ without colour.
 _MARKS: Mapping[Style, tuple[str, str, bool, str]] = {
     "found": ("#00694b", "^", True, "knows"),
     "explained": ("#8a4300", "D", True, "right, perhaps without the construction"),
     "absent": ("#9b1c31", "o", False, "does not"),
-    "untold": (SOFT, "$?$", True, "cannot be told: too few items, or fails the control"),
+    "undecided": (SOFT, "$?$", True, "undecided: too few items, or fails the control"),
 }
 _WITHOUT_VERDICT = (TEXT, ".", True, "")
 # Colour of the picture -> the property of the page's style that takes its place there, so that it follows its theme.
@@ -196,7 +196,7 @@ def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mar
             label.set_verticalalignment("bottom")
             axes.text(-0.09, number + 0.08, row.split("\n")[1], color=SOFT, fontsize=8, ha="right", va="top")
     for number in {*range(len(rows))} - {rows.index(mark.row) for mark in marks}:
-        axes.text(0.5, number, "not asked", color=SOFT, fontsize=8, ha="center", va="center")
+        axes.text(0.5, number, "not tested", color=SOFT, fontsize=8, ha="center", va="center")
     for mark in marks:
         y, rate = rows.index(mark.row), mark.rate
         colour = _shown(mark.style)["color"]
@@ -208,7 +208,7 @@ def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mar
             axes.vlines(mark.control.value, y - 0.45, y + 0.45, color=TEXT, linewidth=1.6)
         axes.hlines(y, rate.low, rate.high, color=colour, linewidth=2)
         axes.text(1.08, y, f"{rate.n:,}", color=SOFT, fontsize=8, va="center")
-        if mark.style == "untold":
+        if mark.style == "undecided":
             axes.plot(
                 rate.value, y, marker="o", color=colour, markerfacecolor="white", markersize=11, zorder=5, clip_on=False
             )
@@ -218,7 +218,7 @@ def _draw_panel(axes: Axes, panel: str, rows: Sequence[str], marks: Sequence[Mar
 
 def _shown(style: Style | None) -> dict[str, Any]:
     colour, shape, is_filled, _ = _MARKS[style] if style else _WITHOUT_VERDICT
-    size = 6 if style == "untold" else 8.5
+    size = 6 if style == "undecided" else 8.5
     return {"color": colour, "marker": shape, "markerfacecolor": colour if is_filled else "white", "markersize": size}
 
 

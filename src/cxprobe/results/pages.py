@@ -300,7 +300,7 @@ def _model(slug: str, findings: Sequence[Finding], inputs: ReportInputs, models:
 def _facts(member: Member) -> dict[str, str]:
     match member.spec:
         case Llm() as spec:
-            return {"asked in words": spec.name}
+            return {"model of the server": spec.name}
         case ModelSpec() as spec:
             weights = {"trained": "as trained", "random": "drawn at random: a control"}
             rounded = "rounded in its GGUF file, de-quantised to " if is_gguf(spec.name) else ""

@@ -44,7 +44,7 @@ class Report(Closed):
     tested: Families
     """The comparisons that have p values."""
     under_methods: list[Slug] = Field(default_factory=list)
-    """Entries of models that try the instruments, such as one that was taught the constructions: the report has them
+    """Entries of models that try the methods, such as one that was taught the constructions: the report has them
     under Methods, and not on its first page."""
     mlflow: Annotated[str, StringConstraints(pattern=r"^https?://[^@\s]*[^@\s/]$")]
     """Where the report's links to runs lead, and `cxprobe ui` listens: this machine, or the team's server."""

@@ -18,18 +18,18 @@ _CLAUSES: Mapping[Question, str] = {
 _FOUND: Mapping[Question, str] = {
     "meaning": "It knows the meaning of",
     "form": "It knows the form of",
-    "words": "Asked in words, it says what follows from",
+    "words": "In answers to prompts, it says what follows from",
     "used": "It uses what can be read in its vectors of",
 }
 _NOT_FOUND: Mapping[Style, str] = {
     "explained": "It is right, perhaps without the construction, in",
     "absent": "It does not know",
-    "untold": "Nothing can be told of",
+    "undecided": "The data do not decide on",
 }
 _OTHERS: Mapping[Style, str] = {
     "explained": "{} more right, perhaps without it",
     "absent": "{} not known",
-    "untold": "{} cannot be told",
+    "undecided": "{} undecided",
 }
 CONDITIONS: Mapping[str, str] = {
     "construction": "after the construction",
@@ -123,10 +123,10 @@ def in_sum(findings: Sequence[Finding], names: Mapping[str, str]) -> str:
 
 
 def headline(findings: Sequence[Finding], model: str) -> str:
-    """Return the findings of the first page about one model in one sentence; "" if it was not asked about either.
+    """Return the findings of the first page about one model in one sentence; "" if it has no rate of either.
 
-    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 more right, perhaps without it; 2 cannot be told)
-    and the form of 11 of 12 (1 cannot be told)."
+    Such as "smollm2-135m knows the meaning of 5 of 9 constructions (2 more right, perhaps without it; 2 undecided)
+    and the form of 11 of 12 (1 undecided)."
     """
     counts: list[str] = []
     for question in ("meaning", "form"):

@@ -16,8 +16,8 @@ from cxprobe.models.params import Member
 from cxprobe.results.schema import HAS_VERDICT, in_columns
 from cxprobe.stats import LEVEL, WIDEST, Estimate, holm
 
-Style: TypeAlias = Literal["found", "explained", "absent", "untold"]
-"""What a verdict comes down to: there is knowledge; nothing that needs it; there is none; it cannot be told."""
+Style: TypeAlias = Literal["found", "explained", "absent", "undecided"]
+"""What a verdict comes down to: there is knowledge; nothing that needs it; there is none; the data do not decide."""
 
 
 CONDITION = "condition"
@@ -53,7 +53,7 @@ class Verdict(NamedTuple):
         return SIGNS[self.style]
 
 
-SIGNS: Mapping[Style, str] = {"found": "▲", "explained": "◆", "absent": "○", "untold": "?"}
+SIGNS: Mapping[Style, str] = {"found": "▲", "explained": "◆", "absent": "○", "undecided": "?"}
 """Style -> its sign in texts."""
 
 VERDICTS: Mapping[str, Verdict] = {
@@ -78,11 +78,11 @@ VERDICTS: Mapping[str, Verdict] = {
         "It is not shown that {model} {does}: it is right {rate}, above chance ({chance}), and no baseline ran.",
     ),
     "preference": Verdict(
-        "untold",
+        "undecided",
         "a fixed preference",
         "not above chance, and in most items the same answer is chosen, whether or not it is right: the model is "
         "mostly right where that answer is right, and mostly wrong where it is not",
-        "It cannot be told whether {model} {does}: it mostly chooses the same answer, and is right {rate}.",
+        "The data do not decide whether {model} {does}: it mostly chooses the same answer, and is right {rate}.",
     ),
     "some_variants": Verdict(
         "explained",
@@ -92,17 +92,17 @@ VERDICTS: Mapping[str, Verdict] = {
         "It is not shown that {model} {does}: it is right {rate}, but not in all variants of an item.",
     ),
     "no_control": Verdict(
-        "untold",
-        "cannot be told without a control",
+        "undecided",
+        "undecided without a control",
         "of meaning, by single pairs or by how likely answers to questions are: neither has a control of what decides "
         "besides the meaning, such as a liking for a name; verdicts on meaning rest on contrasts",
-        "It cannot be told without a control whether {model} {does}: it is right {rate}.",
+        "Without a control the data do not decide whether {model} {does}: it is right {rate}.",
     ),
     "no_difference": Verdict(
-        "untold",
+        "undecided",
         "not distinguishable from chance",
         "the interval contains chance, which is no proof of ignorance",
-        "It cannot be told whether {model} {does}: it is right {rate}, and chance is {chance}.",
+        "The data do not decide whether {model} {does}: it is right {rate}, and chance is {chance}.",
     ),
     "below_chance": Verdict(
         "absent",
@@ -111,10 +111,10 @@ VERDICTS: Mapping[str, Verdict] = {
         "{model} does not {do}: it is right {rate}, below chance ({chance}).",
     ),
     "smoke_test": Verdict(
-        "untold",
+        "undecided",
         "too few items",
         "the interval is wider than 50 points: a smoke test, of which a count is shown",
-        "It cannot be told whether {model} {does}: it is right {rate}, and the interval is wider than 50 points.",
+        "The data do not decide whether {model} {does}: it is right {rate}, and the interval is wider than 50 points.",
     ),
 }
 """Key -> what it says, of rates without a control."""
@@ -137,18 +137,18 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "{model} does not {do}: it passes the control ({control}), and here it is right {rate}.",
     ),
     "cannot_be_told": Verdict(
-        "untold",
-        "cannot be told, the control is failed",
+        "undecided",
+        "undecided, the control is failed",
         "the control is not passed: nothing is found even where the answer is said in plain words",
-        "It cannot be told whether {model} {does}: it is right {rate}, and not shown to understand the control, which "
-        "says the same in plain words (right {control}).",
+        "The data do not decide whether {model} {does}: it is right {rate}, and not shown to understand the control, "
+        "which says the same in plain words (right {control}).",
     ),
     "too_wide": Verdict(
-        "untold",
-        "cannot be told, the interval is too wide",
+        "undecided",
+        "undecided, the interval is too wide",
         "of contrasts: the control is above 0, and the intervals show neither that the construction is above the other "
         "conditions nor that it is like them",
-        "It cannot be told whether {model} {does}: {rate}, and the interval is too wide{needed}.",
+        "The data do not decide whether {model} {does}: {rate}, and the interval is too wide{needed}.",
     ),
     "without_construction": Verdict(
         "explained",

@@ -172,7 +172,7 @@ def _at_most_used(own: pd.DataFrame, controls: Mapping[str, str]) -> pd.DataFram
 
 
 def role_of(intervention: str) -> str:
-    """Return whose number a rate of `USED` is: `RANDOM`, `WHOLE`, or `DIRECTION` for the best one."""
+    """Return whose number a rate of `USED` is: `names.RANDOM`, `names.WHOLE`, or `names.DIRECTION` for the best one."""
     return intervention if intervention in (names.RANDOM, names.WHOLE) else names.DIRECTION
 
 

@@ -27,7 +27,7 @@ _ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answ
 
 
 def responses_of_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
-    """Return the responses of one model that was asked in words, see `read_replies`."""
+    """Return the responses of one model that got prompts, see `read_replies`."""
     read = read_replies(pairs, replies)
     decided = pair_responses(evaluate_replies(pairs, read, how), how)
     return pd.concat([decided, reply_responses(read, how)], ignore_index=True)

@@ -185,7 +185,7 @@ class PairsTask(Task):
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield the texts that each model reads, and the questions that each is asked in words."""
+        """Yield the texts that each model reads, and the prompts for each."""
         from cxprobe.tasks.pairs.replies import draw_from_sources, load_preference_prompts, preference_questions
 
         section = params.section(PairsParams)

@@ -1,1 +1,1 @@
-"""Inference and reasoning, asked in words or by likelihood: Scivetti et al. (2025)."""
+"""Inference and reasoning, by prompts or by likelihood: Scivetti et al. (2025)."""

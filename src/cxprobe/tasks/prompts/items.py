@@ -1,4 +1,4 @@
-"""What models are asked in words: inferences and multiple-choice items, our own and those of the CxNLI release.
+"""Items of prompts: inferences and multiple-choice items, our own and those of the CxNLI release.
 
 A file of inferences in the shape of the release has three rows an item, one of multiple choice a row an item.
 

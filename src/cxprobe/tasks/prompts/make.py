@@ -280,7 +280,7 @@ def build_questions(
 
 
 def questions_for(questions: pd.DataFrame, asked: AskedOf) -> pd.DataFrame:
-    """Return the questions that a model is asked in words, of what `build_questions` returns."""
+    """Return the prompts that a model gets, of what `build_questions` returns."""
     if asked.sets is not None:
         questions = questions[questions["set"].isin(asked.sets)]
     if asked.shots is not None:
@@ -299,7 +299,7 @@ def build_choices(
         construction: Its name.
         material: The items and the sources of examples.
         continuations: The texts.
-        settings: What is asked in words; the items and the examples are the same. ``settings.continuations`` says
+        settings: The prompts; the items and the examples are the same. ``settings.continuations`` says
             which texts are used, and how many shots at most.
         seed: The project's seed.
 

@@ -115,7 +115,7 @@ class MakePrompts(Closed):
 
 
 class AskedOf(Closed):
-    """What a model is asked in words, of all questions that are made; all of what is not named."""
+    """The prompts that a model gets, of all questions that are made; all of what is not named."""
 
     sets: SomeDistinct[str] | None = None
     """The project's own sets, and those of files."""
@@ -154,12 +154,12 @@ class EvaluatePrompts(Closed):
 
 
 class PromptsParams(TaskSection):
-    """Inference and multiple choice, asked in words or by the likelihood of the answers."""
+    """Inference and multiple choice, by prompts or by the likelihood of the answers."""
 
     models: dict[Slug, Everything]
     """Entries of models, masked or causal, whose answers are scored, and sets of baselines."""
     llms: dict[Slug, AskedOf]
-    """Entry of llms -> what it is asked in words."""
+    """Entry of llms -> the prompts that it gets."""
     constructions: Distinct[str]
     """The constructions whose items.yaml is asked about."""
     make: MakePrompts

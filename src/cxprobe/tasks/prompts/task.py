@@ -78,7 +78,7 @@ _FACTS = ("facts", "other_facts", "nonce_facts")
 
 
 class PromptsTask(Task):
-    """Inference and multiple choice, asked in words or by the likelihood of the answers."""
+    """Inference and multiple choice, by prompts or by the likelihood of the answers."""
 
     params = PromptsStage
     title = "Prompts"
@@ -136,7 +136,7 @@ class PromptsTask(Task):
     # ---- plans
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
-        """Yield the questions that models are asked in words, and the texts that others read."""
+        """Yield the prompts that some models get, and the texts that others read."""
         section = params.section(PromptsParams)
         if section.llms:
             questions = read_question_tables(section, "questions")
