@@ -39,8 +39,7 @@ def make_prompts(stage: Stage[PromptsStage]) -> Outcome:
         for stem, table in made.items():
             write_table(table, stage.data / name / f"{stem}.parquet")
         asked += [questions, choices]
-    every = pd.concat(asked) if asked else pd.DataFrame(columns=COUNTED)
-    counted = every.groupby(COUNTED, sort=False).size().reset_index(name="questions")
+    counted = pd.concat(asked).groupby(COUNTED, sort=False).size().reset_index(name="questions")
     counts = {"questions": int(counted["questions"].sum())}
     return Outcome(counts=counts, tables={"questions": counted})
 
