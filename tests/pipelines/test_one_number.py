@@ -79,7 +79,8 @@ def test_rates_that_decide_are_the_means_of_the_responses_that_the_export_has(
 def test_pages_show_rates_as_they_are(finished_project, rates):
     pages = [path.read_text() for path in (finished_project / "results/report").rglob("*.html")]
     texts = " ".join(unescape(re.sub(r"<[^>]+>", " ", page)) for page in pages)
-    shown = rates[rates["decides"] & (rates["question"] != "") & (rates["construction"] != "all")]
+    answers = (rates["question"] != "") & (rates["verdict"] != "")
+    shown = rates[rates["decides"] & answers & (rates["construction"] != "all")]
     assert len(shown)
     for rate in shown.to_dict("records"):
         if rate["model"] != "mock":
