@@ -44,7 +44,7 @@ class Label(Closed):
 
 
 def read_labels(path: Path) -> pd.DataFrame:
-    """Read the table, or one that a person has filled in; if there is no file, there are no labels.
+    """Read the table of labels, or one that a person has filled in; an absent file gives an empty table.
 
     The columns may stand in any order, with others among them. A row without a label is left out: the person has not
     filled it in.

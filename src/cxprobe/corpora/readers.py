@@ -405,7 +405,7 @@ def _parsed_sentence(lines: str, place: str, name: str, vocab: "Vocab") -> Corpu
 
     Raises:
         ValueError: The words are not those of the text, the heads make no tree, or spaCy refuses an annotation.
-        ParseException: It is no CoNLL-U.
+        ParseException: The text is not in the format CoNLL-U.
     """
     import spacy
 

@@ -239,7 +239,7 @@ def export_responses(params: Params) -> Exported:
     """Return every response of every model to every item as a CSV.
 
     Raises:
-        DataError: A file is missing, or there is no response at all.
+        DataError: A file is missing, or no task has responses.
     """
     table = responses_of(params)
     content = table.assign(clusters=table["clusters"].str.join("; ")).to_csv(index=False, lineterminator="\n")
@@ -260,7 +260,7 @@ def responses_of(params: Params, tasks: Sequence[str] = tuple(TASKS)) -> pd.Data
         The columns of `RESPONSE_COLUMNS`, of which clusters is a list of texts, and those of the facets.
 
     Raises:
-        DataError: A file is missing, or there is no response at all.
+        DataError: A file is missing, or no task has responses.
     """
     tables = []
     for name in tasks:

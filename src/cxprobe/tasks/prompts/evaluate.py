@@ -283,7 +283,7 @@ def beside_controls(rates: pd.DataFrame, asked: Collection[str]) -> pd.DataFrame
     Args:
         rates: Columns of `cxprobe.results.schema.RATES` but verdict, of all constructions.
         asked: The models that get prompts. Those of others have no control: by the likelihood of answers even a
-            model that was taught what is asked about does not pass it, so their verdict is that it cannot be told.
+            model that was taught the construction does not pass it, so their verdict is "no_control".
 
     Returns:
         The same rows, with control, control_low, control_high, control_n and passes_control: of several controls, the
