@@ -42,7 +42,7 @@ COLUMNS = (
     "tasks.pairs.make.BuiltPairs",
     "tasks.pairs.evaluate.EvaluationConfig",
     "tasks.recognition.make.DrawnSubsets",
-    "tasks.recognition.measure.Predictions",
+    "tasks.recognition.probes.Predictions",
     "tasks.prompts.items.Inference",
     "tasks.prompts.items.Reasoning",
     "results.comparisons.compare_models",
