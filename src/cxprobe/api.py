@@ -944,17 +944,10 @@ def probe(
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
-            predicted = cross_validate(
-                list(vectors),
-                expected,
-                of_part,
-                regularisation,
-                fitting,
-                folds=folds,
-                jobs=jobs,
-                progress=progress,
-                faults=faults,
+            predicted, found = cross_validate(
+                list(vectors), expected, of_part, regularisation, fitting, folds=folds, jobs=jobs, progress=progress
             )
+            faults += found
             unknown = Estimate(nan, nan, nan, len(texts))
             estimates = [
                 unknown if np.isnan(layer).any() else estimate_rate(credit(layer, expected), of_group[:, None])
