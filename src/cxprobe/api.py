@@ -40,13 +40,13 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
-from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
-from cxprobe.models.checks import unknown_tokens
-from cxprobe.models.embedding import pool_texts, tokenise
+from cxprobe.models.embedding import pool_texts
+from cxprobe.models.masked import candidate_log_probabilities
+from cxprobe.models.measuring import unknown_tokens
 from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
+from cxprobe.models.texts import ScoringConfig, TokenScores, encode_inputs, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models, require_construction
@@ -84,6 +84,7 @@ from cxprobe.tasks.pairs.survey import (
     survey_rates,
     surveyed_constructions,
 )
+from cxprobe.text.templates import WORD_MASK
 
 if TYPE_CHECKING:
     from cxprobe.results.overview import Picture
@@ -259,7 +260,7 @@ class Encoder:
             (2, 2, 384)
         """
         encoder = self._hidden_states
-        tokens = tokenise(encoder, self._read(sentences))
+        tokens = encode_inputs(encoder, self._read(sentences))
         with _bar(len(tokens), "sentences") as progress:
             vectors = pool_texts(encoder, tokens, self._budget, progress)
         if isinstance(layers, str) and layers == "all":
@@ -469,7 +470,7 @@ class LanguageModel(Encoder):
         if isinstance(self._loaded, causal.CausalLM):
             raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
         given = self._read([text] if isinstance(text, str) else text)
-        texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]
+        texts = [masked.replace(self.tokenizer.mask_token, WORD_MASK) for masked in given]
         words = _listed(candidates)
         answers = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
         table = pd.DataFrame(product(texts, words), columns=["text", "candidate"])

@@ -16,9 +16,9 @@ from transformers import AutoModel, PreTrainedTokenizerFast, T5Config, T5Model
 
 from cxprobe.errors import ModelError
 from cxprobe.models import loading
-from cxprobe.models.checks import check_known
 from cxprobe.models.embedding import load_encoder
 from cxprobe.models.masked import load_masked_lm
+from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.scoring import load_language_model
 from cxprobe.run.record import ModelFacts
 
@@ -318,9 +318,12 @@ def test_a_longest_input_that_is_no_number_or_leaves_no_room_is_refused(bert, va
     ],
 )
 def test_the_share_of_unknown_tokens_is_counted_by_hand_and_the_limit_itself_is_accepted(texts, share):
-    model = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the", "cat", "dog"]))
+    described = SimpleNamespace(name="words", tokenizer=tokenizer_with(["the", "cat", "dog"]))
+    model = SimpleNamespace(described=described, what="a stage")
     if share <= 0.2:
-        assert check_known(model, texts, "a text") == share
+        assert MeasuredModel.check(model, texts) == {"unknown": share}
     else:
-        with pytest.raises(ModelError, match=rf"{share:.1%} of the tokens of a text .*'axolotl'.* most 20%"):
-            check_known(model, texts, "a text")
+        with pytest.raises(
+            ModelError, match=rf"{share:.1%} of the tokens of the texts of a stage .*'axolotl'.* most 20%"
+        ):
+            MeasuredModel.check(model, texts)

@@ -65,7 +65,7 @@ def open_llm(llm: Llm) -> Any:
     if llm.name.startswith(_LOCAL):
         arguments.setdefault("do_sample", False)  # inspect's provider would draw, whatever the temperature is
         if spec := PACKAGED.get(llm.name.removeprefix(_LOCAL)):
-            from cxprobe.models.gguf import dequantised  # which brings torch
+            from cxprobe.models.loading import dequantised  # which brings torch
 
             arguments["model_path"] = dequantised(Source(llm.name, spec, path_of(llm.name, spec.name))).path
             set_model_info(llm.name, ModelInfo())  # or inspect would look for the name on the hub

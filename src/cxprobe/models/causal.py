@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from inspect import signature
 from itertools import chain, pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,16 +21,13 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cxprobe.errors import DataError, ModelError
 from cxprobe.files.schema import suggest
+from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import fields_of_model, load_model
 from cxprobe.models.params import Bos
 from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, check_length, encode
 from cxprobe.models.trials import are_alike, ids_of_trial, log_probabilities, logits_at, proven, read_plainly
-from cxprobe.run.record import ModelKind
-
-if TYPE_CHECKING:
-    from cxprobe.models.checkpoints import Source
 
 Ids = NDArray[np.int32]
 _ROW = 256  # tokens of texts that share a row
@@ -48,7 +45,7 @@ class CausalLM(LoadedModel):
             as long as it has no weights, whether it seems to.
     """
 
-    kind: ClassVar[ModelKind] = "causal"
+    kind = "causal"
 
     bos: Bos = field(default="as_tokenizer", kw_only=True)
     reads_trees: bool = field(default=True, kw_only=True)
@@ -101,10 +98,10 @@ class CausalLM(LoadedModel):
         if self.ids_before:
             return {}
         encoded = encode(self.tokenizer, texts, special_tokens=False)
-        return {text.text: int(text.ids[0]) for text in encoded if len(text.ids)}
+        return {text.text: int(text.ids[0]) for text in encoded}
 
 
-def load_causal_lm(source: "Source", device: str) -> CausalLM:
+def load_causal_lm(source: Source, device: str) -> CausalLM:
     """Load a model that reads from left to right.
 
     Args:
@@ -112,7 +109,8 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
         device: Where it runs; see `cxprobe.models.embedding.load_encoder`.
 
     Raises:
-        ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model.
+        ModelError: See `cxprobe.models.embedding.load_encoder`; or it is no language model, or its tokens see what
+            follows them.
         DataError: See `CausalLM.ids_before`.
     """
     if type(source.config) not in transformers.MODEL_FOR_CAUSAL_LM_MAPPING:
@@ -125,16 +123,10 @@ def load_causal_lm(source: "Source", device: str) -> CausalLM:
     model = CausalLM(*fields_of_model(source, weights), bos=source.spec.bos, reads_trees=takes_positions)
     ids = ids_of_trial(source, weights)
     _ = model.ids_before  # a wrong bos is refused before any work
-    longest = int(min(model.max_tokens, 0.75 * model.longest_row))  # so that both texts of the trial can share a row
-    return model if device == "meta" else _with_trial(source, model, ids[:longest])
-
-
-def _with_trial(source: "Source", model: CausalLM, ids: Sequence[int]) -> CausalLM:
-    """Return a model that knows how it can be asked; its trial text is read with another that begins alike.
-
-    Raises:
-        ModelError: See `cxprobe.models.trials`; or its tokens see what follows them.
-    """
+    if device == "meta":
+        return model
+    # The trial's text is read with another that begins alike, so that both can share a row.
+    ids = ids[: int(min(model.max_tokens, 0.75 * model.longest_row))]
     dtype = getattr(torch, source.spec.dtype)
     long = np.array(ids, dtype=np.int32)
     half = len(long) // 2
@@ -371,13 +363,11 @@ def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[SharedRow]:
         budget: The most tokens in a batch.
     """
     rows: list[SharedRow] = []
-    last = np.array([], dtype=np.int32)
-    in_order = sorted(range(len(sequences)), key=lambda number: sequences[number].tolist())
-    for number in in_order:
-        ids = sequences[number][:-1]
-        length = min(len(ids), len(last))
-        different = np.flatnonzero(ids[:length] != last[:length])
-        new = len(ids) - (int(different[0]) if len(different) else length)
+    last = list[int]()
+    for whole, number in sorted((ids.tolist(), number) for number, ids in enumerate(sequences)):
+        ids = whole[:-1]
+        places = min(len(ids), len(last))
+        new = len(ids) - next((place for place in range(places) if ids[place] != last[place]), places)
         if rows and rows[-1].places + new <= min(budget, max(_ROW, 2 * len(ids))):
             rows[-1] = SharedRow([*rows[-1].texts, number], rows[-1].places + new)
         else:

@@ -91,12 +91,9 @@ def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tenso
             for hook in hooks:
                 hook.remove()
         answer: Tensor = output[0][0].float().cpu()
-    fault = ""
-    if not answer.isfinite().all():
-        fault = "NaN or infinite"
-    elif (answer == answer[:1]).all():
-        fault = "the same at every token"
-    if fault:
+    is_finite = bool(answer.isfinite().all())
+    if not is_finite or (answer == answer[:1]).all():
+        fault = "the same at every token" if is_finite else "NaN or infinite"
         raise ModelError(
             f"{source}: what it answers to {TRIAL!r} in {dtype} is {fault}, so its weights are damaged or do not "
             "fit the precision; take float32, or copy or download it again, or take another checkpoint"

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from cxprobe.models.candidates import CandidateQuestions, drop_items
-from cxprobe.models.masked import MaskedLM
+from cxprobe.models.masked import CandidateQuestions, MaskedLM, drop_items
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import places_of, words_of
 from cxprobe.segmentation import sentence_spans
