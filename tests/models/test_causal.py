@@ -132,10 +132,10 @@ IDS = st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=12).map(tuple), 
 def test_rows_hold_each_text_once_and_are_within_the_budget_or_of_one_text(texts, budget):
     sequences = [np.array(text, dtype=np.int32) for text in texts]
     rows = rows_of_texts(sequences, budget)
-    assert sorted(text for row in rows for text in row.texts) == list(range(len(texts)))
-    for row in rows:
-        assert row.places == len(Tree([whole(sequences[text]) for text in row.texts]).ids)
-        assert row.places <= budget or len(row.texts) == 1
+    assert sorted(text for of_row, _ in rows for text in of_row) == list(range(len(texts)))
+    for of_row, places in rows:
+        assert places == len(Tree([whole(sequences[text]) for text in of_row]).ids)
+        assert places <= budget or len(of_row) == 1
 
 
 @given(IDS)

@@ -211,8 +211,8 @@ class CausalQuestions:
         sequences = [self._ids[key] for key in keys]
         rows = rows_of_texts(sequences, self._longest_row)
         batches = []
-        for numbers in token_budget_batches([row.places for row in rows], self._token_budget):
-            keys_of_rows = [[keys[text] for text in rows[number].texts] for number in numbers]
+        for numbers in token_budget_batches([places for _, places in rows], self._token_budget):
+            keys_of_rows = [[keys[text] for text in rows[number][0]] for number in numbers]
             batches.append(Batch([*chain.from_iterable(keys_of_rows)], partial(self._compute, keys_of_rows)))
         return batches
 
@@ -301,6 +301,7 @@ class Tree:
     def __init__(self, texts: Sequence[Scored]) -> None:
         """Put texts into a row."""
         places: dict[tuple[int, int], int] = {}  # place before and id -> place
+        depths: dict[int, int] = {}  # of each place, in their order
         scored: dict[int, int] = {}  # place -> its number in ``scored``
         followed: dict[tuple[int, int], int] = {}
         self.steps = []
@@ -310,6 +311,7 @@ class Tree:
             first = len(text.ids) - 1 - text.scored  # of the places after which an id is scored
             for number, (one, following) in enumerate(pairwise(text.ids.tolist())):
                 place = places.setdefault((place, one), len(places))
+                depths[place] = number
                 if number >= first:
                     step = (scored.setdefault(place, len(scored)), following)
                     steps.append(followed.setdefault(step, len(followed)))
@@ -318,9 +320,7 @@ class Tree:
         self.followed = [*followed]
         self.ids = [one for _, one in places]
         self.before = [place for place, _ in places]
-        self.depths: list[int] = []
-        for place in self.before:
-            self.depths.append(0 if place < 0 else self.depths[place] + 1)
+        self.depths = [*depths.values()]
 
 
 def seen_by_each(trees: Sequence[Tree], widest: int, dtype: torch.dtype) -> dict[str, Tensor]:
@@ -345,15 +345,8 @@ def seen_by_each(trees: Sequence[Tree], widest: int, dtype: torch.dtype) -> dict
     return {"position_ids": torch.from_numpy(positions), "attention_mask": hidden.unsqueeze(1)}
 
 
-class SharedRow(NamedTuple):
-    """Texts that share a row, and its places: the ids of its `Tree`."""
-
-    texts: list[int]
-    places: int
-
-
-def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[SharedRow]:
-    """Put texts into rows, each beside those that begin alike; a row's texts are positions in ``sequences``.
+def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[tuple[list[int], int]]:
+    """Put texts into rows, each beside those that begin alike.
 
     A row has at most `_ROW` places, since all of them are compared with one another; or as many as two texts, so that
     long ones share too; and never more than the budget, if it has several texts.
@@ -361,16 +354,19 @@ def rows_of_texts(sequences: Sequence[Ids], budget: float) -> list[SharedRow]:
     Args:
         sequences: Distinct texts' ids.
         budget: The most tokens in a batch.
+
+    Returns:
+        The texts of each row, as positions in ``sequences``, and the number of its places: of the ids of its `Tree`.
     """
-    rows: list[SharedRow] = []
+    rows: list[tuple[list[int], int]] = []
     last = list[int]()
     for whole, number in sorted((ids.tolist(), number) for number, ids in enumerate(sequences)):
         ids = whole[:-1]
         places = min(len(ids), len(last))
         new = len(ids) - next((place for place in range(places) if ids[place] != last[place]), places)
-        if rows and rows[-1].places + new <= min(budget, max(_ROW, 2 * len(ids))):
-            rows[-1] = SharedRow([*rows[-1].texts, number], rows[-1].places + new)
+        if rows and rows[-1][1] + new <= min(budget, max(_ROW, 2 * len(ids))):
+            rows[-1] = ([*rows[-1][0], number], rows[-1][1] + new)
         else:
-            rows.append(SharedRow([number], len(ids)))
+            rows.append(([number], len(ids)))
         last = ids
     return rows

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import nan
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from cxprobe.errors import ModelError
 from cxprobe.models.checkpoints import Source
@@ -54,9 +54,7 @@ class MeasuredModel(Generic[M]):
             spec: Its entry, a checkpoint.
             load: The function that loads it, see `MeasuredModel`.
         """
-        if not isinstance(spec, ModelSpec):
-            raise TypeError(f"models.{slug} is no checkpoint: {spec}")
-        return cls(slug, spec, load, start_processes(stage.params.compute), f"{stage.name} {slug}")
+        return cls(slug, cast(ModelSpec, spec), load, start_processes(stage.params.compute), f"{stage.name} {slug}")
 
     @cached_property
     def _source(self) -> Source:
