@@ -169,17 +169,13 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> lis
         positions = [position for position, added in enumerate(special) if not added]
         if not positions:
             raise DataError(f"{text!r} has no token; is it empty?")
-        spans = np.array([_trimmed(text, *offsets[position]) for position in positions], dtype=np.int64)  # (tokens, 2)
+        spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
+        tokens = [text[start:stop] for start, stop in spans.tolist()]
+        spans[:, 1] -= [len(token) - len(token.rstrip() or token) for token in tokens]
         last = np.maximum(spans[:, 1] - 1, spans[:, 0])  # the last character of each token
         words = np.searchsorted(ends_of_words(text), last, side="right")
         encoded.append(Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words))
     return encoded
-
-
-def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Return the span of a token without the white space after it, unless that is all."""
-    token = text[start:stop]
-    return start, stop - len(token) + len(token.rstrip() or token)
 
 
 def check_length(text: str, tokens: int, max_tokens: int) -> None:
