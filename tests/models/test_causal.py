@@ -98,7 +98,7 @@ def test_several_tokens_before_a_text_are_none_of_its_own(lms):
     keys = list(questions.text_of)
     answers = {}
     for batch in questions.batches(keys):
-        answers |= batch.compute(model, keys)
+        answers |= questions.compute(model, batch)
     for record in questions.read(answers):
         ids = record.ids.tolist()
         np.testing.assert_allclose(record.log_probs, by_hand(model, [0, 3, *ids])[1:], atol=1e-5)

@@ -4,11 +4,11 @@ Texts are tokenised whole. Those that begin alike share a row, in which what the
 which tokens each token sees. Padding is on the right, where a causal model cannot see it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import signature
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from math import inf
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import fields_of_model, load_model
 from cxprobe.models.params import Bos
-from cxprobe.models.store import Answers, Batch, key_of, token_budget_batches
+from cxprobe.models.store import Answers, key_of, token_budget_batches
 from cxprobe.models.texts import ScoringConfig, Texts, TokenScores, check_length, encode
 from cxprobe.models.trials import are_alike, ids_of_trial, log_probabilities, logits_at, proven, read_plainly
 
@@ -189,6 +189,7 @@ class CausalQuestions:
         self._encoded = encode(model.tokenizer, self.texts, special_tokens=False)
         self._ids: dict[bytes, Ids] = {}
         self._scored: dict[bytes, int] = {}  # how many tokens at the end of a text have a score
+        self._row: dict[bytes, int] = {}  # the row of a text in its batch
         self.text_of: dict[bytes, str] = {}
         self._keys = []
         for text in self._encoded:
@@ -206,22 +207,19 @@ class CausalQuestions:
             self._scored[key] = scored
             self._keys.append(key)
 
-    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+    def batches(self, keys: Sequence[bytes]) -> list[list[bytes]]:
         """Return some of the texts in batches; those that begin alike are together."""
-        sequences = [self._ids[key] for key in keys]
-        rows = rows_of_texts(sequences, self._longest_row)
-        batches = []
-        for numbers in token_budget_batches([places for _, places in rows], self._token_budget):
-            keys_of_rows = [[keys[text] for text in rows[number][0]] for number in numbers]
-            batches.append(Batch([*chain.from_iterable(keys_of_rows)], partial(self._compute, keys_of_rows)))
-        return batches
+        rows = rows_of_texts([self._ids[key] for key in keys], self._longest_row)
+        self._row |= {keys[text]: number for number, (texts, _) in enumerate(rows) for text in texts}
+        batches = token_budget_batches([places for _, places in rows], self._token_budget)
+        return [[keys[text] for number in numbers for text in rows[number][0]] for numbers in batches]
 
-    def _compute(self, keys_of_rows: Sequence[Sequence[bytes]], model: CausalLM, wanted: Collection[bytes]) -> Answers:
-        """Return the answers to texts in rows: the log-probability of each token that has one, shape (tokens,)."""
-        asked = [[key for key in row if key in wanted] for row in keys_of_rows]
-        rows = [[Scored(self._ids[key], self._scored[key]) for key in row] for row in asked if row]
+    def compute(self, model: CausalLM, wanted: Sequence[bytes]) -> Answers:
+        """Return the answers to texts of a batch: the log-probability of each token that has one, shape (tokens,)."""
+        in_rows = groupby(wanted, key=self._row.__getitem__)
+        rows = [[Scored(self._ids[key], self._scored[key]) for key in row] for _, row in in_rows]
         numbers = log_probabilities_of_rows(model, rows, self._token_budget)
-        return dict(zip(chain.from_iterable(asked), numbers, strict=True))
+        return dict(zip(wanted, numbers, strict=True))
 
     def read(self, answers: Answers) -> Iterator[TokenScores]:
         """Yield the scores of each text."""

@@ -1,6 +1,6 @@
 """One vector for each text and layer: the mean of its tokens' hidden states, by batches with little padding."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -18,7 +18,7 @@ from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.loading import fields_of_model, load_model, open_source
 from cxprobe.models.params import ModelSpec
-from cxprobe.models.store import Answers, Batch, answer, key_of, token_budget_batches
+from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, encode_inputs
 from cxprobe.models.trials import TRIAL, ids_of_trial, proven, read_plainly
 
@@ -154,15 +154,14 @@ class VectorQuestions(Generic[R]):
         self._tokens = dict(zip(self._keys, tokens, strict=True))
         self.text_of = dict(zip(self._keys, self.texts, strict=True))
 
-    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+    def batches(self, keys: Sequence[bytes]) -> list[list[bytes]]:
         """Return some of the sentences in batches."""
         lengths = [len(self._tokens[key].ids) for key in keys]
-        return [
-            Batch([keys[position] for position in positions], self._compute)
-            for positions in token_budget_batches(lengths, self._token_budget)
-        ]
+        batches = token_budget_batches(lengths, self._token_budget)
+        return [[keys[position] for position in positions] for positions in batches]
 
-    def _compute(self, encoder: LoadedEncoder, wanted: Collection[bytes]) -> Answers:
+    def compute(self, encoder: LoadedEncoder, wanted: Sequence[bytes]) -> Answers:
+        """Return the vectors of sentences of a batch."""
         vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
         return {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
 

@@ -4,7 +4,7 @@ A batch holds inputs of one length, so nothing is padded and no attention mask i
 texts share is computed once; the head is applied at the masks only.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from cxprobe.models.checkpoints import Source
 from cxprobe.models.language_models import LoadedModel
 from cxprobe.models.loading import DebertaV2Masked, fields_of_model, is_masked, load_model, open_source
 from cxprobe.models.params import ModelSpec, Scheme
-from cxprobe.models.store import Answers, Batch, answer, key_of, token_budget_batches
+from cxprobe.models.store import Answers, answer, key_of, token_budget_batches
 from cxprobe.models.texts import Encoded, ScoringConfig, Texts, TokenScores, encode_inputs
 from cxprobe.models.trials import ids_of_trial, log_probabilities, logits_at, proven, read_plainly
 from cxprobe.text.templates import WORD_MASK
@@ -150,20 +150,17 @@ class MaskedQuestions:
         self.asked.append(key)
         return ids.tobytes()
 
-    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+    def batches(self, keys: Sequence[bytes]) -> list[list[bytes]]:
         """Return some of the questions in batches; those about one masked copy are together."""
         about: dict[bytes, list[bytes]] = {copy: [] for copy, _, _ in self._questions.values()}
         for key in keys:
             about[self._questions[key][0]].append(key)
         copies = [copy for copy, of_copy in about.items() if of_copy]
         lengths = [len(np.frombuffer(copy, dtype=np.int32)) for copy in copies]
-        batches = []
-        for positions in token_budget_batches(lengths, self._token_budget, padded=False):
-            of_batch = [key for position in positions for key in about[copies[position]]]
-            batches.append(Batch(of_batch, self._compute))
-        return batches
+        batches = token_budget_batches(lengths, self._token_budget, padded=False)
+        return [[key for position in positions for key in about[copies[position]]] for positions in batches]
 
-    def _compute(self, model: MaskedLM, wanted: Collection[bytes]) -> Answers:
+    def compute(self, model: MaskedLM, wanted: Sequence[bytes]) -> Answers:
         """Return the answers to questions about masked copies of one length."""
         questions = [self._questions[key] for key in wanted]
         rows: dict[tuple[bytes, int], int] = {}  # masked copy and its mask -> row

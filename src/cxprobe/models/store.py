@@ -10,10 +10,10 @@ noticed. Only keys are held in memory; numbers are mapped into it.
 import hashlib
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,18 +182,6 @@ def _map(path: Path) -> _File:
         return keys, bounds, np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
 
 
-class Batch(NamedTuple):
-    """Questions that a model answers in one forward pass.
-
-    Attributes:
-        keys: Of the questions.
-        compute: Returns the answers that are wanted, given the model and the keys of these.
-    """
-
-    keys: Sequence[bytes]
-    compute: Callable[[Any, Collection[bytes]], Answers]
-
-
 def token_budget_batches(lengths: Sequence[int], budget: int, *, padded: bool = True) -> list[list[int]]:
     """Group inputs of similar length, the longest first, so that no batch is larger than the budget.
 
@@ -231,8 +219,12 @@ class Questions(Protocol[R_co]):
     texts: Sequence[str]
     text_of: dict[bytes, str]
 
-    def batches(self, keys: Sequence[bytes]) -> list[Batch]:
+    def batches(self, keys: Sequence[bytes]) -> list[list[bytes]]:
         """Return some of the questions, at least one, in batches that do not depend on the answers in the store."""
+        ...
+
+    def compute(self, model: Any, wanted: Sequence[bytes]) -> Answers:
+        """Return the answers to questions of one batch, in their order there, by one forward pass where possible."""
         ...
 
     def read(self, answers: Answers) -> Iterable[R_co]:
@@ -281,10 +273,10 @@ def answer(
         if any(key not in answers for key in new):
             # Batches are numbered from the portion's number, so that first batches go to different processes.
             for position, batch in enumerate(questions.batches(new), start=number):
-                wanted = [key for key in batch.keys if key not in answers] if processes.has(position) else []
+                wanted = [key for key in batch if key not in answers] if processes.has(position) else []
                 if not wanted:
                     continue
-                for key in store.add(batch.compute(model(), wanted)):
+                for key in store.add(questions.compute(model(), wanted)):
                     raise DataError(
                         f"{questions.text_of[key]!r}: the model gave a number that is not finite; try float32"
                     )
