@@ -160,9 +160,9 @@ class VectorQuestions(Generic[R]):
         batches = token_budget_batches(lengths, self._token_budget)
         return [[keys[position] for position in positions] for positions in batches]
 
-    def compute(self, encoder: LoadedEncoder, wanted: Sequence[bytes]) -> Answers:
+    def compute(self, model: LoadedEncoder, wanted: Sequence[bytes]) -> Answers:
         """Return the vectors of sentences of a batch."""
-        vectors = mean_of_each_layer(encoder, [self._tokens[key] for key in wanted])
+        vectors = mean_of_each_layer(model, [self._tokens[key] for key in wanted])
         return {key: vectors[:, position] for position, key in enumerate(wanted)}  # each (layers, dimensions)
 
     def read(self, answers: Answers) -> Iterator[R]:

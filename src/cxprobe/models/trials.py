@@ -70,13 +70,9 @@ def read_plainly(source: Source, model: M, ids: Sequence[int]) -> tuple[M, Tenso
     """
     dtype, device = source.spec.dtype, model.model.device
     called = list[tuple[Any, Any]]()  # the parts that the forward pass itself calls: the last one makes the logits
-
-    def note(part: Any, args: Any) -> None:
-        called.append((part, args))
-
     advice = f"if it can in float32, set models.{source.slug}.dtype to that, else mend config.json"
     with source.refusing(f"cannot read a plain sentence in {dtype}", advice), torch.inference_mode():
-        hooks = [part.register_forward_pre_hook(note) for part in model.model.children()]
+        hooks = [part.register_forward_pre_hook(lambda *call: called.append(call)) for part in model.model.children()]
         try:
             output = model.model(input_ids=torch.tensor([ids], device=device))
         finally:
