@@ -10,7 +10,7 @@ from functools import cached_property
 from inspect import signature
 from itertools import chain, groupby, pairwise
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -145,7 +145,7 @@ def load_causal_lm(source: Source, device: str) -> CausalLM:
     ]
 
     def read(tried: CausalLM) -> list[NDArray[np.float64]]:
-        first, second = (Scored(ids, len(ids) - 1) for ids in (long, short))
+        first, second = ((ids, len(ids) - 1) for ids in (long, short))
         return log_probabilities_of_rows(tried, [[first, second], [second]])
 
     padded: dict[str, Any] = {"reads_trees": False}
@@ -217,7 +217,7 @@ class CausalQuestions:
     def compute(self, model: CausalLM, wanted: Sequence[bytes]) -> Answers:
         """Return the answers to texts of a batch: the log-probability of each token that has one, shape (tokens,)."""
         in_rows = groupby(wanted, key=self._row.__getitem__)
-        rows = [[Scored(self._ids[key], self._scored[key]) for key in row] for _, row in in_rows]
+        rows = [[(self._ids[key], self._scored[key]) for key in row] for _, row in in_rows]
         numbers = log_probabilities_of_rows(model, rows, self._token_budget)
         return dict(zip(wanted, numbers, strict=True))
 
@@ -229,16 +229,8 @@ class CausalQuestions:
             yield TokenScores(text.text, "causal", text.ids, text.spans, text.words, log_probs)
 
 
-class Scored(NamedTuple):
-    """A text whose last ids are scored.
-
-    Attributes:
-        ids: Shape (length,), at least 2.
-        scored: How many of the last ids; fewer than ``length``.
-    """
-
-    ids: Ids
-    scored: int
+Scored = tuple[Ids, int]
+"""A text's ids, shape (length,) with a length of at least 2, and how many of the last ones are scored: fewer."""
 
 
 def log_probabilities_of_rows(
@@ -256,7 +248,7 @@ def log_probabilities_of_rows(
     if shared:
         return _of_batch(model, trees, shared=True)
     texts = [*chain.from_iterable(rows)]
-    batches = token_budget_batches([len(text.ids) for text in texts], token_budget if model.batched else 1)
+    batches = token_budget_batches([len(ids) for ids, _ in texts], token_budget if model.batched else 1)
     found = dict[int, NDArray[np.float64]]()
     for numbers in batches:
         alone = [Tree([texts[number]]) for number in numbers]
@@ -303,11 +295,10 @@ class Tree:
         scored: dict[int, int] = {}  # place -> its number in ``scored``
         followed: dict[tuple[int, int], int] = {}
         self.steps = []
-        for text in texts:
-            place = -1
-            steps = []
-            first = len(text.ids) - 1 - text.scored  # of the places after which an id is scored
-            for number, (one, following) in enumerate(pairwise(text.ids.tolist())):
+        for ids, number_scored in texts:
+            place, steps = -1, []
+            first = len(ids) - 1 - number_scored  # of the places after which an id is scored
+            for number, (one, following) in enumerate(pairwise(ids.tolist())):
                 place = places.setdefault((place, one), len(places))
                 depths[place] = number
                 if number >= first:
