@@ -40,10 +40,10 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
-from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
-from cxprobe.models.checks import unknown_tokens
-from cxprobe.models.embedding import pool_texts, tokenise
+from cxprobe.models.embedding import pool_texts
+from cxprobe.models.masked import candidate_log_probabilities
+from cxprobe.models.measuring import unknown_tokens
 from cxprobe.models.pairs import check_scored, member_texts, texts_of_pairs
 from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
@@ -51,6 +51,7 @@ from cxprobe.models.texts import (
     PAIR_COLUMNS,
     ScoringConfig,
     TokenScores,
+    encode_inputs,
     pair_table,
     pairs_of,
     token_table,
@@ -93,6 +94,7 @@ from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
 from cxprobe.tasks.pairs.sources import OWN_PAIRS, with_units
+from cxprobe.text.templates import WORD_MASK
 
 if TYPE_CHECKING:
     from cxprobe.results.overview import Picture
@@ -273,7 +275,7 @@ class Encoder:
             (2, 2, 384)
         """
         encoder = self._hidden_states
-        tokens = tokenise(encoder, self._read(sentences))
+        tokens = encode_inputs(encoder, self._read(sentences))
         with _bar(len(tokens), "sentences") as progress:
             vectors = pool_texts(encoder, tokens, self._budget, progress)
         if isinstance(layers, str) and layers == "all":
@@ -483,7 +485,7 @@ class LanguageModel(Encoder):
         if isinstance(self._loaded, causal.CausalLM):
             raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
         given = self._read([text] if isinstance(text, str) else text)
-        texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]
+        texts = [masked.replace(self.tokenizer.mask_token, WORD_MASK) for masked in given]
         words = _listed(candidates)
         answers = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
         table = pd.DataFrame(product(texts, words), columns=["text", "candidate"])
@@ -957,17 +959,10 @@ def probe(
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
-            predicted = cross_validate(
-                list(vectors),
-                expected,
-                of_part,
-                regularisation,
-                fitting,
-                folds=folds,
-                jobs=jobs,
-                progress=progress,
-                faults=faults,
+            predicted, found = cross_validate(
+                list(vectors), expected, of_part, regularisation, fitting, folds=folds, jobs=jobs, progress=progress
             )
+            faults += found
             unknown = Estimate(nan, nan, nan, len(texts))
             estimates = [
                 unknown if np.isnan(layer).any() else estimate_rate(credit(layer, expected), of_group[:, None])

@@ -1,7 +1,7 @@
 """Answers as the end of a text, for models that score them, and the answers of baselines."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +153,7 @@ def _learn_in_folds(
     rates = pd.DataFrame(0.0, items.index, [*symbols])
     for number in set(fold):
         train, test = items[fold != number], items[fold == number]
-        learnt, classes = _facts_only(train, test) if half == "facts" else _learn(spec, train, test)
+        learnt, classes = _facts_only(spec, train, test) if half == "facts" else _learn(spec, train, test)
         rates.loc[fold == number, classes] = learnt
     return items, rates.to_numpy()
 
@@ -185,9 +185,9 @@ def _learn(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple
     read_train: Any = train[[]]
     read_test: Any = test[[]]
     if isinstance(spec, Classifier) and train["gold"].nunique() > 1:
-        model = _regression(spec.counts, class_weight="balanced")
-        read_train, read_test = train["read"], test["read"]
-    elif spec.kind in _READ:
+        fitted = _regression(spec, spec.counts, train["read"], train["gold"], "balanced")
+        return fitted.predict_proba(test["read"]), list(fitted.classes_)
+    if spec.kind in _READ:
         model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
         read_train, read_test = (
             np.array([[_READ[spec.kind](*texts)] for texts in items[["premise", "hypothesis"]].to_numpy()])
@@ -203,20 +203,28 @@ def _overlap(premise: str, hypothesis: str) -> float:
     return len(said & known) / max(len(said), 1)
 
 
-def _regression(counts: NgramFeatures | TagNgrams, **options: Any) -> "Pipeline":
-    """Return a logistic regression on counts of n-grams."""
-    from sklearn.linear_model import LogisticRegression
+def _regression(
+    spec: BaselineSpec, counts: NgramFeatures | TagNgrams, read: Iterable[str], golds: Any, weights: str | None = None
+) -> "Pipeline":
+    """Return a logistic regression on counts of n-grams, fitted; the weights are those of `cxprobe.probing.fit_probe`.
+
+    Raises:
+        ProbeError: The solver did not converge.
+    """
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000, **options))
+    from cxprobe.probing import Fitting, Regularisation, fit_probe
+
+    counter, how, fitting = ngram_counter(counts), Regularisation(1.0, standardise=False), Fitting(1000, 0, spec.kind)
+    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), np.array(golds), how, fitting, weights))
 
 
-def _facts_only(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+def _facts_only(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     """Answer by the facts; what is learnt of one option holds for the other, since each item is read both ways."""
     options, exchanged = {"a": "A", "b": "B"}, {"a": "B", "b": "A"}
     read = [*_with_letters(train, options), *_with_letters(train, exchanged)]
     golds = [*train["gold"], *train["gold"].replace({"A": "B", "B": "A"})]
-    model = _regression(NgramFeatures(kind="word_ngrams", lengths=[1, 2])).fit(read, golds)
+    model = _regression(spec, NgramFeatures(kind="word_ngrams", lengths=[1, 2]), read, golds)
     classes = list(model.classes_)
     other = [classes.index({"A": "B", "B": "A"}.get(name, name)) for name in classes]
     rates = model.predict_proba(_with_letters(test, options))
