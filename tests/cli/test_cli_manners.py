@@ -9,7 +9,8 @@ import typer
 from command_line import call as called
 
 from conftest import PEOPLE, ROOT, project_environment, write_toy_construction
-from cxprobe.cli import app
+from cxprobe.cli import app, require_project
+from cxprobe.errors import ProjectError
 
 pytest_plugins = ["small_disks"]
 
@@ -99,6 +100,14 @@ def test_a_warning_is_its_text_alone(tmp_path):
     code = "from cxprobe.cli import app; app(['compare', 'pairs.tsv', '--model', 'mini-clm'])"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "warning: 1 of 2 pairs tie, since both texts have the same tokens" in done.stderr.splitlines()
+
+
+def test_a_folder_below_a_project_is_told_the_nearest_that_is_one(tmp_path):
+    (tmp_path / "constructions").mkdir()
+    require_project(tmp_path)
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    with pytest.raises(ProjectError, match=rf"\(cd {tmp_path}\)"):
+        require_project(tmp_path / "a" / "b")
 
 
 @pytest.mark.parametrize("command", IN_A_PROJECT)

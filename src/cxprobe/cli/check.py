@@ -6,7 +6,7 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cxprobe.cli.files import print_table
+from cxprobe.cli.models import print_table
 from cxprobe.errors import DataError
 
 if TYPE_CHECKING:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from jinja2 import StrictUndefined, Template
 
-from cxprobe.constructions.construction import SCRIPT_LINK, load_construction
+from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, SCRIPT_LINK, load_construction
 from cxprobe.constructions.names import construction_names
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import suggest
 from cxprobe.results.inputs import ConstructionFiles
 from cxprobe.tasks.registry import TASKS
 
@@ -42,6 +44,18 @@ def read_constructions(names: Iterable[str]) -> dict[str, ConstructionFiles]:
                 items[task_name] = task.read_items(entries, lambda path: path)
         contents[name] = ConstructionFiles(load_construction(name), items)
     return contents
+
+
+def require_construction(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> None:
+    """Refuse a construction that a folder, by default that of the project in the working directory, does not have.
+
+    Raises:
+        ConstructionError: There is none; the message has a near match and all that there are.
+    """
+    names = construction_names(constructions)
+    if name not in names:
+        file = constructions / name / "construction.yaml"
+        raise ConstructionError(f"{file}: there is no such file{suggest(name, names)}")
 
 
 def page_of(contents: Mapping[str, ConstructionFiles]) -> str:

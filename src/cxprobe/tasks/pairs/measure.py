@@ -30,7 +30,7 @@ from cxprobe.models.ngrams import (
 from cxprobe.models.params import ContinuationAlone, Member, ModelSpec, NgramModel, PairClassifier, Rule, UnigramModel
 from cxprobe.models.scoring import load_language_model
 from cxprobe.models.texts import PREFERENCES_FILE, Pair, TokenScores, write_token_scores
-from cxprobe.results.words import interval, percent
+from cxprobe.results.words import PERCENT, with_interval
 from cxprobe.run.stage import Stage
 from cxprobe.stats import credits_of_margins, estimate_rate
 from cxprobe.tasks.pairs.params import PairsStage
@@ -116,7 +116,7 @@ def contrasts_in_words(pairs: Sequence[Pair], tokens: pd.DataFrame) -> list[str]
     for place, frames in margins.items():
         credits = credits_of_margins(np.array([np.mean(of_frame) for of_frame in frames.values()]))
         rate = estimate_rate(credits, np.array([[name] for name in frames], dtype=object))
-        shares[place] = f"{percent(rate.value)} {interval(rate)} of {rate.n} frames"
+        shares[place] = f"{with_interval(rate, PERCENT)} of {rate.n} frames"
     return [
         f"{name}: the contrast is above 0 in {shares[name, 'construction']}, and that of the control in "
         f'{shares[name, "control"]}; an item: "{item.context}", then "{item.good.strip()}" or "{item.bad.strip()}"'
