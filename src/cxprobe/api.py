@@ -895,27 +895,27 @@ def probe(
         raise DataError(f"features has shape {vectors.shape}; it must be (layers, sentences, dimensions)")
     if not np.isfinite(vectors).all():
         raise DataError("features has numbers that are not finite; compute them again in float32")
-    for name, values in {"labels": labels, "groups": groups, "parts": parts}.items():
-        if values is not None and pd.isna(pd.Series(list(values), dtype=object)).any():
+    n = vectors.shape[1]
+    groups = range(n) if groups is None else groups
+    named = []  # label, group and part of each sentence, as texts
+    for name, given in {"labels": labels, "groups": groups, "parts": groups if parts is None else parts}.items():
+        values = pd.Series(list(given), dtype=object)
+        if values.isna().any():
             raise DataError(f"{name} has empty values (NaN or None); leave their sentences out, or name them")
-    texts = [str(label) for label in labels]
-    of_group = np.array(list(map(str, range(len(texts)) if groups is None else groups)), dtype=object)  # (sentences,)
-    of_part = of_group if parts is None else np.array(list(map(str, parts)), dtype=object)  # (sentences,)
-    if not len(texts) == len(of_group) == len(of_part) == vectors.shape[1]:
-        raise DataError(
-            f"there are {len(texts)} labels, {len(of_group)} groups, {len(of_part)} parts and {vectors.shape[1]} "
-            "sentences; give one label, and one group and one part if there are any, for each sentence"
-        )
-    values = sorted(set(texts))
-    if len(values) != 2:
-        raise DataError(f"labels has {len(values)} values ({', '.join(values[:5])}); a probe tells two apart")
-    positive = np.array(texts) == values[1]  # (sentences,)
+        if len(values) != n:
+            raise DataError(f"{name} has {len(values)} values, and features has {n} sentences; give one for each")
+        named.append(values.map(str).to_numpy(object))
+    texts, of_group, of_part = named  # (sentences,) each
+    kinds = sorted(set(texts))
+    if len(kinds) != 2:
+        raise DataError(f"labels has {len(kinds)} values ({', '.join(kinds[:5])}); a probe tells two apart")
+    positive = texts == kinds[1]  # (sentences,)
     from cxprobe.probing import Fitting, Regularisation, cross_validate  # scikit-learn, which only probes need
 
     regularisation, fitting = Regularisation(C, standardise), Fitting(max_iter, seed, "probe")
     rates = []  # of the labels, and of the permuted ones, each with one row a layer
     faults: list[str] = []
-    with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
+    with _bar(2 * len(vectors), f"layers of {n:,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
             predicted = cross_validate(
                 list(vectors),
@@ -928,7 +928,7 @@ def probe(
                 progress=progress,
                 faults=faults,
             )
-            unknown = Estimate(nan, nan, nan, len(texts))
+            unknown = Estimate(nan, nan, nan, n)
             estimates = [
                 unknown
                 if np.isnan(layer).any()
@@ -940,8 +940,7 @@ def probe(
         raise ProbeError(faults[0])
     if faults:
         warnings.warn("\n".join(faults), stacklevel=2)
-    names = {"value": "permuted", "low": "permuted_low", "high": "permuted_high"}
-    permuted = rates[1].rename(columns=names)[[*names.values()]]
+    permuted = rates[1].drop(columns="n").add_prefix("permuted_").rename(columns={"permuted_value": "permuted"})
     table = rates[0].rename(columns={"value": "accuracy"}).join(permuted).reset_index(names="layer")
     return table.assign(majority=max(positive.mean(), 1 - positive.mean()))
 

@@ -56,9 +56,9 @@ def label(
     if number := sum(table.disputed(sentences, labels)):
         print(f"{number} sentences are called differently; --who 'NAME{table.DECIDES}' decides")
     if known := table.estimate_yield(sentences, labels):
-        rate, counts = known
+        rate, (expected, least, most) = known
         print(f"precision {with_interval(rate, digits='.2f', factor=1)}, n = {rate.n}, up to the first gap")
-        instances = with_interval(Estimate(*counts, len(sentences)), factor=1)
+        instances = with_interval(Estimate(expected, least, most, len(sentences)), factor=1)
         print(f"instances in all {len(sentences)} sentences: {instances}")
 
 

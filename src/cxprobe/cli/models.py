@@ -18,17 +18,10 @@ if TYPE_CHECKING:
 
     from cxprobe import Comparison
 
-File = Annotated[
-    str, typer.Argument(help="A .txt, or - for standard input (one sentence a line); a .tsv, .csv, .jsonl or .parquet.")
-]
 _MODEL = (
     "A name on the hub, a local folder, a .gguf file, or one of these: mini-clm, mini-mlm, taught-clm, "
     "taught-clm-chance, smollm2-135m."
 )
-ModelName = Annotated[str, typer.Option("--model", help=_MODEL)]
-ModelNames = Annotated[list[str], typer.Option("--model", help=f"{_MODEL} May be repeated.")]
-Output = Annotated[str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")]
-Column = Annotated[str | None, typer.Option(help="The column with the sentences; by default text or sentence.")]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")]
 Precision = Annotated[Dtype, typer.Option(help="The precision of weights and computation.")]
 Device = Annotated[str, typer.Option(help="auto, or as PyTorch names it: cpu, cuda, cuda:1, mps.")]
@@ -46,13 +39,20 @@ BosOption = Annotated[
 
 
 def score(
-    file: File,
-    model: ModelName,
-    output: Output = "-",
+    file: Annotated[
+        str,
+        typer.Argument(help="A .txt, or - for standard input (one sentence a line); a .tsv, .csv, .jsonl or .parquet."),
+    ],
+    model: Annotated[str, typer.Option(help=_MODEL)],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="A .tsv, .csv, .jsonl or .parquet; - prints as .tsv.")
+    ] = "-",
     by: Annotated[
         Literal["sentence", "word", "token"], typer.Option(help="Whether rows are sentences, words or tokens.")
     ] = "sentence",
-    column: Column = None,
+    column: Annotated[
+        str | None, typer.Option(help="The column with the sentences; by default text or sentence.")
+    ] = None,
     scheme: SchemeOption = "pll_word_l2r",
     bos: BosOption = None,
     revision: Revision = None,
@@ -82,7 +82,7 @@ def score(
 
 
 def compare(
-    model: ModelNames,
+    model: Annotated[list[str], typer.Option(help=f"{_MODEL} May be repeated.")],
     what: Annotated[
         str,
         typer.Argument(

@@ -84,6 +84,10 @@ def export(
     if format_name in ("hf", "lm-eval") and target.exists() and (target.is_file() or any(target.iterdir())):
         raise DataError(f"{target}: is there already; name a folder that does not exist or is empty")
     made = EXPORTS[format_name](load_params())
+    if not made.files:
+        raise DataError(
+            f"there is nothing to export; run `dvc repro` in the project's folder ({' '.join(made.left_out)})"
+        )
     for name, content in made.files.items():
         write_bytes(content, target / name)
-    print(f"{target}:", *made.said, sep="\n")
+    print(f"{target}:", *made.said, *(f"left out: {sentence}" for sentence in made.left_out), sep="\n")
