@@ -139,9 +139,8 @@ class Comparison:
             >>> cxprobe.load("mini-clm").compare(pairs).contrasts()["n"].tolist()
             [1]
         """
-        for column in ("frame", "condition"):
-            if column not in self.table:
-                raise DataError(f"contrasts need the column {column}; the table has {', '.join(map(str, self.table))}")
+        if lacking := [name for name in ("frame", "condition") if name not in self.table]:
+            raise DataError(f"contrasts need the column {lacking[0]}; the table has {', '.join(map(str, self.table))}")
         means = self.table.groupby(["frame", "condition"])["margin"].mean().unstack("condition")
         if "construction" not in means:
             raise DataError(f"contrasts need the condition construction; the table has {', '.join(map(str, means))}")
@@ -1023,20 +1022,18 @@ def _pairs_to_compare(
         table = pd.DataFrame({"good": right, "bad": wrong, "context": contexts})
     if table.empty:
         raise DataError("there is no pair; give one at least")
-    table = table.assign(context=table.get("context", ""))
+    table = table.assign(context=table.get("context", ""), id=table.get("id", table.index.astype(str)))
+    table = table.assign(item=table.get("item", table["id"]))
     require_texts(table, ["good", "bad"], "pairs")
     require_texts(table[table["context"] != ""], ["context"], "pairs with a context")
     for name in ("good", "bad"):
         touching = (table["context"] != "") & ~table[name].str.startswith(" ") & ~table["context"].str.endswith(" ")
         table[name] = table[name].mask(touching, " " + table[name])
-    if "id" not in table:
-        table["id"] = table.index.astype(str)
     if taken := [name for name in (*_OF_SCORES, "accuracy") if name in table]:
         raise DataError(f"the pairs have the columns {', '.join(taken)} already, which the comparison has; rename them")
-    _check_names(table, ["id", *(["item"] if "item" in table else []), *cluster_columns(table)])
+    _check_names(table, ["id", "item", *cluster_columns(table)])
     if len(twice := table["id"][table["id"].duplicated()]):
         raise DataError(f"the id {twice.iloc[0]!r} is there twice; each pair needs its own")
-    table = table if "item" in table else table.assign(item=table["id"])
     return without_gaps(table[[*PAIR_COLUMNS, *(name for name in table if name not in PAIR_COLUMNS)]])
 
 

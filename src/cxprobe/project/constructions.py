@@ -7,6 +7,7 @@ around the tables is in templates/constructions.md.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import StrictUndefined, Template
 
@@ -37,11 +38,8 @@ def read_constructions(names: Iterable[str]) -> dict[str, ConstructionFiles]:
     """
     contents = {}
     for name in names:
-        items = {}
-        for task_name, task in TASKS.items():
-            entries = task.items_in(name)
-            if entries:
-                items[task_name] = task.read_items(entries, lambda path: path)
+        found = [(task, entries) for task in TASKS.values() if (entries := task.items_in(name))]
+        items = {task.name: task.read_items(entries, lambda path: path) for task, entries in found}
         contents[name] = ConstructionFiles(load_construction(name), items)
     return contents
 
@@ -64,14 +62,8 @@ def page_of(contents: Mapping[str, ConstructionFiles]) -> str:
     Args:
         contents: Folder -> the files in it.
     """
-    template = Template(
-        _TEMPLATE.read_text("utf-8"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page: str = template.render(
+    kept: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    page: str = Template(_TEMPLATE.read_text("utf-8"), undefined=StrictUndefined, **kept).render(
         contents=contents,
         line=_line,
         table=_table,
