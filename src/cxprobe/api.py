@@ -31,7 +31,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from tqdm.auto import tqdm
 
-from cxprobe import stats
+from cxprobe import stats, survey
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER, load_construction
 from cxprobe.constructions.names import construction_names
 from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
@@ -44,9 +44,18 @@ from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
 from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
 from cxprobe.models.checks import unknown_tokens
+from cxprobe.models.pairs import check_scored, member_texts, texts_of_pairs
 from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
+from cxprobe.models.texts import (
+    PAIR_COLUMNS,
+    ScoringConfig,
+    TokenScores,
+    pair_table,
+    pairs_of,
+    token_table,
+    without_gaps,
+)
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions, require_construction
 from cxprobe.results import sentences as words
@@ -57,13 +66,13 @@ from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, v
 from cxprobe.results.words import with_interval
 from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import CLUSTER, UNIT, Estimate, cluster_columns, clusters_by, rate_by
-from cxprobe.tasks.pairs import benchmarks, survey
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders, with_differences
+from cxprobe.tasks.contrasts.contrast import frame_contrasts
+from cxprobe.tasks.pairs import benchmarks
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
-from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
-from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
-from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, PAIR_COLUMNS, with_units, without_gaps
+from cxprobe.tasks.pairs.make import build_pairs
+from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
+from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, with_units
 
 if TYPE_CHECKING:
     from cxprobe.results.overview import Picture
@@ -141,10 +150,11 @@ class Comparison:
         """
         if lacking := [name for name in ("frame", "condition") if name not in self.table]:
             raise DataError(f"contrasts need the column {lacking[0]}; the table has {', '.join(map(str, self.table))}")
-        means = self.table.groupby(["frame", "condition"])["margin"].mean().unstack("condition")
-        if "construction" not in means:
-            raise DataError(f"contrasts need the condition construction; the table has {', '.join(map(str, means))}")
-        long = with_differences(means).melt(value_name="contrast", ignore_index=False).dropna().reset_index()
+        if not (conditions := self.table["condition"]).eq("construction").any():
+            known = ", ".join(map(str, sorted(conditions.unique())))
+            raise DataError(f"contrasts need the condition construction; the table has {known}")
+        wide = frame_contrasts(self.table, ["frame"])
+        long = wide.melt(value_name="contrast", ignore_index=False).dropna().reset_index()
         rates = stats.mean_by(long, "contrast", "frame", ["condition"])
         signs = long.assign(sign=stats.credits_of_margins(long["contrast"].to_numpy(np.float64)))
         return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
@@ -612,16 +622,15 @@ def compare_constructions(
     if frames < 2:
         raise DataError(f"frames is {frames}; an interval takes two frames at least")
     every = _constructions(folder)
-    pairs = survey.survey_pairs(
-        constructions or survey.surveyed_constructions(every), every, _people_beside(every), frames
-    )
-    listed = pairs_of(pairs)
+    names = constructions or survey.surveyed_constructions(every)
+    pairs = survey.survey_pairs(names, every, _people_beside(every), frames)
+    listed = pairs.listed
     texts = list(dict.fromkeys(member_texts(listed)))
     answers: dict[str, pd.DataFrame] = {}
     for lm in models:
         if lm.name in answers:
             raise DataError(f"the model {lm.name} is there twice; give each once")
-        check_scored(lm._with(bos), listed, survey.SCORES_OF_SURVEY)
+        check_scored(lm._with(bos), listed, [survey.SCORE_OF_FORM])
         answers[lm.name] = token_table(lm._token_scores(texts, scheme, bos))
     asked = [Member(name, ModelSpec(name=name, revision=None, sha256=None, dtype="float32"), name) for name in answers]
     return survey.survey_rates(pairs, answers, [*asked, *survey.simple_baselines(_NGRAMS)], scheme)
@@ -651,7 +660,7 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    how = EvaluationConfig(OWN_PAIRS, "pll", survey.SCORES_OF_SURVEY[0], survey.SCORES_OF_SURVEY[:1])
+    how = EvaluationConfig(OWN_PAIRS, "pll", survey.SCORE_OF_FORM, [survey.SCORE_OF_FORM])
     decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), how, seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
     rates = rate_by(rows, "accuracy", ["baseline"])
@@ -704,7 +713,6 @@ def minimal_pairs(
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
     settings = MakePairs(
         pairs_per_condition=cells,
-        contrasts=Contrasts(held_out=1, shuffled=0),  # required by the class; contrasts are not made here
         pseudowords=pseudowords,
     )
     return build_pairs(construction, content, people, settings, seed).pairs

@@ -210,7 +210,7 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
     from cxprobe.results.rates import divided_by
     from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
     from cxprobe.results.words import with_interval
-    from cxprobe.tasks.pairs.survey import ITEMS_OF_FORM
+    from cxprobe.survey import ITEMS_OF_FORM
 
     undivided = divided_by(rates), divided_by(rates, "condition")
     at = {

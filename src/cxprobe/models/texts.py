@@ -16,6 +16,7 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.params import Scheme
 from cxprobe.run.record import ModelFacts
+from cxprobe.stats import CLUSTER, cluster_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,49 @@ class Pair:
     bad: str
     groups: Mapping[str, str]
     clusters: Mapping[str, str]
+
+
+PAIR_COLUMNS = ("id", "item", "context", "good", "bad")
+"""The columns that every table of pairs has; all others are groups and clusters."""
+
+
+def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Return pairs as a table: id, item, context, good, bad, each group, and each cluster as cluster_<name>.
+
+    Where files differ in their columns, gaps are filled, see `without_gaps`.
+    """
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in PAIR_COLUMNS}
+    for kind, before in (("groups", ""), ("clusters", CLUSTER)):
+        of_pairs = [getattr(pair, kind) for pair in pairs]
+        names = dict.fromkeys(name for values in of_pairs for name in values)
+        columns |= {f"{before}{name}": [values.get(name) for values in of_pairs] for name in names}
+    return without_gaps(pd.DataFrame(columns))
+
+
+def pairs_of(table: pd.DataFrame) -> list[Pair]:
+    """Return the pairs of a table that `pair_table` made."""
+    clusters = cluster_columns(table)
+    groups = table.columns.drop([*PAIR_COLUMNS, *clusters])
+    texts = table[[*PAIR_COLUMNS]].itertuples(index=False, name=None)
+    of_groups = table[groups].to_dict("records")
+    of_clusters = table[clusters].rename(columns=lambda name: name.removeprefix(CLUSTER)).to_dict("records")
+    return [Pair(*row, *known) for row, *known in zip(texts, of_groups, of_clusters, strict=True)]
+
+
+def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs that come from tables with different columns, without empty cells.
+
+    A pair without a group has an empty text there, and NaN if the others have numbers; without a cluster, its own id,
+    so that it shares a cluster of that kind with no other.
+    """
+    filled = {}
+    for name in pairs.columns[pairs.isna().any()]:
+        column = pairs[name]
+        if name.startswith(CLUSTER):
+            filled[name] = column.astype(str).where(column.notna(), pairs["id"].astype(str))
+        elif not pd.api.types.is_numeric_dtype(column):
+            filled[name] = column.fillna("")
+    return pairs.assign(**filled)
 
 
 Texts = Mapping[str, int]

@@ -14,7 +14,7 @@ from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import MEASURES, facet_columns
 from cxprobe.results.words import with_blanks
 from cxprobe.run.record import ModelFacts, Trial
-from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
+from cxprobe.run.stage import MOST_METRICS, EvaluatedRun
 
 if TYPE_CHECKING:
     from cxprobe.results.evaluate import EvaluatedModels, Evaluation
@@ -90,9 +90,7 @@ class RunExtras:
     trials: Sequence[Trial] = ()
 
 
-def runs_of(
-    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: "EvaluatedModels"
-) -> Iterator[EvaluatedRun]:
+def runs_of(rates: pd.DataFrame, task: "Evaluation[Any]", evaluated: "EvaluatedModels") -> Iterator[EvaluatedRun]:
     """Yield a run for each model, construction and source that has a rate which decides.
 
     Where all constructions together have rates, the runs of single ones have no figures of their own: the report draws
@@ -100,14 +98,13 @@ def runs_of(
 
     Args:
         rates: The rates of a task.
-        stage: The evaluating stage.
         task: The evaluation of the task.
         evaluated: The models.
     """
     has_all = (rates["construction"] == ALL).any()
     written = with_blanks(rates)
     curved = [facet for facet in task.facets if facet.steps]
-    found = list(findings_in(rates, stage.params.construction_of))
+    found = list(findings_in(rates, task.stage.params.construction_of))
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         of_run = rows.reset_index(drop=True)
         deciding, member = of_run[of_run["decides"]], evaluated.members[str(model)]
@@ -139,7 +136,7 @@ def runs_of(
             items=int(first["n"]),
             metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
             series=series,
-            settings=stage.settings(*task.settings(str(source))),
+            settings=task.stage.settings(*task.settings(str(source))),
             tags={
                 "verdict": str(first["verdict"]) or "none",
                 "baseline": str(first["baseline"]) or "none",
@@ -151,14 +148,11 @@ def runs_of(
         )
 
 
-def series_runs(
-    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", series: Mapping[str, Series]
-) -> Iterator[EvaluatedRun]:
+def series_runs(rates: pd.DataFrame, task: "Evaluation[Any]", series: Mapping[str, Series]) -> Iterator[EvaluatedRun]:
     """Yield a run for each curve over the models of a series, such as the checkpoints of a training.
 
     Args:
         rates: The rates of a task.
-        stage: The evaluating stage.
         task: The evaluation of the task.
         series: Name -> models that differ in one quantity.
     """
@@ -182,7 +176,7 @@ def series_runs(
                 dataset=task.dataset(ALL, str(source)),
                 items=n,
                 metrics={"n": n},
-                settings=stage.settings(*task.settings(str(source))),
+                settings=task.stage.settings(*task.settings(str(source))),
                 series=curves,
                 tables={"rates": with_blanks(steps)},
             )

@@ -10,13 +10,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.files.tables import read_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.causal import CausalLM
+from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import MaskedLM
-from cxprobe.models.ngrams import counted_texts, ngram_counter, places_of, words_of
-from cxprobe.models.params import BaselineSpec, Classifier, NgramFeatures, TagNgrams
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.ngrams import baseline_facts, counted_texts, ngram_counter, places_of, words_of
+from cxprobe.models.params import BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
+from cxprobe.models.scoring import load_language_model, measure_texts
+from cxprobe.models.texts import ScoringConfig, distinct_texts
+from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
+from cxprobe.tasks.prompts.params import PromptsStage
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -234,3 +241,22 @@ _KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines ans
     "most_frequent": ("inference", "reasoning"),
     **dict.fromkeys(["first_referent", "last_referent", "unmentioned_referent", "facts_only"], ("reasoning",)),
 }
+
+
+def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float] | None:
+    """Measure how probable each token of every answer is; a baseline answers each item."""
+    section, to = stage.params.prompts, stage.data / member.inside
+    folders = [stage.use(DATA / "make_prompts" / name) for name in section.constructions]
+    if member.is_baseline:  # every item, whether or not it is asked about
+        items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
+        answers = baseline_answers(member.baseline, items, seed=stage.params.seed)
+        write_table(answers, to / "answers.parquet")
+        write_model_facts(baseline_facts(member.baseline.kind), to)
+        return {"items": len(items), "answered": answers["id"].nunique()}
+    choices = [read_choices(folder) for folder in folders]
+    model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
+    together = pd.concat(choices)
+    check_lengths(model.described, together)
+    how = ScoringConfig([section.score.scheme], section.score.token_budget)
+    counts = measure_texts(model, distinct_texts(map(texts_of_choices, choices)), how, to)
+    return None if counts is None else {"questions": together["id"].nunique(), **counts}
