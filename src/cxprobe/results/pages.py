@@ -19,14 +19,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
-from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
+from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.overview import Mark, as_svg, draw, overview, row_names
 from cxprobe.results.params import Report
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
 from cxprobe.results.task import PageTable
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
-from cxprobe.results.words import in_full, percent
+from cxprobe.results.words import in_full, percent, with_interval
 from cxprobe.run.record import STAGE_TAG
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
                     models.label(row["first"]),
                     models.label(row["second"]),
                     f"{100 * row['difference']:+.0f}",
-                    f"[{100 * row['low']:+.0f}, {100 * row['high']:+.0f}]",
+                    with_interval(estimate_of(row, "difference"), "[{1}, {2}]", digits="+.0f"),
                     f"{row['n']:,}",
                     f"{row['p_holm']:.3f}",
                     "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}",
