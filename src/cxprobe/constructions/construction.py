@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, StringConstraints, model_validator
 
-from cxprobe.constructions.sentences import ALL_SENTENCES, LabelName, Split
+from cxprobe.constructions import ALL_SENTENCES, LabelName, Split
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, FaultsError, Two, faults_of, read_yaml, validate
 from cxprobe.stats import CLUSTER

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from jinja2 import StrictUndefined, Template
 
+from cxprobe.constructions import construction_names
 from cxprobe.constructions.construction import SCRIPT_LINK, load_construction
-from cxprobe.constructions.names import construction_names
 from cxprobe.results.inputs import ConstructionFiles
 from cxprobe.tasks.registry import TASKS
 

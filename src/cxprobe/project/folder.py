@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cxprobe.constructions.names import construction_names
+from cxprobe.constructions import construction_names
 from cxprobe.errors import ConstructionError, ProjectError
 from cxprobe.files.schema import suggest
 from cxprobe.project.bundled import bundled_files

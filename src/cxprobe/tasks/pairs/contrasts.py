@@ -13,8 +13,8 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 import numpy as np
 from pydantic import Field
 
+from cxprobe.constructions.checking import Fault, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.faults import Fault, with_lines
 from cxprobe.constructions.people import People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Two, read_yaml, suggest, validate

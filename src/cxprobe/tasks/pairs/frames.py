@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from cxprobe.constructions.checking import Fault, Keys, with_lines
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.constructions.faults import Fault, Keys, with_lines
 from cxprobe.constructions.people import ROLE_NOUN_TYPE, People, Row
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Distinct, Two, read_yaml, suggest, validate

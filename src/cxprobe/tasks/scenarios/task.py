@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.faults import Fault, Keys, repeated
+from cxprobe.constructions.checking import Fault, FoundFaults, Keys, repeated
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
