@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from cxprobe.errors import CxprobeError
 from cxprobe.files.reading import line_of, one_line
 from cxprobe.files.schema import suggest
-from cxprobe.text.english import faults_of_text
+from cxprobe.text import faults_of_text
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")

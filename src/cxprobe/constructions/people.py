@@ -9,7 +9,7 @@ from pydantic import Field
 from cxprobe.constructions.checking import Fault, normalised, with_lines
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, Distinct, SomeDistinct, read_yaml, suggest, validate
-from cxprobe.text.templates import SlotName, Words
+from cxprobe.text import SlotName, Words
 
 PEOPLE_FILE = Path("lexicon/people.yaml")
 ROLE_NOUN_TYPE = "common-noun"  # nouns of this type can have typical roles: the teacher, the student

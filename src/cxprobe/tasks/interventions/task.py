@@ -25,7 +25,7 @@ from cxprobe.tasks.interventions.sentences import (
     load_labelled,
     load_neutral,
 )
-from cxprobe.text.english import faults_of_text
+from cxprobe.text import faults_of_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -22,8 +22,7 @@ from cxprobe.models.texts import Pair
 from cxprobe.seeding import generator_for
 from cxprobe.tasks.pairs.params import Contrasts
 from cxprobe.tasks.pairs.sources import CONTRAST, CONTRASTS
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import SlotName, Template, render, slots_of
+from cxprobe.text import SlotName, Template, faults_of_text, render, slots_of
 
 CONTRASTS_FILE = "contrasts.yaml"
 ANSWER = "answer"

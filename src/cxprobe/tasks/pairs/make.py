@@ -19,7 +19,7 @@ from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, pairs_file, with
 from cxprobe.tasks.pairs.params import MakePairs
 from cxprobe.tasks.pairs.pseudowords import replace_content
 from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, without_gaps
-from cxprobe.text.english import faults_of_text
+from cxprobe.text import faults_of_text
 
 
 def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:

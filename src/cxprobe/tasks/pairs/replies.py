@@ -20,7 +20,7 @@ from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.pairs.evaluate import ASKED, REPLY, EvaluationConfig, as_responses, credit_pairs, pair_responses
 from cxprobe.tasks.pairs.params import PairsParams
-from cxprobe.text.templates import Template, fill
+from cxprobe.text import Template, fill
 
 _GROUPS = ("construction", "tests", "words", "variant", "group")  # those that pairs have
 _ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin

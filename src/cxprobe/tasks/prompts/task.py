@@ -51,8 +51,7 @@ from cxprobe.tasks.prompts.wording import (
     load_continuations,
     load_prompts,
 )
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import Filled, filler_note, filler_words, slots_of
+from cxprobe.text import Filled, faults_of_text, filler_note, filler_words, slots_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

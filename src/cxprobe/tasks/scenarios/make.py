@@ -9,7 +9,7 @@ import pandas as pd
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.scenarios.rules import Calibration, Scenarios, WordRow, WordSet
-from cxprobe.text.templates import render, slots_of
+from cxprobe.text import render, slots_of
 
 WordRows = tuple[WordRow, ...]  # of one set, in the order of their numbers in slots
 

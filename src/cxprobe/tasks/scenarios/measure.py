@@ -11,7 +11,7 @@ from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import places_of, words_of
 from cxprobe.segmentation import sentence_spans
-from cxprobe.text.templates import WORD_MASK
+from cxprobe.text import WORD_MASK
 
 SCORES_FILE = "scores.parquet"
 _ASKED = ["text", "first", "second"]

@@ -25,8 +25,7 @@ from cxprobe.tasks.scenarios.rules import (
     scenarios_file,
     wrong_words,
 )
-from cxprobe.text.english import faults_of_text
-from cxprobe.text.templates import WORD_MASK, fill, render, slots_of
+from cxprobe.text import WORD_MASK, faults_of_text, fill, render, slots_of
 
 
 class ScenariosTask(Task):
