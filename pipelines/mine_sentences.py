@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
-from cxprobe.corpora.collecting import collect_all
-from cxprobe.corpora.engine import make_job, run_shards
+from cxprobe.corpora.engine import collect_all, make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Wanted, load_wanted
 from cxprobe.corpora.readers import files_left_out, list_corpus, open_corpus
@@ -72,7 +71,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
 def _key(wanted: Wanted, settings: Mining, corpus: Corpus, listed: str, pipelines: Mapping[str, str]) -> str:
     """Return the digest of everything that the sentences mined for a construction follow from."""
     how = settings.model_dump(include={"duplicates", "longest_line", "most_words"})
-    code = computing_code("cxprobe.corpora.collecting", "cxprobe.segmentation")
+    code = computing_code("cxprobe.corpora.engine", "cxprobe.segmentation")
     pipeline = pipelines[pipeline_of(wanted.pattern, settings)]
     return scratch_folder(SCRATCH, corpus, wanted.model_dump(), how, listed, pipeline, code).name
 

@@ -14,8 +14,7 @@ from small_corpora import ADJECTIVES, CC, corpus_of, job_of, mine, settings_of, 
 
 from conftest import ROOT
 from cxprobe.corpora import engine
-from cxprobe.corpora.collecting import collect
-from cxprobe.corpora.engine import SHARD_MODULES, run_shards
+from cxprobe.corpora.engine import SHARD_MODULES, collect, run_shards
 from cxprobe.corpora.params import Engine
 from cxprobe.errors import DataError
 from cxprobe.files.code import reached_modules
@@ -162,7 +161,7 @@ def test_finished_shards_are_kept_unless_the_code_that_a_shard_runs_changes():
     files = [ROOT / "src" / Path(*module.split(".")).with_suffix(".py") for module in SHARD_MODULES]
     reached = {name.rpartition(".")[2] for file in files for name in reached_modules(file, "cxprobe.")}
     assert {"pattern", "readers", "segmentation"} <= reached
-    assert not {"collecting", "engine"} & reached
+    assert not {"engine"} & reached
 
 
 def test_another_setting_or_tagger_begins_anew_and_another_engine_does_not(corpus, toy_tagger, tmp_path):

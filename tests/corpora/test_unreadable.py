@@ -11,8 +11,7 @@ import pyarrow.parquet
 import pytest
 from small_corpora import corpus_of, mine, settings_of
 
-from cxprobe.corpora.collecting import check_faults
-from cxprobe.corpora.engine import SLOTS
+from cxprobe.corpora.engine import SLOTS, check_faults
 from cxprobe.corpora.readers import list_corpus, open_corpus
 from cxprobe.errors import DataError
 from cxprobe.files.tables import read_table, write_table

@@ -8,8 +8,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from conftest import ROOT
-from cxprobe.corpora.collecting import collect, collect_corpus
-from cxprobe.corpora.engine import make_job, run_shards
+from cxprobe.corpora.engine import collect, collect_corpus, make_job, run_shards
 from cxprobe.corpora.params import Corpus, Mining
 from cxprobe.corpora.pattern import Pattern, load_wanted
 from cxprobe.corpora.readers import open_corpus
