@@ -44,6 +44,13 @@ def test_what_was_mined_is_in_the_folder_of_its_corpus():
         settings.folder_of("conative")
 
 
-def test_a_folder_of_the_hub_has_a_revision():
-    with pytest.raises(ValueError, match="names no revision, so the corpus may change under the results"):
-        corpus_of("hf://datasets/a/b/en")
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("hf://datasets/a/b/en", "names no revision, so the corpus may change under the results"),
+        (" ", "folder\n.*should match pattern"),  # it would be the project itself
+    ],
+)
+def test_a_folder_that_is_no_fixed_place_is_refused(folder, said):
+    with pytest.raises(ValueError, match=said):
+        corpus_of(folder)

@@ -31,12 +31,11 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="module")
 def one_run(corpus, toy_tagger, tmp_path_factory):
     folder = tmp_path_factory.mktemp("one-run")
-    return folder, *mine(corpus, settings_of(toy_tagger), folder / "scratch", folder / "out")[1:]
+    return folder, *mine(corpus, settings_of(toy_tagger), folder / "scratch", folder / "out")
 
 
 def test_each_sentence_is_a_row_with_its_features(one_run):
-    _, found, _ = one_run
-    table = found.sentences
+    _, table, *_ = one_run
     assert table.columns.tolist()[:8] == ["id", "text", "url", "start", "end", "tags", "matched", "slots"]
     assert table["id"].is_unique
     first = table.iloc[0]
@@ -48,22 +47,22 @@ def test_each_sentence_is_a_row_with_its_features(one_run):
 
 
 def test_what_is_broken_is_counted_and_named(one_run):
-    folder, found, read = one_run
+    folder, table, found, counts = one_run
     faults = read_table(folder / "out/faults.parquet")
-    assert read[0]["faults"] == len(faults) == 5
+    assert counts["faults"] == len(faults) == 5
     assert faults["shard"].tolist() == [*(f"{n}.json.gz" for n in range(4)), "damaged.json.gz"]
     assert faults["line"].tolist()[:4] == [4] * 4
-    twins = found.rejects["exact duplicate"] + found.rejects["near-duplicate"]
-    assert found.counts["candidates"] == len(found.sentences) + twins
-    assert found.counts["sentences_that_pass"] == found.counts["candidates"] + sum(found.rejects.values()) - twins
+    steps, rejects = found["steps"], found["rejects"]
+    twins = rejects["exact duplicate"] + rejects["near-duplicate"]
+    assert steps["candidates"] == steps["sentences"] + twins == len(table) + twins
+    assert steps["sentences_that_pass"] == steps["candidates"] + sum(rejects.values()) - twins
 
 
 @pytest.mark.pipeline
 def test_the_number_of_workers_changes_nothing(one_run, corpus, toy_tagger, tmp_path):
-    _, other, _ = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
-    pd.testing.assert_frame_equal(one_run[1].sentences, other.sentences)
-    assert one_run[1].counts == other.counts
-    assert one_run[1].rejects == other.rejects
+    table, *numbers = mine(corpus, settings_of(toy_tagger, workers=2), tmp_path / "scratch", tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1], table)
+    assert [*one_run[2:]] == numbers
 
 
 def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
@@ -74,8 +73,8 @@ def test_a_worker_in_another_folder_reads_the_tagger_that_the_parameters_name(
     spacy.blank("en").to_disk(tmp_path / toy_tagger.name)  # one of the same name, which tags nothing
     monkeypatch.chdir(tmp_path)  # a worker on another machine may run in any folder
     run_shards(job, settings_of(toy_tagger).engine)
-    found = collect(job, CC, wanted[CC], settings_of(toy_tagger).duplicates)
-    pd.testing.assert_frame_equal(one_run[1].sentences, found.sentences)
+    collect(job, wanted, settings_of(toy_tagger), "books", tmp_path / "out")
+    pd.testing.assert_frame_equal(one_run[1], read_table(tmp_path / "out" / CC / "sentences.parquet"))
 
 
 def test_a_finished_shard_is_not_mined_again(corpus, toy_tagger, tmp_path):
@@ -151,10 +150,10 @@ def test_a_storage_that_fails_leaves_its_shard_for_the_next_run(toy_tagger, tmp_
         broken.setattr(*{"open": (MemoryFileSystem, "_open"), "read": (MemoryFile, "read")}[call], fail, raising=False)
         with pytest.raises(DataError, match=rf"^0\.{suffix} was not read .* reset by peer\. Run the stage again"):
             mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
-    run, found, read = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
-    assert run == 2
-    assert sorted(found.sentences["text"]) == sorted(sentences)
-    assert read[1].empty
+    assert run_shards(job_of(corpus, settings, tmp_path / "scratch")[1], settings.engine) == 2
+    table, _, counts = mine(corpus, settings, tmp_path / "scratch", tmp_path / "out")
+    assert sorted(table["text"]) == sorted(sentences)
+    assert "faults" not in counts
 
 
 def test_finished_shards_are_kept_unless_the_code_that_a_shard_runs_changes():

@@ -173,9 +173,7 @@ class FoundFaults:
             Its content; None if it has faults or nothing needs it.
         """
         content = self.attempt(load) if needed or is_there(path) else None
-        if content is None:
-            return None
-        for key, (section, name) in named.items():
+        for key, (section, name) in named.items() if content is not None else ():
             known = list(getattr(content, section))
             if name not in known:
                 self.lines.append(f"params.yaml: {key}: {path.stem} has no prompt '{name}'{suggest(name, known)}")

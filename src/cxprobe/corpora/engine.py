@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -159,21 +159,6 @@ def mine_shard(_data: object, rank: int, _world_size: int, job: MiningJob) -> It
     return iter(())
 
 
-class Collected(NamedTuple):
-    """The sentences that were mined for a construction.
-
-    Attributes:
-        sentences: Columns id, text, url, start, end, tags, matched (see `cxprobe.corpora.search.Found`), slots (the
-            words that fill the slots of construction.yaml that the pattern names), and one for each feature.
-        counts: Step -> the number of documents or sentences that it let through.
-        rejects: Reason -> the number of sentences, the most frequent reason first.
-    """
-
-    sentences: pd.DataFrame
-    counts: Counter[str]
-    rejects: dict[str, int]
-
-
 def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, threshold: float) -> dict[int, bool]:
     """Return the duplicates: position of a sentence that repeats an earlier one -> whether all words are the same.
 
@@ -212,30 +197,39 @@ def find_duplicates(texts: Sequence[str], *, shingle: int, permutations: int, th
     return duplicates
 
 
-def collect_all(
+def collect(
     job: MiningJob, wanted: Mapping[str, Wanted], settings: Mining, corpus: str, output: Path
 ) -> dict[str, Any]:
     """Join the shards' tables, write those of each construction into its folder of ``output``, and remove the shards'.
 
+    Writes ``faults.parquet``, and ``sentences.parquet`` of each construction: id, text, url, start, end, tags, matched
+    (see `cxprobe.corpora.search.Found`), slots (the words that fill the slots of construction.yaml that the pattern
+    names), and one column for each feature. ``sentences.tsv`` is for people and their tools.
+
     Returns:
-        ``counts``, those of the corpus, and ``found``: construction -> its ``steps`` and ``rejects``, numbers of
-        documents and sentences.
+        ``counts``, those of the corpus, and ``found``: construction -> its ``steps`` and ``rejects`` (the most frequent
+        reason first), numbers of documents and sentences.
 
     Raises:
-        DataError: As of `check_faults` and `check_annotated`.
+        DataError: As of `check_faults`; or no sentence of a parsed corpus has the annotation that a pattern needs.
     """
-    counts, faults = collect_corpus(job, output)
+    counts, faults = _counts(job, ""), _joined(job, "faults")
+    write_table(faults, output / "faults.parquet", FAULTS)
     check_faults(counts, faults, corpus, settings.most_faults)
     found = {}
     for name, one in wanted.items():
-        of_it = collect(job, name, one, settings.duplicates)
-        check_annotated(of_it, corpus, name)
-        write_table(of_it.sentences, output / name / "sentences.parquet", {"matched": MATCHED, "slots": SLOTS})
-        # For people and their tools; a cell of a .tsv has neither tabs nor line breaks.
-        hits = of_it.sentences[["id", "text", "url"]].replace(r"[\0\s]+", " ", regex=True)
+        sentences, steps, rejects = _sentences(job, name, one, settings.duplicates)
+        absent = [reason for reason in rejects if reason.startswith(NOT_ANNOTATED)]
+        if absent and not steps.get("sentences_tagged"):
+            raise DataError(
+                f"corpora.{corpus}: the sentences that may have {name} are all {absent[0]}, which its pattern.yaml "
+                "asks for; change the pattern, name another corpus, or mine files with the bare text (format: text)"
+            )
+        write_table(sentences, output / name / "sentences.parquet", {"matched": MATCHED, "slots": SLOTS})
+        # A cell of a .tsv has neither tabs nor line breaks.
+        hits = sentences[["id", "text", "url"]].replace(r"[\0\s]+", " ", regex=True)
         write_table_as(hits, str(output / name / "sentences.tsv"))
-        made = {"sentences": len(of_it.sentences), "sequences": of_it.sentences["tags"].nunique()}
-        found[name] = {"steps": dict(sorted((of_it.counts | made).items())), "rejects": of_it.rejects}
+        found[name] = {"steps": steps, "rejects": rejects}
     # Under another name first: what a kill leaves of it must not pass for finished shards.
     ended = Path(f"{job.output}.ended")
     shutil.rmtree(ended, ignore_errors=True)
@@ -244,31 +238,22 @@ def collect_all(
     return {"counts": dict(sorted(counts.items())), "found": found}
 
 
-def collect_corpus(job: MiningJob, output: Path) -> tuple[Counter[str], pd.DataFrame]:
-    """Return the counts of a corpus and its faults, of which ``faults.parquet`` is written in ``output``.
+def _sentences(
+    job: MiningJob, name: str, wanted: Wanted, settings: Duplicates
+) -> tuple[pd.DataFrame, dict[str, int], dict[str, int]]:
+    """Return the sentences of a construction, and numbers by step and by reason for a rejection.
 
-    Returns:
-        The numbers of shards, documents, bytes of text and faults; and columns shard, line, offset, fault.
-    """
-    faults = _joined(job, "faults")
-    write_table(faults, output / "faults.parquet", FAULTS)
-    return _counts(job, ""), faults
-
-
-def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates) -> Collected:
-    """Join the shards' tables of a construction. The result depends neither on their order nor on who mined them.
-
-    The candidates are kept in memory, with 3 kB or so for each.
+    They depend neither on the order of the shards nor on who mined them. All candidates are kept in memory, with 3 kB
+    or so for each.
     """
     candidates = _joined(job, "candidates", name).sort_values(["url", "start", "text"], ignore_index=True)
     duplicates = find_duplicates(candidates["text"].tolist(), **settings.model_dump())
     kept = candidates.drop(index=[*duplicates]).reset_index(drop=True)
     exact = sum(duplicates.values())
-    counts = _counts(job, name)
-    rejected = {"exact duplicate": exact, "near-duplicate": len(duplicates) - exact}
-    for step in [step for step in counts if step.startswith(REJECTED)]:
-        rejected[step.removeprefix(REJECTED)] = counts.pop(step)
-    most_first = sorted(rejected.items(), key=lambda reject: (-reject[1], reject[0]))
+    rejects, steps = {"exact duplicate": exact, "near-duplicate": len(duplicates) - exact}, dict[str, int]()
+    for step, number in _counts(job, name).items():
+        (rejects if step.startswith(REJECTED) else steps)[step.removeprefix(REJECTED)] = number
+    steps |= {"sentences": len(kept), "sequences": kept["tags"].nunique()}
     columns: dict[str, list[Any]] = {"id": [text_id("mined", text) for text in kept["text"]]}
     columns |= {name: kept[name].tolist() for name in ("text", "url", "start", "end", "tags", "matched")}
     columns["slots"] = [[slot for slot in slots if slot["slot"] in wanted.slots] for slots in kept["slots"]]
@@ -276,7 +261,8 @@ def collect(job: MiningJob, name: str, wanted: Wanted, settings: Duplicates) -> 
         columns[feature_name] = [feature.of(*shape) for shape in zip(kept["words"], kept["marks"], strict=True)]
     table = pd.DataFrame(columns, dtype=object)  # the columns are the same if there are no candidates
     table = table.astype(dict.fromkeys(("start", "end", *wanted.features), "int64"))
-    return Collected(table, counts, dict(most_first))
+    most_first = sorted(rejects.items(), key=lambda reject: (-reject[1], reject[0]))
+    return table, dict(sorted(steps.items())), dict(most_first)
 
 
 def _joined(job: MiningJob, table: str, construction: str = "") -> pd.DataFrame:
@@ -297,7 +283,7 @@ def check_faults(counts: Mapping[str, int], faults: pd.DataFrame, corpus: str, m
 
     Args:
         counts: The numbers of its shards, documents and faults.
-        faults: See `collect_corpus`.
+        faults: Columns shard, line, offset, fault.
         corpus: The corpus's key in params.yaml, for messages.
         most_faults: The largest share of faults among documents and faults that is accepted, in [0, 1].
 
@@ -316,14 +302,4 @@ def check_faults(counts: Mapping[str, int], faults: pd.DataFrame, corpus: str, m
         raise DataError(
             f"corpora.{corpus}: {counts['faults']:,} faults beside {counts['documents']:,} documents are more than "
             f"mining.most_faults ({most_faults:g}) allows{first}; mend the corpus or its settings, or raise the limit"
-        )
-
-
-def check_annotated(found: Collected, corpus: str, construction: str) -> None:
-    """Raise DataError if no sentence of a parsed corpus has the annotation that the pattern needs."""
-    absent = [reason for reason in found.rejects if reason.startswith(NOT_ANNOTATED)]
-    if absent and not found.counts["sentences_tagged"]:
-        raise DataError(
-            f"corpora.{corpus}: the sentences that may have {construction} are all {absent[0]}, which its pattern.yaml "
-            "asks for; change the pattern, name another corpus, or mine files with the bare text (format: text)"
         )

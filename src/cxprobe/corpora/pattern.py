@@ -151,11 +151,9 @@ class Pattern(Closed):
     @property
     def asks_for(self) -> set[str]:
         """The annotation that it needs of words and trees: some of `FROM_TAGS` and `FROM_PARSES`."""
-        keys = set[str]()
-        for form in chain(*self.forms):
-            keys.update(*form.words)
-            if form.dependencies:
-                keys.add("DEP")
+        forms = [*chain(*self.forms)]
+        keys = {key for form in forms for word in form.words for key in word}
+        keys |= {"DEP" for form in forms if form.dependencies}
         return keys & (FROM_TAGS | FROM_PARSES)
 
     @property
@@ -187,11 +185,6 @@ class Wanted(Closed):
     """The measures of candidates."""
     slots: list[str]
     """The words of the pattern's trees with these names are written."""
-
-
-def lexical_only(tokens: list[TokenPattern]) -> list[TokenPattern]:
-    """Return a token pattern without tags: it matches wherever the whole pattern does."""
-    return [{key: value for key, value in token.items() if key in LEXICAL} for token in tokens]
 
 
 def load_wanted(name: str, constructions: Path = CONSTRUCTIONS_FOLDER) -> Wanted:

@@ -13,7 +13,7 @@ from spacy.matcher import Matcher
 from spacy.tokens import Doc, Token
 
 from cxprobe.corpora.params import Mining
-from cxprobe.corpora.pattern import Alternative, Node, Pattern, lexical_only
+from cxprobe.corpora.pattern import LEXICAL, Alternative, Node, Pattern
 from cxprobe.corpora.readers import CorpusRecord, ParsedWords
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
@@ -92,30 +92,24 @@ class Matchers:
             raise ConstructionError(f"pattern.yaml: DEP: the parser gives no {strange[0]}{suggest(strange[0], labels)}")
         self._whole, self._lexical, self._nodes = (Matcher(nlp.vocab, validate=True) for _ in range(3))
         self._trees: list[tuple[int, Sequence[Node]]] = []  # of a tree: its part and its nodes
-        self._keys: dict[int, int] = {}  # of a sequence of tokens: its part
         for part in sorted(set(self._parts)):
             for form in forms[part]:
                 try:
-                    self._add(part, form)
+                    self._add(part, form)  # under the part's number, which is the key of the matchers of tokens
                 except ValueError as fault:
                     reason = " ".join(str(fault).split())
                     raise ConstructionError(f"pattern.yaml, parts[{part}].patterns: '{form.name}': {reason}") from None
 
     def _add(self, part: int, form: Alternative) -> None:
         if form.tokens:
-            key = self.nlp.vocab.strings.add(str(len(self._keys)))
-            self._keys[key] = part
-            self._whole.add(key, [form.tokens])
-            self._lexical.add(key, [lexical_only(form.tokens)])
+            self._whole.add(str(part), [form.tokens])
+            lexical = [{key: value for key, value in token.items() if key in LEXICAL} for token in form.tokens]
+            self._lexical.add(str(part), [lexical])
             return
         self._trees.append((part, form.dependencies))
         for node in form.dependencies:  # what a word must be is looked for once, however many trees ask for it
             if repr(node.RIGHT_ATTRS) not in self._nodes:
                 self._nodes.add(repr(node.RIGHT_ATTRS), [[node.RIGHT_ATTRS]])
-
-    def absent(self, doc: Doc) -> str:
-        """Return an annotation that the pattern needs and a sentence lacks, such as "DEP", or ""."""
-        return next((key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)), "")
 
     def refuse(self, doc: Doc) -> str | None:
         """Return the reason why the words of a sentence exclude the pattern, or None; words exclude no tree."""
@@ -125,8 +119,8 @@ class Matchers:
 
     def match(self, doc: Doc) -> Found | str:
         """Return the match in a tagged or parsed sentence, or the reason for a rejection."""
-        if absent := self.absent(doc):
-            return f"{NOT_ANNOTATED}{absent}"
+        if absent := [key for key in sorted(self.pattern.asks_for) if not doc.has_annotation(key)]:
+            return f"{NOT_ANNOTATED}{absent[0]}"
         matches = self._of_tokens(self._whole, doc)
         if self._trees:
             places = defaultdict[str, list[int]](list)
@@ -151,7 +145,7 @@ class Matchers:
     def _of_tokens(self, matcher: Matcher, doc: Doc) -> list[Match]:
         """Return the matches of a matcher of sequences."""
         spans = matcher(doc, as_spans=False) if len(matcher) else ()  # spaCy warns of one without patterns
-        return [Match(self._keys[key], range(start, end), start, end) for key, start, end in spans]
+        return [Match(int(self.nlp.vocab.strings[key]), range(start, end), start, end) for key, start, end in spans]
 
     def _first(self, matches: list[Match]) -> list[Match]:
         """Return the earliest matches of all parts, each after the end of the one before, or nothing."""
@@ -237,13 +231,9 @@ def find(sentences: Sequence[tuple[str | ParsedWords, Sequence[Matchers]]]) -> I
     for start in range(0, len(sentences), BATCH):
         some = sentences[start : start + BATCH]
         nlp = some[0][1][0].nlp
-        docs, refused, bare = list[Doc](), list[list[str | None]](), list[int]()
-        for number, (sentence, wanted) in enumerate(some):
-            doc = nlp.make_doc(sentence) if isinstance(sentence, str) else Doc(nlp.vocab, **sentence)
-            docs.append(doc)
-            refused.append([one.refuse(doc) for one in wanted])
-            if isinstance(sentence, str) and None in refused[number]:
-                bare.append(number)
+        docs = [nlp.make_doc(one) if isinstance(one, str) else Doc(nlp.vocab, **one) for one, _ in some]
+        refused = [[one.refuse(doc) for one in wanted] for doc, (_, wanted) in zip(docs, some, strict=True)]
+        bare = [number for number, (one, _) in enumerate(some) if isinstance(one, str) and None in refused[number]]
         tagged = nlp.pipe([docs[number] for number in bare], batch_size=BATCH)
         for number, doc in zip(bare, tagged, strict=True):
             docs[number] = doc
@@ -303,16 +293,6 @@ class Findings(NamedTuple):
     candidates: list[dict[str, Any]]
     counts: Counter[str]
 
-    def add(self, sentence: Passage, record: CorpusRecord, verdict: Found | str) -> None:
-        """Add a sentence that passed the pre-filter, with its match or the reason for its rejection."""
-        self.counts["sentences_that_pass"] += 1
-        if isinstance(verdict, Found):
-            span = {"url": record.url, "start": record.base + sentence.start, "end": record.base + sentence.end}
-            self.candidates.append({"text": sentence.text, **span, **verdict._asdict()})
-            self.counts["candidates"] += 1
-        else:
-            self.counts[f"{REJECTED}{verdict}"] += 1
-
 
 def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], most_words: int) -> dict[str, Findings]:
     """Find the candidates of all constructions in some records; steps that several of them need are done once.
@@ -349,7 +329,13 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
         for row, names in sorted(wanted.items()):
             of_row = verdicts.get(row, ["too long"] * len(names))
             for name, verdict in zip(names, of_row, strict=True):
-                findings[name].add(sentences[row], records[sentences[row].record], verdict)
+                found, counts = findings[name]
+                counts["sentences_that_pass"] += 1
+                counts["candidates" if isinstance(verdict, Found) else f"{REJECTED}{verdict}"] += 1
+                if isinstance(verdict, Found):
+                    number, start, end, text = sentences[row]
+                    place = {"start": records[number].base + start, "end": records[number].base + end}
+                    found.append({"text": text, "url": records[number].url, **place, **verdict._asdict()})
     for _, counts in findings.values():
         counts["sentences_tagged"] = counts["candidates"] + sum(counts[REJECTED + why] for why in _AFTER_TAGGING)
     return findings
@@ -383,9 +369,7 @@ def _rows_that_match(passages: Sequence[Passage], looking: Mapping[str, Matchers
 
 def _fits(sentence: str, most_words: int, longest: int) -> bool:
     """Return whether a sentence has few enough words, and few enough characters for the tokeniser."""
-    if sentence.count(" ") >= most_words:
-        return False
-    if len(sentence) <= LONGEST_WORD:
-        return True
+    words = sentence.split(" ")
     longest = min(most_words * _LONGEST_ON_AVERAGE, longest)
-    return len(sentence) <= longest and max(map(len, sentence.split(" "))) <= LONGEST_WORD
+    fits = len(sentence) <= longest and max(map(len, words)) <= LONGEST_WORD
+    return len(words) <= most_words and (fits or len(sentence) <= LONGEST_WORD)
