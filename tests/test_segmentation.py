@@ -1,10 +1,8 @@
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.segmentation import WITHIN_A_SENTENCE, joined, sentence_spans
+from cxprobe.segmentation import joined, sentence_spans
 
 PIECES = ["The", "the", "a", " ", "  ", "\n", "\u00a0", "\t", ".", "!", "…", "?", "”", '"', ")", "“", "(", "_", "’"]
 PIECES += ["Mr", "Messrs", "É", "é", "St", "J", "e.g.", "7", "Etc", "better", "\x85", "\x1c", "\u2003", "ǅ", "#", "*"]
@@ -13,7 +11,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 
 def cut(document: str) -> list[str]:
-    return [document[span.start : span.end] for span in sentence_spans(document)]
+    return [document[start:end] for start, end in sentence_spans(document)]
 
 
 @pytest.mark.parametrize(
@@ -35,16 +33,6 @@ def test_sentences_end_where_a_reader_would_say(document, expected):
 def test_the_sentences_hold_every_word_of_the_document_in_order(document):
     assert " ".join(cut(document)).split() == document.split()
     assert all(joined(sentence) == " ".join(sentence.split()) for sentence in cut(document))
-
-
-@settings(max_examples=200)
-@example("", "!.A. The", "")  # a single letter right after an end
-@given(TEXTS, TEXTS, TEXTS)
-def test_what_stays_in_one_sentence_passes_the_expression_for_documents(before, between, behind):
-    document = f"{before}X1X{between}Y2Y{behind}"
-    together = any("X1X" in sentence and "Y2Y" in sentence for sentence in cut(document))
-    passes = pc.match_substring_regex(pa.array([document]), f"X1X{WITHIN_A_SENTENCE}Y2Y")[0].as_py()
-    assert passes or not together
 
 
 @pytest.mark.parametrize("unit", ["...", '".', ". (", "_*", "  "])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 # After these, and a full stop, no sentence ends.
 _TITLES = "mr mrs ms dr prof st rev hon gen col capt lt sgt maj messrs mme mlle jr sr"
@@ -19,32 +18,9 @@ _END = re.compile(
     rf"(?=[{_OPENERS}]*+(?P<next>\w))|\n"
 )
 
-# RE2: what can stand between two parts of one sentence. Everything that `sentence_spans` leaves together passes;
-# of what it cuts apart, most does not. (Alternative by alternative: another character; an end of sentence that no space
-# follows; one that no capital follows; an abbreviation or a single letter with its full stop.)
-_BLANKS = r"\t\v\f\r\x1c-\x1f\x{85}\p{Z}"
-_TAIL = rf"[{_ENDS}{_CLOSERS}]*"
-_SHORT = rf"(?:[^\n]|(?i:{'|'.join(sorted(ABBREVIATIONS))}))\."
-WITHIN_A_SENTENCE = (
-    rf"(?:\.|{_SHORT})?"
-    rf"(?:[^{_ENDS}\n]"
-    rf"|[{_ENDS}]{_TAIL}[^{_ENDS}{_CLOSERS}\n{_BLANKS}]"
-    rf"|[{_ENDS}]{_TAIL}[{_BLANKS}]+"
-    rf"(?:[^{_OPENERS}\p{{Lu}}\p{{Lt}}\n{_BLANKS}]|[{_OPENERS}]+[^{_OPENERS}\p{{Lu}}\p{{Lt}}\n])"
-    rf"|(?:[^\pL\n]|[{_ENDS}]{_TAIL}){_SHORT})*"
-    rf"(?:[{_ENDS}]{_TAIL}[{_BLANKS}]*[{_OPENERS}]*)?"
-)
 
-
-class Span(NamedTuple):
-    """The place of a sentence in its document: characters from ``start`` up to ``end``."""
-
-    start: int
-    end: int
-
-
-def sentence_spans(document: str) -> Iterator[Span]:
-    """Yield the sentences of a document, without the white space around them.
+def sentence_spans(document: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a document starts and ends, in characters, without the white space around it.
 
     A sentence ends at a line break, and at a full stop, question mark, exclamation mark or ellipsis (with the
     quotes and brackets that close there) that white space and a capital letter follow, unless the word before the
@@ -75,8 +51,8 @@ def _ends(document: str, match: re.Match[str]) -> bool:
     return before is None or not (len(before[1]) == 1 or before[1].lower() in ABBREVIATIONS)
 
 
-def _stripped(document: str, start: int, end: int) -> Iterator[Span]:
+def _stripped(document: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     text = document[start:end]
     left = len(text) - len(text.lstrip())
     if left < len(text):
-        yield Span(start + left, start + len(text.rstrip()))
+        yield start + left, start + len(text.rstrip())

@@ -18,7 +18,6 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import Closed, read_yaml, suggest, validate
-from cxprobe.segmentation import WITHIN_A_SENTENCE
 
 # The keys of token patterns in spaCy that words alone decide, those that a tagger must say, and those that a parser or
 # a lemmatiser must say. What other parts of a pipeline set (ENT_TYPE) is set nowhere here, and would match nothing.
@@ -139,13 +138,8 @@ class Pattern(Closed):
     """Sentences that are not candidates."""
 
     @property
-    def document_filter(self) -> str:
-        """RE2 expression that a document satisfies if one of its sentences can be a candidate."""
-        return WITHIN_A_SENTENCE.join(f"(?:{part.prefilter})" for part in self.parts)
-
-    @property
-    def sentence_filter(self) -> str:
-        """RE2 expression that a sentence satisfies if it can be a candidate."""
+    def prefilter(self) -> str:
+        """RE2 expression that a sentence with a candidate satisfies, and so does each text that it is a part of."""
         return "(?s:.*)".join(f"(?:{part.prefilter})" for part in self.parts)
 
     @property

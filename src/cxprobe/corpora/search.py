@@ -248,28 +248,23 @@ def check_examples(matchers: Matchers, path: Path) -> None:
         ConstructionError: One line for every example that is found, or not found, against its list in the file.
     """
     pattern, faults = matchers.pattern, []
+    every = [*pattern.must_match, *pattern.must_not_match]
+    passing = {every[row] for row in _rows_that_match(every, {"": matchers})[""]}
     for sentence in pattern.must_match:
         doc = matchers.nlp(sentence)
         verdict = matchers.match(doc)
-        if not passes(pattern, sentence):
+        if sentence not in passing:
             faults.append(f"{path}: must_match: the pre-filter loses {sentence!r}; loosen parts[..].prefilter")
         if not isinstance(verdict, Found):
             tags = " ".join(f"{token.text}/{token.tag_}" for token in doc)
             faults.append(f"{path}: must_match: {sentence!r} is not found ({verdict}); its tags are {tags}")
     for sentence in pattern.must_not_match:
         verdict = matchers.match(matchers.nlp(sentence))
-        if passes(pattern, sentence) and isinstance(verdict, Found):
+        if sentence in passing and isinstance(verdict, Found):
             words = f"from the words {verdict.marks}; {verdict.tags}"
             faults.append(f"{path}: must_not_match: {sentence!r} is found, {words}")
     if faults:
         raise ConstructionError("\n".join(faults))
-
-
-def passes(pattern: Pattern, sentence: str) -> bool:
-    """Return whether a sentence passes the pre-filter, both in a document and alone."""
-    text = pa.array([sentence])
-    filters = (pattern.document_filter, pattern.sentence_filter)
-    return all(pc.match_substring_regex(text, expression)[0].as_py() for expression in filters)
 
 
 class Passage(NamedTuple):
@@ -303,23 +298,19 @@ def search(records: Sequence[CorpusRecord], looking: Mapping[str, Matchers], mos
         most_words: A longer sentence is not a candidate; nor is one with a word of more than `LONGEST_WORD` characters.
     """
     findings = {name: Findings([], Counter()) for name in looking}
-    texts = pa.array([record.text for record in records], pa.string())
-    documents = dict[str, set[int]]()
-    for name, matchers in looking.items():
-        passing = pc.indices_nonzero(pc.match_substring_regex(texts, matchers.pattern.document_filter))
-        findings[name].counts["documents_that_pass"] = len(passing)
-        documents[name] = set(passing.to_pylist())
+    documents = _rows_that_match([record.text for record in records], looking)
     some = sorted(set().union(*documents.values()))
     lines = [line for number in some for line in _lines(number, records[number].text)]  # no sentence is longer
-    passing = sorted(set().union(*_rows_that_match(lines, looking).values()))
+    passing = sorted(set().union(*_rows_that_match([line.text for line in lines], looking).values()))
     sentences = list(_sentences((lines[row] for row in passing), records))
-    matching = _rows_that_match(sentences, looking)
+    matching = _rows_that_match([sentence.text for sentence in sentences], looking)
+    for name, rows in matching.items():
+        findings[name].counts["documents_that_pass"] = len({sentences[row].record for row in rows})
     for nlp in {id(matchers.nlp): matchers.nlp for matchers in looking.values()}.values():
         wanted: dict[int, list[str]] = {}  # number of a sentence -> the constructions that it may have
         for name, rows in matching.items():
-            for row in rows:
-                if looking[name].nlp is nlp and sentences[row].record in documents[name]:
-                    wanted.setdefault(row, []).append(name)
+            for row in rows if looking[name].nlp is nlp else ():
+                wanted.setdefault(row, []).append(name)
         fitting = [row for row in sorted(wanted) if _fits(sentences[row].text, most_words, nlp.max_length)]
         searched = [
             (records[sentences[row].record].sentence or sentences[row].text, [looking[name] for name in wanted[row]])
@@ -358,11 +349,11 @@ def _sentences(texts: Iterable[Passage], records: Sequence[CorpusRecord]) -> Ite
             yield Passage(text.record, text.start + start, text.start + end, joined(text.text[start:end]))
 
 
-def _rows_that_match(passages: Sequence[Passage], looking: Mapping[str, Matchers]) -> dict[str, list[int]]:
+def _rows_that_match(texts: Sequence[str], looking: Mapping[str, Matchers]) -> dict[str, list[int]]:
     """Return the numbers of the texts that pass the pre-filter of each construction."""
-    texts = pa.array([passage.text for passage in passages], pa.string())
+    column = pa.array(texts, pa.string())
     return {
-        name: pc.indices_nonzero(pc.match_substring_regex(texts, matchers.pattern.sentence_filter)).to_pylist()
+        name: pc.indices_nonzero(pc.match_substring_regex(column, matchers.pattern.prefilter)).to_pylist()
         for name, matchers in looking.items()
     }
 
