@@ -71,7 +71,7 @@ def mine_sentences(stage: Stage[CorporaParams]) -> Outcome:
 def _key(wanted: Wanted, settings: Mining, corpus: Corpus, listed: str, pipelines: Mapping[str, str]) -> str:
     """Return the digest of everything that the sentences mined for a construction follow from."""
     how = settings.model_dump(include={"duplicates", "longest_line", "most_words"})
-    code = computing_code("cxprobe.corpora.engine", "cxprobe.segmentation")
+    code = computing_code("cxprobe.corpora.engine", "cxprobe.tagging")
     pipeline = pipelines[pipeline_of(wanted.pattern, settings)]
     return scratch_folder(SCRATCH, corpus, wanted.model_dump(), how, listed, pipeline, code).name
 

@@ -35,7 +35,7 @@ from cxprobe.files.writing import digest_of_files, read_json, scratch_folder, wr
 from cxprobe.seeding import text_id
 
 # The tables of a shard follow from these modules and those that they import: another one must not mine all again.
-SHARD_MODULES = ("cxprobe.corpora.search", "cxprobe.segmentation")
+SHARD_MODULES = ("cxprobe.corpora.search", "cxprobe.tagging")
 _loaded: dict[str, dict[str, Matchers]] = {}  # the folder of the last job -> its matchers
 _TEXT, _NUMBER = pa.string(), pa.int64()
 MATCHED = pa.list_(pa.list_(_NUMBER))

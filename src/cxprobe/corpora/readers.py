@@ -21,7 +21,7 @@ from datatrove.io import get_datafolder
 from cxprobe.corpora.params import Corpus
 from cxprobe.errors import DataError
 from cxprobe.files.writing import DATA, digest
-from cxprobe.segmentation import joined
+from cxprobe.tagging import joined
 
 if TYPE_CHECKING:
     from spacy.vocab import Vocab

@@ -17,8 +17,7 @@ from cxprobe.corpora.pattern import LEXICAL, Alternative, Node, Pattern
 from cxprobe.corpora.readers import CorpusRecord, ParsedWords
 from cxprobe.errors import ConstructionError
 from cxprobe.files.schema import suggest
-from cxprobe.segmentation import joined, sentence_spans
-from cxprobe.tagging import BATCH, load_tagger
+from cxprobe.tagging import BATCH, joined, load_tagger, sentence_spans
 
 # What is longer is no sentence, and could take the tokeniser hours: its time grows with the square of a word's length.
 LONGEST_WORD = 1000  # characters

@@ -10,7 +10,7 @@ from cxprobe.models.candidates import CandidateQuestions, drop_items
 from cxprobe.models.masked import MaskedLM
 from cxprobe.models.measuring import MeasuredModel
 from cxprobe.models.ngrams import places_of, words_of
-from cxprobe.segmentation import sentence_spans
+from cxprobe.tagging import sentence_spans
 from cxprobe.text import WORD_MASK
 
 SCORES_FILE = "scores.parquet"
