@@ -29,13 +29,12 @@ def at_most(seconds: int) -> Iterator[None]:
     def late(*_: object) -> None:
         raise AssertionError(f"it took more than {seconds} seconds")
 
-    before = signal.signal(signal.SIGALRM, late)
+    signal.signal(signal.SIGALRM, late)
     signal.alarm(seconds)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def stage(tagger: Path, folder: Path, files: dict[str, bytes]):
@@ -96,31 +95,24 @@ def test_a_text_without_a_full_stop_is_rejected_and_the_rest_is_mined(toy_tagger
         assert found["rejects"]["too long"] == 1
 
 
-def fill(folder: Path, kind: str) -> None:
-    """Put something beside a sound file that is none."""
-    folder.mkdir()
-    (folder / "a.json").write_text(TASKS)
-    match kind:
-        case "pipe":
-            os.mkfifo(folder / "b.json")
-        case "dangling":
-            (folder / "b.json").symlink_to("nowhere")
-        case "bytes":
-            Path(os.fsdecode(os.fsencode(folder) + b"/b\xff.json")).write_text(TASKS)
-
-
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("put", "said"),
     [
-        *((kind, r"b\.json is no file but a pipe, .*; remove it") for kind in ("pipe", "dangling")),
-        ("bytes", "cannot be written into a table; rename it"),
+        (lambda folder: os.mkfifo(folder / "b.json"), r"b\.json is no file but a pipe, .*; remove it"),
+        (lambda folder: (folder / "b.json").symlink_to("nowhere"), r"b\.json is no file but a pipe, .*; remove it"),
+        (
+            lambda folder: Path(os.fsdecode(os.fsencode(folder) + b"/b\xff.json")).write_text(TASKS),
+            "cannot be written into a table; rename it",
+        ),
     ],
+    ids=["pipe", "dangling", "bytes"],
 )
-def test_what_is_no_file_is_refused_before_anything_is_read(tmp_path, kind, said):
-    fill(tmp_path / "corpus", kind)
+def test_what_is_no_file_is_refused_before_anything_is_read(tmp_path, put, said):
+    (tmp_path / "a.json").write_text(TASKS)
+    put(tmp_path)
     for look in (list_corpus, open_corpus):
         with at_most(20), pytest.raises(DataError, match=f"corpora: .*{said}"):
-            look(corpus_of(tmp_path / "corpus"))
+            look(corpus_of(tmp_path))
 
 
 @pytest.mark.parametrize(
