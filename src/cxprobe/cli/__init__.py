@@ -18,7 +18,7 @@ from cxprobe.cli import check, compare, export, files, init, labels, new, tracki
 from cxprobe.errors import CxprobeError, warn_in_words
 from cxprobe.files.reading import one_line
 from cxprobe.project.folder import require_project
-from cxprobe.run.signals import end_on_signals
+from cxprobe.run.progress import end_on_signals
 from cxprobe.secrets import redact
 
 app = typer.Typer(

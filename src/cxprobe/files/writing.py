@@ -148,7 +148,7 @@ def write_json(content: Mapping[str, Any], path: Path) -> None:
 
     Floating-point numbers are rounded by `significant`, and paths become texts.
     """
-    text = json.dumps(_rounded(content), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(rounded(content), indent=2, ensure_ascii=False, allow_nan=False)
     write_bytes(f"{text}\n".encode(), path)
 
 
@@ -207,15 +207,15 @@ def digest_of_files(folder: Path, files: Iterable[Path]) -> str:
     return hashlib.sha256("".join(f"{digest(path)}  {name}\n" for name, path in named).encode()).hexdigest()
 
 
-def _rounded(content: Any) -> Any:
-    """Return nested mappings and lists as JSON has them, with every floating-point number rounded."""
+def rounded(content: Any) -> Any:
+    """Return nested mappings and lists as `write_json` writes them, with every floating-point number rounded."""
     match content:
         case Mapping():
-            return {key: _rounded(value) for key, value in content.items()}
+            return {key: rounded(value) for key, value in content.items()}
         case list() | tuple():
-            return [_rounded(value) for value in content]
+            return [rounded(value) for value in content]
         case np.generic():
-            return _rounded(content.item())
+            return rounded(content.item())
         case Path():
             return content.as_posix()
         case float():

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,13 +14,14 @@ from cxprobe.results.overview import Mark, draw, overview
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import MEASURES, facet_columns
 from cxprobe.results.words import with_blanks
-from cxprobe.run.record import ModelFacts, Trial
-from cxprobe.run.stage import MOST_METRICS, EvaluatedRun, Stage
+from cxprobe.run.record import Dataset, ModelFacts, Run, Trial
+from cxprobe.run.stage import Stage
 
 if TYPE_CHECKING:
     from cxprobe.results.evaluate import EvaluatedModels, Evaluation
 
 MOST_CURVES = 20  # of a run
+MOST_METRICS = 50  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
 # Column of the rates -> how the metric is called, after the name of the measure, of the row that decides.
 _OF_DECIDING: Mapping[str, str] = {
@@ -83,16 +85,14 @@ def _levels(row: Mapping[Any, Any], facets: Sequence[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class RunExtras:
-    """The contents of a run beside its rates; the attributes are those of `cxprobe.run.stage.EvaluatedRun`."""
+    """The contents of a run beside its rates; the attributes are those of `cxprobe.run.record.Run`."""
 
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
     trials: Sequence[Trial] = ()
 
 
-def runs_of(
-    rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: "EvaluatedModels"
-) -> Iterator[EvaluatedRun]:
+def runs_of(rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", evaluated: "EvaluatedModels") -> Iterator[Run]:
     """Yield a run for each model, construction and source that has a rate which decides.
 
     Where all constructions together have rates, the runs of single ones have no figures of their own: the report draws
@@ -130,13 +130,13 @@ def runs_of(
             figures |= dict(_figures(of_run[~is_curve]))
         # The entry of a random-weights control has the keys of its model, and this one is not true of it.
         about = getattr(member.spec, "about", "") if member.state == "trained" else ""
-        yield EvaluatedRun(
+        yield Run(
+            stage=stage.name,
             model=str(model),
             facts=evaluated.facts[str(model)],
             construction=str(construction),
             source=str(source),
-            dataset=task.dataset(str(construction), str(source)),
-            items=int(first["n"]),
+            dataset=_dataset(stage, task.dataset(str(construction), str(source)), int(first["n"])),
             metrics=dict([*metrics.items()][: MOST_METRICS - len(series)]),
             series=series,
             settings=stage.settings(*task.settings(str(source))),
@@ -153,7 +153,7 @@ def runs_of(
 
 def series_runs(
     rates: pd.DataFrame, stage: Stage[Any], task: "Evaluation", series: Mapping[str, Series]
-) -> Iterator[EvaluatedRun]:
+) -> Iterator[Run]:
     """Yield a run for each curve over the models of a series, such as the checkpoints of a training.
 
     Args:
@@ -174,18 +174,22 @@ def series_runs(
                 if of_it[column].notna().all()
             }
             n = int(rows["n"].iloc[0])
-            yield EvaluatedRun(
+            yield Run(
+                stage=stage.name,
                 model=name,
                 facts=ModelFacts(name, "series", None, ", ".join(steps["model"])),
                 construction=str(construction),
                 source=str(source),
-                dataset=task.dataset(ALL, str(source)),
-                items=n,
+                dataset=_dataset(stage, task.dataset(ALL, str(source)), n),
                 metrics={"n": n},
                 settings=stage.settings(*task.settings(str(source))),
                 series=curves,
                 tables={"rates": with_blanks(steps)},
             )
+
+
+def _dataset(stage: Stage[Any], path: Path | None, items: int) -> Dataset | None:
+    return None if path is None else Dataset(path.as_posix(), stage.inputs[str(path)], items)
 
 
 def _figures(rates: pd.DataFrame) -> Iterator[tuple[str, Any]]:
