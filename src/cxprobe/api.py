@@ -86,7 +86,7 @@ from cxprobe.tasks.pairs.survey import (
 )
 
 if TYPE_CHECKING:
-    from cxprobe.results.overview import Picture
+    from cxprobe.results.plots import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
@@ -809,7 +809,7 @@ def overview(
         >>> rates = pd.read_csv("results/evaluate_pairs/rates.csv")  # doctest: +SKIP
         >>> cxprobe.overview(rates, models=["smollm2-135m"])  # doctest: +SKIP
     """
-    from cxprobe.results import overview as pictures  # matplotlib, an extra
+    from cxprobe.results import plots as pictures  # matplotlib, an extra
     from cxprobe.tasks.registry import TASKS
 
     known = as_written(rates)

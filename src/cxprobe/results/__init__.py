@@ -2,5 +2,5 @@
 
 `evaluate` makes the tables of `schema` from raw answers: `rates`, `comparisons` and `verdict` compute them, and `runs`
 turns them into runs of MLflow. `task` is the interface of a task, `findings` are rates with their verdicts for `pages`,
-and `dots` draws rates. All readers can tell the colours of figures apart (Okabe & Ito 2008).
+and `plots` draws rates. All readers can tell the colours of figures apart (Okabe & Ito 2008).
 """

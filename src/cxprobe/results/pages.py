@@ -21,8 +21,8 @@ from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
 from cxprobe.results.inputs import ReportInputs
-from cxprobe.results.overview import Mark, as_svg, draw, overview, row_names
 from cxprobe.results.params import Report
+from cxprobe.results.plots import Mark, as_svg, dots, overview, row_names
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
 from cxprobe.results.task import PageTable
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
@@ -229,7 +229,6 @@ def _construction(
         for one, (name, called) in product(contrasts, CONDITIONS.items())
         if name in one.conditions
     ]
-    rows = list(dict.fromkeys(mark.row for mark in marks))
     rated = list(tasks[contrasts[0].task].examples_beside(contrasts[0], inputs)) if contrasts else []
     return {
         "about": files.construction,
@@ -237,7 +236,7 @@ def _construction(
         "examples": [example for name, items in files.items.items() for example in tasks[name].examples(items)],
         "findings": [one for one in first if one.model in shown],
         "tried": [one for one in first if one.model not in shown],
-        "conditions": as_svg(draw(marks, [rows]), of_page=True) if marks else "",
+        "conditions": as_svg(dots(marks), of_page=True) if marks else "",
         "strongest": rated[:_FRAMES],
         "weakest": rated[_FRAMES:][-_FRAMES:],
         "rated_by": contrasts[0].model if contrasts else "",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from cxprobe.models.params import Series
 from cxprobe.results.findings import estimate_of, findings_in, lead_findings
-from cxprobe.results.overview import Mark, draw, overview
+from cxprobe.results.plots import Mark, dots, overview
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import MEASURES, facet_columns
 from cxprobe.results.words import with_blanks
@@ -202,7 +202,7 @@ def _figures(rates: pd.DataFrame) -> Iterator[tuple[str, Any]]:
         for row in rows.to_dict("records"):
             name = f"{' '.join(_levels(row, facets))} ({row['n']:,})".replace("_", " ")
             marks.append(Mark(name, str(measure), estimate_of(row), row["chance"]))
-        yield str(measure), draw(marks, [[mark.row for mark in marks]])
+        yield str(measure), dots(marks)
 
 
 def part_names(rates: pd.DataFrame, columns: Sequence[str]) -> list[str]:

@@ -247,7 +247,7 @@ def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[st
         rates: Columns of `cxprobe.results.schema.RATES`, of interventions.
         labels: Model -> its name for people.
     """
-    from cxprobe.results.dots import curves  # matplotlib takes a second to import
+    from cxprobe.results.plots import curves  # matplotlib takes a second to import
 
     places = rates[BY_PLACE.among(rates)].rename(columns={"value": "effect in nats"})
     how: dict[str, Any] = {"x": "layer", "panels": "intervention", "colours": "region", "value": "effect in nats"}

@@ -1,4 +1,4 @@
-"""The picture of a run and its sentences: every verdict has one, and what the picture shows is what the rates say."""
+"""Plots and sentences: every verdict has one, and what a picture shows is what the rates say."""
 
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from conftest import ROOT
 from cxprobe.constructions.construction import Construction
 from cxprobe.errors import DataError
 from cxprobe.results.findings import Baseline, Finding, lead_findings
-from cxprobe.results.overview import as_svg, overview, row_names
+from cxprobe.results.plots import as_svg, curves, overview, row_names
 from cxprobe.results.sentences import headline, in_sum, sentence
 from cxprobe.results.verdict import EVERY_VERDICT, SIGNS
 from cxprobe.stats import Estimate
@@ -116,3 +116,23 @@ def test_a_row_has_an_example_from_the_gloss_below_its_name_but_not_on_a_phone()
     assert rows == {"toy": "Toy\nAnn baked Eve a cake", "other": "Other"}
     assert "Ann baked Eve a cake" in as_svg(overview([found()], rows))
     assert "Ann baked Eve a cake" not in as_svg(overview([found()], rows, narrow=True))
+
+
+def test_curves_have_a_colour_and_a_marker_for_each_value_of_a_column():
+    rows = [
+        (size, place, kind) for size in (1e6, 1e9, 1e3) for place in ("bias (i)", "changed") for kind in ("ab", "cd")
+    ]
+    table = pd.DataFrame(rows, columns=["size", "place", "kind"])
+    table = table.assign(share=[number / 20 for number in range(12)], low=0.0, high=1.0, n=1200)
+    figure = curves(table, "title", x="size", panels="place", colours="kind", value="share", chance=None)
+    for axes, place in zip(figure.axes, ("bias (i)", "changed"), strict=True):
+        assert axes.get_title() == f"{place}\n(n = 1,200)"
+        found = {line.get_label(): line for line in axes.lines}
+        assert list(found) == ["ab", "cd"]
+        assert len({(line.get_color(), line.get_marker()) for line in found.values()}) == 2
+        for kind, line in found.items():
+            own = table[(table["place"] == place) & (table["kind"] == kind)].set_index("size")["share"]
+            assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True)) == own.to_dict()
+            assert line.get_xdata().tolist() == [1e3, 1e6, 1e9]
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["ab", "cd"]
