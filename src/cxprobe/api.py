@@ -50,10 +50,11 @@ from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models, require_construction
-from cxprobe.results.findings import findings_of, lead_findings
+from cxprobe.results.findings import lead_findings
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import as_written
 from cxprobe.results.sentences import by_model, headline, in_sum
+from cxprobe.results.task import findings_of
 from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, verdicts_on
 from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import (

@@ -16,11 +16,10 @@ from cxprobe.files.tables import write_table
 from cxprobe.models.params import Series
 from cxprobe.project.params import load_params
 from cxprobe.results.findings import Baseline, Finding, ReportModels
-from cxprobe.results.findings import findings_of as findings_in
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.pages import render_pages, runs_in_mlflow
 from cxprobe.results.params import TaskParams
 from cxprobe.results.schema import RATES, write_rates
+from cxprobe.results.task import ReportInputs
 from cxprobe.results.words import with_blanks
 from cxprobe.run.stage import Stage
 from cxprobe.stats import Estimate
@@ -73,7 +72,7 @@ def rate_of_pairs(model: str, value: float, low: float, high: float, n: int, ver
 
 def read(params):
     sections = sections_of(params)
-    return ReportInputs(Stage("report", "", params), sections, list(TASKS.values())), ReportModels.of(sections)
+    return ReportInputs(Stage("report", "", params), sections, TASKS), ReportModels.of(sections)
 
 
 def sections_of(params) -> dict[str, TaskParams]:
@@ -81,8 +80,7 @@ def sections_of(params) -> dict[str, TaskParams]:
 
 
 def findings_of(inputs, models) -> list[Finding]:
-    every = findings_in(inputs.every_rate(), TASKS, inputs.constructions)
-    return [one for one in every if one.model in models.with_pages]
+    return [one for one in inputs.findings() if one.model in models.with_pages]
 
 
 def pages_of(params) -> dict[str, str]:

@@ -58,7 +58,7 @@ def test_every_verdict_on_every_question_is_a_whole_sentence(key, question):
 
 
 def test_a_question_has_one_rate_on_the_first_page_and_a_contrast_comes_before_others():
-    pairs = found("no_difference", conditions={}, needed=None)
+    pairs = found("no_difference", conditions={}, needed=0)
     few = found("smoke_test", construction="other", conditions={})
     leads = lead_findings([pairs, found(), few, found(model="n"), found(headline=False, question="form")], ["n", "m"])
     assert [(one.model, one.row["verdict"]) for one in leads] == [("n", "knows"), ("m", "knows")]

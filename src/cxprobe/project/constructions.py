@@ -12,7 +12,7 @@ from jinja2 import StrictUndefined, Template
 
 from cxprobe.constructions.construction import SCRIPT_LINK, load_construction
 from cxprobe.constructions.names import construction_names
-from cxprobe.results.inputs import ConstructionFiles
+from cxprobe.results.task import ConstructionFiles
 from cxprobe.tasks.registry import TASKS
 
 _TEMPLATE = Path(__file__).parent / "templates" / "constructions.md"

@@ -20,11 +20,10 @@ from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
 from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import Report
 from cxprobe.results.plots import Mark, as_svg, dots, overview, row_names
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
-from cxprobe.results.task import PageTable
+from cxprobe.results.task import PageTable, ReportInputs
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
 from cxprobe.results.words import in_full, percent
 from cxprobe.run.record import STAGE_TAG

@@ -61,7 +61,7 @@ def sentence(finding: Finding, model: str, construction: Construction) -> str:
         baseline = _beside(finding.baseline.name, finding.baseline.rate, finding)
     others = [name for name in ("neutral", "rival") if name in finding.conditions]
     beyond = " and ".join(_beside(name, finding.conditions[name], finding) for name in others)
-    needed, rate = finding.needed or 0, share(finding.rate, finding.unit)
+    needed, rate = finding.needed, share(finding.rate, finding.unit)
     return finding.verdict.sentence.format(
         model=model,
         does=does,

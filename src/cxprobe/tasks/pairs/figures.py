@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 
 from cxprobe.models.params import Member, Series, earlier_checkpoints, series_of
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import task_members
 from cxprobe.results.plots import curves, dots, marks_of
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import HALF
+from cxprobe.results.task import ReportInputs
 from cxprobe.tasks.pairs.evaluate import BY_VARIANT, WHOLE
 from cxprobe.tasks.pairs.frames import PairsFile
 from cxprobe.tasks.pairs.params import PairsStage

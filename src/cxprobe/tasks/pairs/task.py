@@ -15,7 +15,6 @@ from cxprobe.files.tables import read_made_table, read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.findings import Finding, ReportModels, estimate_of
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import cluster_lists
@@ -24,6 +23,7 @@ from cxprobe.results.task import (
     Demand,
     Example,
     PageTable,
+    ReportInputs,
     Task,
     published_table,
     read_demand,
