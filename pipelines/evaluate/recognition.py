@@ -9,9 +9,8 @@ from cxprobe.constructions.construction import load_construction
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
-from cxprobe.results.evaluate import Evaluation, evaluate
+from cxprobe.results.evaluate import Evaluation, RunExtras, evaluate
 from cxprobe.results.params import task_members
-from cxprobe.results.runs import RunExtras
 from cxprobe.run.running import Outcome, Stage, run_stage
 from cxprobe.tasks.recognition.evaluate import (
     FACETS,

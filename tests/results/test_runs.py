@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from cxprobe.results.evaluate import curves_of, headline_of, metrics_of
 from cxprobe.results.findings import findings_in
 from cxprobe.results.rates import Facet
-from cxprobe.results.runs import curves_of, headline_of, metrics_of
 
 RATE = {
     **dict.fromkeys(["control", "control_low", "control_high", "difference", "diff_low", "diff_high"], np.nan),

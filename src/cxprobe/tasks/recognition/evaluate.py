@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from cxprobe.files.tables import read_table
 from cxprobe.models.params import Member
 from cxprobe.results.comparisons import best_baseline
+from cxprobe.results.evaluate import RunExtras
 from cxprobe.results.plots import curves
 from cxprobe.results.rates import Facet, divided_by
-from cxprobe.results.runs import RunExtras
 from cxprobe.results.schema import HALF, KEYS, other_where_wrong
 from cxprobe.run.record import Trial
 from cxprobe.stats import credit, difference_by, rate_by
