@@ -71,7 +71,7 @@ def test_each_verdict_is_found_where_it_is_true():
     assert share_of("knows", 40, 0.5, 0.13, 0.04, 0.0) > 0.9
     assert share_of("does_not", 320, 0.7, 0, 0, 0) > 0.9
     assert share_of("without_construction", 80, 0.5, 0.1, 0.1, 0.0) > 0.9
-    assert share_of("cannot_be_told", 40, 0.5, 0.1, 0.0, 0.0, 0.0) > 0.9
+    assert share_of("fails_control", 40, 0.5, 0.1, 0.0, 0.0, 0.0) > 0.9
     assert share_of("too_wide", 10, 0.1, 0, 0, 0) > 0.8
 
 
@@ -103,4 +103,4 @@ def test_a_control_that_is_nothing_but_rounding_is_not_passed():
     """As with random weights, whose margins are some millionths of a nat."""
     noise = Estimate(2.3e-6, 2e-7, 4.4e-6, 32)
     assert noise.high < SMALLEST_CONTROL / 10
-    assert verdicts_on([Effects(noise, noise, noise, None)]) == ["cannot_be_told"]
+    assert verdicts_on([Effects(noise, noise, noise, None)]) == ["fails_control"]

@@ -41,9 +41,9 @@ def test_a_contrast_is_told_with_what_it_is_above_and_the_number_of_frames():
     )
 
 
-def test_what_cannot_be_told_names_which_of_the_two_reasons_and_the_frames_that_would_settle_it():
+def test_an_undecided_contrast_names_which_of_the_two_reasons_and_the_frames_that_would_settle_it():
     assert "it is right in 98 % [87, 100] of 40 frames, and not shown to understand the control" in said(
-        found("cannot_be_told")
+        found("fails_control")
     )
     assert said(found("too_wide")).endswith("and the interval is too wide; some 320 frames would settle it.")
 

@@ -136,7 +136,7 @@ BESIDE_CONTROL: Mapping[str, Verdict] = {
         "construction differs from the neutral condition by less than a fifth of the control's effect (90 % interval)",
         "{model} does not {do}: it passes the control ({control}), and here it is right {rate}.",
     ),
-    "cannot_be_told": Verdict(
+    "fails_control": Verdict(
         "undecided",
         "undecided, the control is failed",
         "the control is not passed: nothing is found even where the answer is said in plain words",
@@ -201,7 +201,7 @@ def _verdict(row: Mapping[Any, Any]) -> str:
         if is_above and not beats:
             return "without_construction"
         if not passes_control:
-            return "cannot_be_told"
+            return "fails_control"
         return "knows" if is_above else "does_not"
     if is_above:
         if not row["baseline"]:
@@ -248,7 +248,7 @@ def verdicts_on(effects: Sequence[Effects]) -> list[str]:
 
 def _verdict_on(effects: Effects, p: float) -> str:
     if not effects.control.low > SMALLEST_CONTROL:
-        return "cannot_be_told"
+        return "fails_control"
     if p < 1 - LEVEL:
         return "knows"
     if effects.construction.low > 0 and is_mostly_without(effects):

@@ -211,7 +211,7 @@ def with_verdicts_on_use(rates: pd.DataFrame, controls: Mapping[str, str]) -> pd
                 is_ahead = is_above_random(model, construction, "selectivity")
                 verdict = "above_baseline" if is_ahead else "above_chance"
             elif control and (control["low"] <= HALF or there is False):
-                verdict = "cannot_be_told"
+                verdict = "fails_control"
             else:  # without a control, or where none was learnt on it, nothing says why
                 verdict = "does_not" if control and there else "no_difference"
             chance = used[model, construction, "changed", names.RANDOM]["value"]
