@@ -21,16 +21,7 @@ from cxprobe.files.writing import RESULTS
 STAGE_TAG = "dvc.stage"  # the tag of a run in MLflow that names its evaluating stage
 RUNS = "runs"  # the folder within a stage's results that has those of each run
 
-DECISIVE = (
-    "src",
-    "pipelines",
-    "constructions",
-    "lexicon",
-    "prompts",
-    "models",
-    "published",
-    "params.yaml",
-)
+DECISIVE = ("src", "pipelines", "constructions", "lexicon", "prompts", "models", "published", "params.yaml")
 PACKAGES = ("cxprobe", "torch", "transformers", "pytorch-lightning", "scikit-learn", "numpy", "nltk", "spacy")
 Experiments = Mapping[str, str]
 """Name of an experiment -> the paragraphs above the table of its runs, as Markdown."""

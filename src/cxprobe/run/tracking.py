@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import urlencode
 
 from filelock import FileLock
@@ -38,6 +39,8 @@ PARENT_TAG = "mlflow.parentRunId"
 PROVENANCE = "provenance.json"  # the artifact with the MD5 of all inputs and the versions of packages
 ONE_SOURCE = "own"  # the source of items that have one; names of runs leave it out
 _NOTE = "mlflow.note.content"
+Texts: TypeAlias = Mapping[str, str]
+Points: TypeAlias = Sequence[tuple[str, int, float]]
 _VIEWS = (  # what a link shows, as what, and the search
     ("charts of trained models", "CHART", "params.model_weights = 'trained'"),
     ("their table", "TABLE", "params.model_weights = 'trained'"),
@@ -189,7 +192,7 @@ def _every_run(client: MlflowClient, experiment: str) -> Iterator[entities.Run]:
 def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Experiments) -> int:
     """End the runs that are left open, write those that the store does not have, and return the number of these."""
     ids, complete, ended = dict[str, str](), set[str](), 0
-    first = dict[tuple[str | None, ...], Mapping[str, str]]()  # place -> parameters of its first run
+    first = dict[tuple[str | None, ...], Texts]()  # place -> parameters of its first run
     needed = {run.experiment for run in runs}
     for name, note in experiments.items():
         if name not in needed and client.get_experiment_by_name(name) is None:
@@ -232,12 +235,12 @@ def _write_missing(client: MlflowClient, runs: Sequence[Run], experiments: Exper
     return len(missing)
 
 
-def _place(params: Mapping[str, str], stage: str | None) -> tuple[str | None, ...]:
+def _place(params: Texts, stage: str | None) -> tuple[str | None, ...]:
     """Return what runs that differ in their settings alone have in common."""
     return stage, *(params.get(name) for name in ("model", "construction", "source"))
 
 
-def changed_settings(params: Mapping[str, str], first: Mapping[str, str]) -> str:
+def changed_settings(params: Texts, first: Texts) -> str:
     """Return the settings in which a run differs from the first one of its model and construction, such as "C=0.1"."""
     changed = [name for name, value in params.items() if first.get(name, value) != value]
     named = [f"{name.rpartition('.')[2]}={params[name][:_LETTERS]}" for name in changed[:_NAMED]]
@@ -256,11 +259,21 @@ def _delete_copies(client: MlflowClient, experiment: str, run: Run) -> None:
         client.delete_run(copy)
 
 
-def _create(client: MlflowClient, experiment: str, name: str, tags: Mapping[str, str], context: RunContext) -> str:
-    """Create a run, and return its id; a tag says which process writes it."""
+def _begin(
+    client: MlflowClient, experiment: str, name: str, context: RunContext, tags: Texts, params: Texts, points: Points
+) -> str:
+    """Create a run with its parameters and metrics (name, step, value), and return its id.
+
+    A tag says which process writes it. As few calls are made as MLflow's limits allow.
+    """
     tags = {**tags, PROCESS_TAG: this_process()}
-    run = client.create_run(experiment, context.started or None, run_name=name, tags=tags)
-    return str(run.info.run_id)
+    run = client.create_run(experiment, context.started or None, run_name=name, tags=tags).info.run_id
+    metrics = [entities.Metric(name, value, context.finished, step) for name, step, value in points]
+    logged = [entities.Param(name, value) for name, value in params.items()]
+    for start in range(0, max(len(metrics), len(logged)), _BATCH):
+        batch = slice(start, start + _BATCH)
+        client.log_batch(run, metrics=metrics[batch], params=logged[batch])
+    return str(run)
 
 
 def _write(client: MlflowClient, experiment: str, name: str, run: Run, context: RunContext) -> None:
@@ -281,10 +294,9 @@ def _write(client: MlflowClient, experiment: str, name: str, run: Run, context: 
         tags["mlflow.source.git.commit"] = context.commit
         tags["git.dirty"] = str(context.dirty).lower()
         tags["dvc.experiment"] = context.dvc_experiment
-    id_ = _create(client, experiment, name, tags, context)
-    points = [(name, 0, value) for name, value in run.metrics.items()]
-    points += [(name, *point) for name, series in run.series.items() for point in series]
-    _log(client, id_, points, _params_of(run), context)
+    points = [(metric, 0, value) for metric, value in run.metrics.items()]
+    points += [(metric, *point) for metric, series in run.series.items() for point in series]
+    id_ = _begin(client, experiment, name, context, tags, _params_of(run), points)
     if run.dataset is not None:
         # MLflow's UI shows the Dataset column at first, so it says what the items are of; no data is loaded for it.
         about, data = f"{run.construction}, {run.source}", run.dataset
@@ -300,26 +312,11 @@ def _write(client: MlflowClient, experiment: str, name: str, run: Run, context: 
             parent = None if artifact.parent == Path() else artifact.parent.as_posix()
             client.log_artifact(id_, str(run.folder / artifact), parent)
     # An artifact, since hundreds of inputs as tags would be columns of the table.
-    read = RESULTS / run.stage / RUNS / INPUTS
-    inputs_read = read_json(read) if read.is_file() else {}
-    client.log_dict(id_, {"inputs": inputs_read, "environment": context.environment}, PROVENANCE)
+    file = RESULTS / run.stage / RUNS / INPUTS
+    read = read_json(file) if file.is_file() else {}
+    client.log_dict(id_, {"inputs": read, "environment": context.environment}, PROVENANCE)
     for trial in run.trials:
-        child = _create(client, experiment, trial.name, {PARENT_TAG: id_}, context)
-        _log(client, child, [(name, 0, value) for name, value in trial.metrics.items()], trial.params, context)
+        numbers = [(metric, 0, value) for metric, value in trial.metrics.items()]
+        child = _begin(client, experiment, trial.name, context, {PARENT_TAG: id_}, trial.params, numbers)
         client.set_terminated(child, status=trial.status, end_time=context.finished or None)
     client.set_terminated(id_, status="FINISHED", end_time=context.finished or None)
-
-
-def _log(
-    client: MlflowClient,
-    run: str,
-    points: Sequence[tuple[str, int, float]],
-    params: Mapping[str, str],
-    context: RunContext,
-) -> None:
-    """Log metrics (name, step, value) and params in as few calls as MLflow's limits allow."""
-    metrics = [entities.Metric(name, value, context.finished, step) for name, step, value in points]
-    logged = [entities.Param(name, value) for name, value in params.items()]
-    for start in range(0, max(len(metrics), len(logged)), _BATCH):
-        batch = slice(start, start + _BATCH)
-        client.log_batch(run, metrics=metrics[batch], params=logged[batch])
