@@ -125,7 +125,7 @@ def write_code(pipelines: Path, folder: Path) -> None:
 def reached_files(script: Path, pipelines: Path) -> dict[str, Path]:
     """Return the files that decide on the numbers of a script.
 
-    A package's module that draws pages has its ``templates`` beside it.
+    A module that draws pages has its ``templates`` beside it, and one whose texts are data a .yaml with its name.
 
     Args:
         script: A script.
@@ -136,5 +136,6 @@ def reached_files(script: Path, pipelines: Path) -> dict[str, Path]:
     """
     modules = reached_modules(script, without=WITHOUT_EFFECT)
     templates = {path for file in modules.values() for path in (file.parent / "templates").rglob("*.*")}
+    templates |= {file.with_suffix(".yaml") for file in modules.values() if file.with_suffix(".yaml").is_file()}
     named = {template.relative_to(_PACKAGE).as_posix(): template for template in templates}
     return {script.relative_to(pipelines).as_posix(): script} | modules | named

@@ -1,4 +1,4 @@
-"""Verdicts on rates, by stated rules. No other module decides them; templates/verdicts.yaml has what they say.
+"""Verdicts on rates, by stated rules. No other module decides them; verdict.yaml has what they say.
 
 Those on contrasts say what the conditions of a construction say together. Their questions are about effects in nats,
 each the mean over frames with a 95 % interval by Student's t.
@@ -58,7 +58,7 @@ class Verdict(NamedTuple):
 SIGNS: Mapping[Style, str] = {"found": "▲", "explained": "◆", "absent": "○", "undecided": "?"}
 """Style -> its sign in texts."""
 
-_TEXTS = YAML(typ="safe").load(Path(__file__).parent / "templates" / "verdicts.yaml")
+_TEXTS = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml"))
 VERDICTS: Mapping[str, Verdict] = {key: Verdict(**texts) for key, texts in _TEXTS["without_control"].items()}
 """Key -> what it says, of rates without a control."""
 BESIDE_CONTROL: Mapping[str, Verdict] = {key: Verdict(**texts) for key, texts in _TEXTS["beside_control"].items()}
