@@ -293,13 +293,10 @@ def _look(mark: Mark, kinds: Sequence[str] = ()) -> dict[str, Any]:
 
 def _key_of(marks: Sequence[Mark], kinds: Sequence[str]) -> list[Artist]:
     """Return the entries of the legend for what the marks have."""
-    entries = {mark.kind or _MARKS[mark.style][-1]: mark for mark in marks if mark.kind or mark.style}
+    looks = {mark.kind: _look(mark, kinds) for mark in marks if mark.kind}
+    looks |= {_MARKS[mark.style][-1]: _look(mark) for mark in marks if mark.style}
     ranked = [*kinds, *(words for *_, words in _MARKS.values())]
-    key: list[Artist] = [
-        Line2D([], [], linestyle="", label=words, **_look(entries[words], kinds))
-        for words in ranked
-        if words in entries
-    ]
+    key: list[Artist] = [Line2D([], [], linestyle="", label=one, **looks[one]) for one in ranked if one in looks]
     key.append(Line2D([], [], color=TEXT, linewidth=2, label="95 % interval of the rate"))
     if any(mark.control for mark in marks):
         said = "control: plain words that say the same"
