@@ -59,7 +59,7 @@ def render_pages(
     Args:
         inputs: What the run has left.
         models: Its models.
-        findings: What `cxprobe.results.findings.findings_of` returns of both.
+        findings: What `cxprobe.results.task.findings_of` returns of both.
         drawn: Path below the results of the report, without suffix -> a figure; one whose name has the folder of a
             construction is about it.
     """
@@ -126,7 +126,7 @@ def overview_table(findings: Sequence[Finding], inputs: ReportInputs, models: Re
     """Return the numbers of the first pages as a table: one row a finding that may stand there.
 
     Args:
-        findings: What `cxprobe.results.findings.findings_of` returns.
+        findings: What `cxprobe.results.task.findings_of` returns.
         inputs: What the run has left.
         models: The models.
 
