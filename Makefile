@@ -32,7 +32,7 @@ repro: $(VENV)/installed $(if $(filter bundled,$(PRESET)),,$(VENV)/installed-smo
 
 # Tasks share no stage but the first ones, so JOBS of them run at the same time and divide the cores: most stages
 # keep one core busy. The two longest begin. The last `dvc repro` makes the pages of all tasks.
-tasks = task-recognition task-pairs $(patsubst pipelines/make/%.py,task-%,$(wildcard pipelines/make/*.py))
+tasks = task-contrasts task-recognition $(patsubst src/cxprobe/tasks/%/make.py,task-%,$(wildcard src/cxprobe/tasks/*/make.py))
 task-%: export OMP_NUM_THREADS ?= $(shell $(VENV)/bin/python -c 'import os; print(max(1, os.cpu_count() // $(JOBS)))')
 task-%:
 	dvc --wait-for-lock repro --single-item --glob '*_$**'

@@ -20,9 +20,10 @@ LAYERS = (
     {"run"},
     {"models"},
     {"labels", "results"},
-    {"interventions", "pairs", "prompts", "recognition", "scenarios"},
+    {"contrasts", "interventions", "pairs", "prompts", "recognition", "scenarios"},
     {"registry"},
     {"project"},
+    {"survey"},
     {"exports", "api"},
     {"cli"},
 )

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import cxprobe
+from cxprobe.results.rates import ALL
 from cxprobe.results.schema import MEASURES
 from cxprobe.results.schema import RATES as RATES_COLUMNS
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
@@ -110,7 +111,7 @@ def describe_contrasts(rows: Sequence[Mapping[str, str]], model: str) -> list[st
     }
     by_place = {(row["construction"], row["condition"], row["measure"]): row for row in of_model if row["condition"]}
     lines = ["| construction | form | meaning | control | above neutral | above rival | verdict |", "|" + "---|" * 7]
-    for name in dict.fromkeys(row["construction"] for row in of_model if row["condition"]):
+    for name in dict.fromkeys(key[0] for key in by_place if key[0] != ALL):
         shares = [by_place[name, condition, "above_zero"] for condition in ("construction", "control")]
         nats = [by_place[name, condition, "contrast"] for condition in ("less_neutral", "less_rival")]
         cells = [in_words(row) for row in (forms[f"{name}-form"], *shares, *nats)]

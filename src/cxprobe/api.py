@@ -40,13 +40,23 @@ from cxprobe.files.schema import suggest
 from cxprobe.files.texts import require_texts
 from cxprobe.models import causal, embedding, language_models, masked, scoring
 from cxprobe.models.affinity import Affinity, causal_affinity, masked_affinity
-from cxprobe.models.candidates import MASK, candidate_log_probabilities
 from cxprobe.models.checkpoints import PACKAGED, is_gguf
-from cxprobe.models.checks import unknown_tokens
-from cxprobe.models.embedding import pool_texts, tokenise
+from cxprobe.models.embedding import pool_texts
+from cxprobe.models.masked import candidate_log_probabilities
+from cxprobe.models.measuring import unknown_tokens
+from cxprobe.models.pairs import check_scored, member_texts, texts_of_pairs
 from cxprobe.models.params import Bos, Dtype, Member, ModelSpec, SchemeName
 from cxprobe.models.scores import CONTEXT_SCORES, SCORES, ScoredTexts, score_pairs
-from cxprobe.models.texts import ScoringConfig, TokenScores, token_table
+from cxprobe.models.texts import (
+    PAIR_COLUMNS,
+    ScoringConfig,
+    TokenScores,
+    encode_inputs,
+    pair_table,
+    pairs_of,
+    token_table,
+    without_gaps,
+)
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions
 from cxprobe.project.folder import bundled_models, require_construction
@@ -70,21 +80,22 @@ from cxprobe.stats import (
     mean_by,
     rate_by,
 )
-from cxprobe.tasks.pairs import benchmarks
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders, with_differences
-from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
-from cxprobe.tasks.pairs.make import build_pairs, pair_table, pairs_of
-from cxprobe.tasks.pairs.measure import check_scored, member_texts, texts_of_pairs
-from cxprobe.tasks.pairs.params import FORM, Contrasts, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.sources import OWN_PAIRS, PAIR_COLUMNS, with_units, without_gaps
-from cxprobe.tasks.pairs.survey import (
-    SCORES_OF_SURVEY,
+from cxprobe.survey import (
+    SCORE_OF_FORM,
     decided_by_baselines,
     simple_baselines,
     survey_pairs,
     survey_rates,
     surveyed_constructions,
 )
+from cxprobe.tasks.contrasts.contrast import frame_contrasts
+from cxprobe.tasks.pairs import benchmarks
+from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
+from cxprobe.tasks.pairs.make import build_pairs
+from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
+from cxprobe.tasks.pairs.sources import OWN_PAIRS, with_units
+from cxprobe.text.templates import WORD_MASK
 
 if TYPE_CHECKING:
     from cxprobe.results.plots import Picture
@@ -170,10 +181,15 @@ class Comparison:
         for column in ("frame", "condition"):
             if column not in self.table:
                 raise DataError(f"contrasts need the column {column}; the table has {', '.join(map(str, self.table))}")
-        means = self.table.groupby(["frame", "condition"])["margin"].mean().unstack("condition")
-        if "construction" not in means:
-            raise DataError(f"contrasts need the condition construction; the table has {', '.join(map(str, means))}")
-        long = with_differences(means).melt(value_name="contrast", ignore_index=False).dropna().reset_index()
+        if not (conditions := self.table["condition"]).eq("construction").any():
+            known = ", ".join(map(str, sorted(conditions.unique())))
+            raise DataError(f"contrasts need the condition construction; the table has {known}")
+        long = (
+            frame_contrasts(self.table, ["frame"])
+            .melt(value_name="contrast", ignore_index=False)
+            .dropna()
+            .reset_index()
+        )
         rates = mean_by(long, "contrast", "frame", ["condition"])
         signs = long.assign(sign=credits_of_margins(long["contrast"].to_numpy(np.float64)))
         return rates.assign(above_zero=rates["condition"].map(signs.groupby("condition")["sign"].mean()))
@@ -260,7 +276,7 @@ class Encoder:
             (2, 2, 384)
         """
         encoder = self._hidden_states
-        tokens = tokenise(encoder, self._read(sentences))
+        tokens = encode_inputs(encoder, self._read(sentences))
         with _bar(len(tokens), "sentences") as progress:
             vectors = pool_texts(encoder, tokens, self._budget, progress)
         if isinstance(layers, str) and layers == "all":
@@ -470,7 +486,7 @@ class LanguageModel(Encoder):
         if isinstance(self._loaded, causal.CausalLM):
             raise ModelError(f"{self.name} is a causal model and fills no masks; compare whole texts with score()")
         given = self._read([text] if isinstance(text, str) else text)
-        texts = [masked.replace(self.tokenizer.mask_token, MASK) for masked in given]
+        texts = [masked.replace(self.tokenizer.mask_token, WORD_MASK) for masked in given]
         words = _listed(candidates)
         answers = candidate_log_probabilities(self._loaded, texts, [words] * len(texts), token_budget=self._budget)
         table = pd.DataFrame(product(texts, words), columns=["text", "candidate"])
@@ -647,13 +663,13 @@ def compare_constructions(
         raise DataError(f"frames is {frames}; an interval takes two frames at least")
     every = _constructions(folder)
     pairs = survey_pairs(constructions or surveyed_constructions(every), every, _people_beside(every), frames)
-    listed = pairs_of(pairs)
+    listed = pairs.listed
     texts = list(dict.fromkeys(member_texts(listed)))
     answers: dict[str, pd.DataFrame] = {}
     for lm in models:
         if lm.name in answers:
             raise DataError(f"the model {lm.name} is there twice; give each once")
-        check_scored(lm._with(bos), listed, SCORES_OF_SURVEY)
+        check_scored(lm._with(bos), listed, [SCORE_OF_FORM])
         answers[lm.name] = token_table(lm._token_scores(texts, scheme, bos))
     asked = [Member(name, ModelSpec(name=name, revision=None, sha256=None, dtype="float32"), name) for name in answers]
     return survey_rates(pairs, answers, [*asked, *simple_baselines(_NGRAMS)], scheme)
@@ -683,7 +699,7 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    how = EvaluationConfig(OWN_PAIRS, "pll", SCORES_OF_SURVEY[0], SCORES_OF_SURVEY[:1])
+    how = EvaluationConfig(OWN_PAIRS, "pll", SCORE_OF_FORM, [SCORE_OF_FORM])
     decided = decided_by_baselines(table, simple_baselines(_NGRAMS), how, seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
     rates = rate_by(rows, "accuracy", ["baseline"])
@@ -736,7 +752,6 @@ def minimal_pairs(
     cells = PerCell(meaning=pairs_per_condition, form=pairs_per_condition, control=pairs_per_condition)
     settings = MakePairs(
         pairs_per_condition=cells,
-        contrasts=Contrasts(held_out=1, shuffled=0),  # required by the class; contrasts are not made here
         pseudowords=pseudowords,
     )
     return build_pairs(construction, content, people, settings, seed).pairs
@@ -945,17 +960,10 @@ def probe(
     faults: list[str] = []
     with _bar(2 * len(vectors), f"layers of {len(texts):,} sentences") as progress:
         for expected in (positive, _permuted(positive, of_group, seed)):
-            predicted = cross_validate(
-                list(vectors),
-                expected,
-                of_part,
-                regularisation,
-                fitting,
-                folds=folds,
-                jobs=jobs,
-                progress=progress,
-                faults=faults,
+            predicted, found = cross_validate(
+                list(vectors), expected, of_part, regularisation, fitting, folds=folds, jobs=jobs, progress=progress
             )
+            faults += found
             unknown = Estimate(nan, nan, nan, len(texts))
             estimates = [
                 unknown if np.isnan(layer).any() else estimate_rate(credit(layer, expected), of_group[:, None])

@@ -157,11 +157,6 @@ def test_all_files_to_import_are_told_at_once(folder):
     ]
 
 
-def test_a_construction_whose_meaning_is_asked_for_by_single_pairs_alone_is_told(folder):
-    said = "toy is not in pairs.contrasts, so no rate will say whether a model knows toy"
-    assert said in call("check")[1]
-
-
 def test_a_variant_in_which_one_answer_is_always_right_is_told(folder):
     file = folder / "constructions" / "toy" / "form_pairs.yaml"
     file.write_text(FIXED)

@@ -29,10 +29,9 @@ def test_a_new_construction_passes_the_check_in_every_task_but_for_its_pattern(t
 
     def use(params):
         params["recognition"]["constructions"]["my-own"] = ["generated"]
-        for task in ("scenarios", "pairs", "prompts"):
+        for task in ("scenarios", "contrasts", "pairs", "prompts"):
             params[task]["constructions"].append("my-own")
         params["pairs"]["constructions"].append("my-own-form")
-        params["pairs"]["contrasts"].append("my-own")
 
     change(toy_project, use)
     found = find_faults()

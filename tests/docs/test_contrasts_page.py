@@ -7,8 +7,8 @@ import pytest
 import cxprobe
 from conftest import ROOT
 from cxprobe.constructions.people import load_people
-from cxprobe.tasks.pairs.contrasts import contrast_pairs, load_contrasts
-from cxprobe.tasks.pairs.params import Contrasts
+from cxprobe.tasks.contrasts.frames import contrast_pairs, load_contrasts
+from cxprobe.tasks.contrasts.params import MakeContrasts
 
 PAGE = (ROOT / "docs" / "verdicts.md").read_text()
 ROW = re.compile(r"^\| (.+) \.\.\. \| (\w+) (-[\d.]+) \| (\w+) (-[\d.]+) \| ([+-][\d.]+) \|$", re.M)
@@ -18,11 +18,11 @@ ROW = re.compile(r"^\| (.+) \.\.\. \| (\w+) (-[\d.]+) \| (\w+) (-[\d.]+) \| ([+-
 def pairs():
     people = load_people(ROOT / "lexicon" / "people.yaml")
     content = load_contrasts("ditransitive", people, ROOT / "constructions")
-    wanted = Contrasts(held_out=1, shuffled=0)
+    wanted = MakeContrasts(frames=1, shuffled=0)
     return [
         pair
         for pair in contrast_pairs("ditransitive", content, people, wanted, 2022)
-        if pair.groups["sentence"] == "construction"
+        if pair.groups["condition"] == "construction"
     ]
 
 

@@ -39,7 +39,7 @@ def test_stages_that_are_named_exist(page):
         for words in re.findall(r"dvc (?:repro|exp run|commit) ([^#]*)", line):
             named = [word.split("@")[0] for word in words.split() if re.fullmatch(r"[a-z]+_[a-z_]+(@\S+)?", word)]
             assert set(named) <= set(STAGES), line
-        for script in re.findall(r"pipelines/run (\w+/\w+)", line):
+        for script in re.findall(r"pipelines/run (\w+)", line):
             assert (ROOT / "pipelines" / f"{script}.py").exists(), line
         for name in re.findall(
             r"(?:data|results)/((?:list|mine|make|measure|score|ask|probe|write|judge|evaluate|report)_\w+)", line

@@ -1,4 +1,4 @@
-"""A sixth task: a folder, an entry in the list of tasks, its scripts and stages; nothing else changes."""
+"""One more task: a folder, an entry in the list of tasks, and its stages; nothing else changes."""
 
 import shutil
 import sys
@@ -26,14 +26,12 @@ def plugged(finished_project: Path, tmp_path_factory: pytest.TempPathFactory, em
     """A project with the task, whose items have been made."""
     folder = copy_project(finished_project, tmp_path_factory.mktemp("plugged") / "project", empty_store)
     shutil.copytree(TOY / "package", folder / "src" / "cxprobe" / "tasks" / "greetings")
-    for script in (TOY / "pipelines").glob("*.py"):
-        shutil.copy(script, folder / "pipelines" / script.stem / "greetings.py")
     registry = folder / "src" / "cxprobe" / "tasks" / "registry.py"
     text = registry.read_text().replace(
         "from cxprobe.tasks.pairs.task",
         "from cxprobe.tasks.greetings.task import GreetingsTask\nfrom cxprobe.tasks.pairs.task",
     )
-    registry.write_text(text.replace("InterventionsTask())", "InterventionsTask(), GreetingsTask())"))
+    registry.write_text(text.replace("InterventionsTask(),", "InterventionsTask(), GreetingsTask(),"))
     yaml = YAML()
     for name, change in (("dvc.yaml", add_stages), ("params.yaml", add_section)):
         content = yaml.load(folder / name)

@@ -11,9 +11,11 @@ from dvc.stage import PipelineStage
 from ruamel.yaml import YAML
 
 from conftest import ROOT
+from cxprobe.files.code import STEPS
 from cxprobe.project.params import whole_params
 from cxprobe.tasks.registry import TASKS
 
+PACKAGE = ROOT / "src" / "cxprobe"
 STAGES = YAML(typ="safe").load(ROOT / "dvc.yaml")["stages"]
 
 
@@ -23,8 +25,8 @@ def definition(name: str) -> dict:
 
 
 def script_of(name: str) -> str:
-    step, _, task = name.partition("_")
-    return f"{step}/{task}" if task in TASKS else name
+    """Return the arguments of pipelines/run: a script, or a step and a task."""
+    return name.replace("_", " ", 1) if name.partition("_")[2] in TASKS else name
 
 
 def outputs(name: str) -> list[str]:
@@ -40,17 +42,22 @@ DEMO = "write_corpora"
 @pytest.mark.parametrize("name", sorted(STAGES.keys() - {DEMO}))
 def test_a_stage_runs_its_script_and_depends_on_the_code_that_it_reaches(name):
     assert definition(name)["cmd"] == f"sh pipelines/run {script_of(name)}"
-    assert (ROOT / "pipelines" / f"{script_of(name)}.py").is_file()
+    assert (ROOT / "pipelines" / f"{script_of(name).split()[0]}.py").is_file()
     code = [dep for dep in definition(name)["deps"] if dep.startswith(("src", "pipelines", "data/list_code"))]
     if name == "list_code":
         assert code == ["pipelines", "src/cxprobe"]
     else:
-        assert code == [f"data/list_code/{script_of(name)}.txt"]
+        assert code == [f"data/list_code/{script_of(name).replace(' ', '/')}.txt"]
 
 
 def test_every_script_is_run_by_a_stage():
-    found = {path.relative_to(ROOT / "pipelines").with_suffix("").as_posix() for path in ROOT.glob("pipelines/**/*.py")}
-    assert found == {script_of(name) for name in STAGES if name != DEMO}
+    found = {path.stem for path in ROOT.glob("pipelines/*.py")}
+    assert found == {script_of(name).split()[0] for name in STAGES if name != DEMO}
+
+
+def test_every_step_of_every_task_has_a_stage():
+    modules = {(path.stem, path.parent.name) for step in STEPS for path in PACKAGE.glob(f"tasks/*/{step}.py")}
+    assert modules == {tuple(name.split("_", 1)) for name in STAGES if name.partition("_")[2] in TASKS}
 
 
 @pytest.mark.parametrize("name", STAGES)

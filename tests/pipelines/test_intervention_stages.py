@@ -42,6 +42,6 @@ def test_models_of_both_kinds_are_measured_and_evaluated(finished_project):
 
 def test_layers_are_kept_and_not_measured_again(project, monkeypatch):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("cxprobe.tasks.interventions.layers.measure_layer", None)
+    monkeypatch.setattr("cxprobe.tasks.interventions.measure.measure_layer", None)
     counts = do_work("measure", "interventions", load_params(), "clm").counts
     assert counts["items"] == 16 + 8  # and neutral sentences

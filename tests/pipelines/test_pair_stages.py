@@ -89,7 +89,6 @@ def run(step: str, item: str = "", **changes: object) -> Outcome:
         "models": dict.fromkeys([item] if step == "measure" else ("training", "baseline"), AskedPairs()),
         "llms": dict.fromkeys(LLMS, Everything()),
         "constructions": ["toy"],
-        "contrasts": [],
         "make": params.pairs.make.model_copy(update=cells),
         "ask": AskPairs(prompt="plain", pairs_per_construction=None),
         "benchmarks": {"others": benchmark},

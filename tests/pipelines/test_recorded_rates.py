@@ -31,11 +31,8 @@ PARTS = {
         {"constructions": {"comparative-correlative": ["generated"]}}, "baselines-recognition", "bag-of-words"
     ),
     "scenarios": Part({"constructions": ["let-alone"]}, "mini-mlm", "mini-mlm"),
-    "pairs": Part(
-        {"constructions": ["resultative"], "contrasts": ["resultative"], "llms": {}},
-        "taught-clm",
-        "taught-clm",
-    ),
+    "contrasts": Part({"constructions": ["resultative"]}, "taught-clm", "taught-clm"),
+    "pairs": Part({"constructions": ["resultative"], "llms": {}}, "taught-clm", "taught-clm"),
     "prompts": Part({"constructions": ["let-alone"], "llms": {}}, "mini-clm", "mini-clm"),
     "interventions": Part({"constructions": ["subject-verb-agreement"]}, "taught-clm", "taught-clm"),
 }

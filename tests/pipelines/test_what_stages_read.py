@@ -132,9 +132,11 @@ def faults_of(name: str, declared: list[str], depends: list[str], monkeypatch) -
     (code,) = [Path(path) for path in depends if path.startswith("data/list_code")]
     ran = []
     with monkeypatch.context() as patched:
-        patched.setattr("cxprobe.run.running.run_stage", lambda *how: ran.append(how))
-        runpy.run_path(str(Path("pipelines", *code.with_suffix(".py").parts[2:])), run_name="__main__")
-        work, sections, *_ = ran[0]
+        patched.setattr("cxprobe.run.running._run", lambda *how: ran.append(how))
+        script, *task = code.with_suffix("").parts[2:]
+        patched.setattr(sys, "argv", [script, *task])
+        runpy.run_path(f"pipelines/{script}.py", run_name="__main__")
+        _, work, sections, *_ = ran[0]
         step, _, item = name.partition("@")
         stage = Stage(step, item, read_params(sections))
         read, OPENED = note_reads(stage.params, patched), []

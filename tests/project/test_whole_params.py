@@ -94,7 +94,6 @@ def put(values: dict[str, object]):
         ({"pairs/llms": {"mock": {}}, "pairs/ask": None}, "pairs.ask: is null, and pairs.llms names models"),
         ({"pairs/evaluate/score": "pmi", "pairs/evaluate/scores": ["sum"]}, "score: 'pmi' is not in pairs.evaluate"),
         ({"prompts/evaluate/scores": ["sum"]}, "'pmi' is not in"),
-        ({"pairs/evaluate/scores": ["per_token"]}, "pairs.evaluate.scores: contrasts are of the score sum"),
         ({"report/tested/models": [["mini-mlm", "mini-clm"], ["mini-clmm"] * 2]}, "models[1]: 'mini-clmm' is not in"),
     ],
 )

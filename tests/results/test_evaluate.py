@@ -16,8 +16,8 @@ from cxprobe.results.evaluate import (
     Evaluation,
     baseline_table,
     curves_of,
-    evaluate,
     evaluate_members,
+    evaluate_task,
     headline_of,
     metrics_of,
 )
@@ -53,14 +53,15 @@ def test_a_model_that_fails_has_neither_facts_nor_responses_and_the_others_have(
         if slug != "without-facts":
             write_json(asdict(ModelFacts("models/x", "masked", 1, "none")), folder / "model.json")
 
-    def responses_of(member: Member, folder: Path) -> str | None:
-        if member.slug == "refused":
-            raise DataError(f"{folder}: no")
-        return None if member.slug == "not-asked" else f"{member.slug} in {folder.name}"
+    class Some(Evaluation):
+        def responses(self, member: Member, folder: Path) -> pd.DataFrame | None:
+            if member.slug == "refused":
+                raise DataError(f"{folder}: no")
+            return None if member.slug == "not-asked" else pd.DataFrame({"folder": [folder.name]})
 
-    evaluated = evaluate_members(stage, responses_of)
-    assert evaluated.responses == {"sound": "sound in sound"}
-    assert set(evaluated.facts) == set(evaluated.members) == {"sound"}
+    evaluated = evaluate_members(Some(stage))
+    assert evaluated.responses["sound"]["folder"].tolist() == ["sound"]
+    assert set(evaluated.facts) == set(evaluated.members) == set(evaluated.responses) == {"sound"}
     assert set(evaluated.faults) == {"other-state", "without-facts", "refused"}
     fault = "weights of other-state are 'trained', and params.yaml that they are 'random'"
     assert fault in evaluated.faults["other-state"]
@@ -68,8 +69,7 @@ def test_a_model_that_fails_has_neither_facts_nor_responses_and_the_others_have(
 
 
 def test_where_every_model_fails_each_has_its_fault_and_there_is_no_run(stage):
-    task = Evaluation(lambda *_: pd.DataFrame(), [], lambda _: [], lambda *_: None)
-    outcome = evaluate(stage, task)
+    outcome = evaluate_task(Evaluation(stage))
     assert set(outcome.faults) == set(MODELS)
     assert all("is missing; `dvc repro` makes it" in fault for fault in outcome.faults.values())
     assert (list(outcome.runs), dict(outcome.headline)) == ([], {})

@@ -14,16 +14,16 @@ from networkx import topological_sort
 from whole_project import BENCHMARK, change, write_benchmark
 
 from conftest import ROOT, make_project
+from cxprobe.files.code import reached_code
 
 pytestmark = pytest.mark.slow
 
 MANY = int(os.environ.get("CXPROBE_KILLS", "6")) // 3  # with each signal
-SCRIPTS = sorted((ROOT / "pipelines").rglob("*.py"))
 
 
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory) -> dict[str, Attacked]:
-    """Name of each script of the pipeline -> a stage of it, in a project in which all stages have run."""
+    """Script of the pipeline, and the task of a step -> a stage of it, in a project in which all stages have run."""
     folder = tmp_path_factory.mktemp("attacked") / "project"
     make_project(folder)
     write_benchmark(folder)
@@ -32,13 +32,13 @@ def stages(tmp_path_factory) -> dict[str, Attacked]:
         found = [stage for stage in topological_sort(repo.index.graph.reverse()) if stage.cmd]
     ready: dict[str, Attacked] = {}
     for stage in found:
-        script = stage.cmd.removeprefix("sh pipelines/run ")
+        script, *task = stage.cmd.removeprefix("sh pipelines/run ").split()
         outputs = [Path(out.fs_path).relative_to(folder) for out in stage.outs]
         item = stage.addressing.partition("@")[2]
-        attacked = Attacked(folder, folder / "pipelines" / f"{script}.py", [item] if item else [], outputs, {})
+        attacked = Attacked(folder, folder / "pipelines" / f"{script}.py", [*task, *filter(None, [item])], outputs, {})
         ended = attacked.run()
         assert ended.code == 0, f"{stage.cmd}: {ended.said}"
-        ready.setdefault(script, attacked)
+        ready.setdefault(" ".join([script, *task]), attacked)
     return ready
 
 
@@ -50,7 +50,7 @@ def ask_for_everything(params: dict) -> None:
     params["recognition"]["tune"] = search
 
 
-NAMES = [script.relative_to(ROOT / "pipelines").with_suffix("").as_posix() for script in SCRIPTS]
+NAMES = sorted(name.replace("/", " ") for name in reached_code(ROOT / "pipelines"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,6 +6,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from conftest import ROOT, run
+from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
 
@@ -20,7 +21,7 @@ def test_dvc_repro_runs_no_name_as_a_command(tmp_path):
         for part in ("deps", "params", "outs", "metrics", "plots", "always_changed"):
             stage.get("do", stage).pop(part, None)
     params = yaml.load(ROOT / "params.yaml")
-    for line in ("recognition", "scenarios", "pairs", "prompts", "interventions"):
+    for line in TASKS:
         params[line] |= {name: HOSTILE for name in ("models", "llms") if name in params[line]}
     params["corpora"] = dict.fromkeys(HOSTILE, next(iter(params["corpora"].values())))
     params["mining"] |= {"constructions": dict.fromkeys(HOSTILE, HOSTILE[0]), "watched": HOSTILE}

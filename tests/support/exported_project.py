@@ -11,12 +11,13 @@ from stage_work import do_work
 
 from conftest import ROOT
 from cxprobe.files.tables import write_table
+from cxprobe.models.texts import without_gaps
 from cxprobe.project.params import Params, load_params
 from cxprobe.project.presets import preset_text
 from cxprobe.results.rates import columns_of
 from cxprobe.results.schema import write_responses
 from cxprobe.tasks.pairs.evaluate import FACETS, KEPT, EvaluationConfig, pair_responses
-from cxprobe.tasks.pairs.sources import with_units, without_gaps
+from cxprobe.tasks.pairs.sources import with_units
 
 MEANING, FORM, UNBALANCED = "let-alone", "anaphor-agreement", "npi-licensing"
 PAIRS = (MEANING, FORM, UNBALANCED)
@@ -57,7 +58,7 @@ def write_small_project(folder: Path) -> None:
     content["scenarios"] |= {"models": {"mini-mlm": {}}, "constructions": [MEANING]}
     content["scenarios"]["make"]["share"] = 0.01
     content["pairs"] |= {"models": {"by-rule": {}}, "llms": {}, "constructions": list(PAIRS)}
-    content["pairs"]["contrasts"] = []
+    content["contrasts"] |= {"models": {}, "constructions": []}
     content["pairs"]["make"]["pairs_per_condition"] = {"meaning": 1, "form": 3, "control": 1}
     content["prompts"] |= {"llms": {"mock": {}}, "models": {"mini-clm": {}}, "constructions": [MEANING]}
     content["prompts"]["make"]["premises"] = 1

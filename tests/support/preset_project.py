@@ -97,9 +97,9 @@ def cut_down(params: dict[str, Any]) -> None:
     params["scenarios"]["make"]["share"] = 0.002
     pairs["make"] = {
         "pairs_per_condition": {"meaning": 1, "form": 2, "control": 1},
-        "contrasts": {"held_out": 2, "shuffled": 1},
         "pseudowords": 1,
     }
+    params["contrasts"]["make"] |= {"frames": 2, "shuffled": 1}
     if pairs["ask"]:
         pairs["ask"]["pairs_per_construction"] = 1
     pairs["constructions"] = [name for name in pairs["constructions"] if name not in ALIKE]

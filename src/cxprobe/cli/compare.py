@@ -140,7 +140,7 @@ def _print_constructions(rates: "pd.DataFrame", models: Sequence[str], frames: i
     """Print the rates of constructions, a table a model, and how to read them."""
     from cxprobe.results.rates import divided_by
     from cxprobe.results.verdict import BESIDE_CONTROL, FEWEST_FRAMES, VERDICTS
-    from cxprobe.tasks.pairs.survey import ITEMS_OF_FORM
+    from cxprobe.survey import ITEMS_OF_FORM
 
     at = {
         (row["model"], row["construction"], row["condition"], row["measure"]): row

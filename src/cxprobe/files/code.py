@@ -2,7 +2,7 @@
 
 Stored numbers are named by the digest of the code that computed them. DVC runs a stage again if the digest of a module
 that it imports, directly or indirectly, has changed: the stage ``list_code`` writes the digests to ``data/list_code/``,
-one file a script, and each stage of dvc.yaml depends on its own file.
+one file a script or step of a task, and each stage of dvc.yaml depends on its own file.
 """
 
 import ast
@@ -15,6 +15,8 @@ from cxprobe.files.writing import digest, remove_left_behind, write_bytes
 
 WITHOUT_EFFECT = ("cxprobe.run.tracking",)
 """Modules that copy records into MLflow and write no output; a test shows it."""
+STEPS = ("make", "measure", "ask", "evaluate")
+"""The steps of a task: scripts of pipelines/, and modules of the task's package."""
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -106,36 +108,46 @@ def _file_of(module: str) -> Path:
 
 
 def write_code(pipelines: Path, folder: Path) -> None:
-    """Write the code of every script below a folder.
+    """Write the code of every script, and of every step of a task.
 
     Args:
-        pipelines: The folder of scripts, as ``pipelines/<step>/<task>.py``.
-        folder: Where to write ``<step>/<task>.txt``: a line for each file that the script reaches, with the digest of
-            what it does.
+        pipelines: The folder of scripts, such as ``pipelines/report.py``; a script with the name of a step runs that
+            step of the task that it is given.
+        folder: Where to write ``<script>.txt`` and ``<step>/<task>.txt``: a line for each file that is reached, with
+            the digest of what it does.
     """
     remove_left_behind(folder)
-    for script in sorted(pipelines.rglob("*.py")):
+    for stem, files in reached_code(pipelines).items():
         lines = ""
-        for name, path in sorted(reached_files(script, pipelines).items()):
+        for name, path in sorted(files.items()):
             of_file = code_digest(path) if path.suffix == ".py" else digest(path)
             lines += f"{of_file}  {name}\n"
-        write_bytes(lines.encode(), folder / script.relative_to(pipelines).with_suffix(".txt"))
+        write_bytes(lines.encode(), folder / f"{stem}.txt")
 
 
-def reached_files(script: Path, pipelines: Path) -> dict[str, Path]:
-    """Return the files that decide on the numbers of a script.
-
-    A module that draws pages has its ``templates`` beside it, and one whose texts are data a .yaml with its name.
-
-    Args:
-        script: A script.
-        pipelines: The folder of scripts.
+def reached_code(pipelines: Path) -> dict[str, dict[str, Path]]:
+    """Return the files that decide on the numbers of each script, and of each step of a task.
 
     Returns:
-        Name ("measure/pairs.py", "cxprobe.tasks.pairs.evaluate", or a path in the package) -> file.
+        "report", or "measure/pairs" -> name ("measure.py", "cxprobe.tasks.pairs.measure", or a path in the package) ->
+        file. A step depends on its script, and on the module of the task with the name of the step.
     """
-    modules = reached_modules(script, without=WITHOUT_EFFECT)
+    scripts = {script.stem: {script.name: script} | reached_files(script) for script in pipelines.glob("*.py")}
+    reached = {name: files for name, files in scripts.items() if name not in STEPS}
+    for step in STEPS:
+        for module in _PACKAGE.glob(f"tasks/*/{step}.py"):
+            task = module.parent.name
+            own = {f"cxprobe.tasks.{task}.{step}": module}
+            reached[f"{step}/{task}"] = scripts[step] | own | reached_files(module)
+    return reached
+
+
+def reached_files(start: Path) -> dict[str, Path]:
+    """Return the files by which code decides on numbers, but for its own.
+
+    A module that draws pages has its ``templates`` beside it, and one whose texts are data a .yaml with its name.
+    """
+    modules = reached_modules(start, without=WITHOUT_EFFECT)
     templates = {path for file in modules.values() for path in (file.parent / "templates").rglob("*.*")}
     templates |= {file.with_suffix(".yaml") for file in modules.values() if file.with_suffix(".yaml").is_file()}
-    named = {template.relative_to(_PACKAGE).as_posix(): template for template in templates}
-    return {script.relative_to(pipelines).as_posix(): script} | modules | named
+    return modules | {template.relative_to(_PACKAGE).as_posix(): template for template in templates}

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from cxprobe.files.tables import read_table, write_table
 from cxprobe.models.language_models import LoadedModel, write_model_facts
 from cxprobe.models.params import Scheme
 from cxprobe.run.record import ModelFacts
+from cxprobe.stats import CLUSTER, cluster_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,49 @@ class Pair:
     clusters: Mapping[str, str]
 
 
+PAIR_COLUMNS = ("id", "item", "context", "good", "bad")
+"""The columns that every table of pairs has; all others are groups and clusters."""
+
+
+def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Return pairs as a table: id, item, context, good, bad, each group, and each cluster as cluster_<name>.
+
+    Where files differ in their columns, gaps are filled, see `without_gaps`.
+    """
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in PAIR_COLUMNS}
+    for kind, before in (("groups", ""), ("clusters", CLUSTER)):
+        of_pairs = [getattr(pair, kind) for pair in pairs]
+        names = dict.fromkeys(name for values in of_pairs for name in values)
+        columns |= {f"{before}{name}": [values.get(name) for values in of_pairs] for name in names}
+    return without_gaps(pd.DataFrame(columns))
+
+
+def pairs_of(table: pd.DataFrame) -> list[Pair]:
+    """Return the pairs of a table that `pair_table` made."""
+    clusters = cluster_columns(table)
+    groups = table.columns.drop([*PAIR_COLUMNS, *clusters])
+    texts = table[[*PAIR_COLUMNS]].itertuples(index=False, name=None)
+    of_groups = table[groups].to_dict("records")
+    of_clusters = table[clusters].rename(columns=lambda name: name.removeprefix(CLUSTER)).to_dict("records")
+    return [Pair(*row, *known) for row, *known in zip(texts, of_groups, of_clusters, strict=True)]
+
+
+def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs that come from tables with different columns, without empty cells.
+
+    A pair without a group has an empty text there, and NaN if the others have numbers; without a cluster, its own id,
+    so that it shares a cluster of that kind with no other.
+    """
+    filled = {}
+    for name in pairs.columns[pairs.isna().any()]:
+        column = pairs[name]
+        if name.startswith(CLUSTER):
+            filled[name] = column.astype(str).where(column.notna(), pairs["id"].astype(str))
+        elif not pd.api.types.is_numeric_dtype(column):
+            filled[name] = column.fillna("")
+    return pairs.assign(**filled)
+
+
 Texts = Mapping[str, int]
 """Texts, each with the position of its first character that matters: the tokens from there on are scored."""
 
@@ -91,26 +136,19 @@ def distinct_texts(portions: Iterable[Texts]) -> list[dict[str, int]]:
     return [{text: firsts.pop(text) for text in portion if text in firsts} for portion in portions]
 
 
-class _Kinds(dict[int, str]):
-    """The kind of each character, by its number: space, (p)unctuation, (C)hinese, (m)ark or joiner, (l)etter, else."""
-
-    def __missing__(self, number: int) -> str:
-        """Return the kind of a character that was not met before, and keep it."""
-        character, kind = chr(number), "l"
-        category = unicodedata.category(character)
-        if character.isspace():
-            kind = " "
-        elif category[0] == "M" or category == "Cf":  # joiners of Arabic and Indic scripts, among others
-            kind = "m"
-        elif category[0] == "P" or (character.isascii() and not character.isalnum()):
-            kind = "p"
-        elif category == "Lo" and unicodedata.name(character, "").startswith("CJK"):
-            kind = "c"
-        self[number] = kind
-        return kind
+@cache
+def _kind(character: str) -> str:
+    """Return the kind of a character: space, (p)unctuation, (c)hinese, (m)ark or joiner, or (l)etter and all else."""
+    category = unicodedata.category(character)
+    if character.isspace():
+        return " "
+    if category[0] == "M" or category == "Cf":  # joiners of Arabic and Indic scripts, among others
+        return "m"
+    if category[0] == "P" or (character.isascii() and not character.isalnum()):
+        return "p"
+    return "c" if category == "Lo" and unicodedata.name(character, "").startswith("CJK") else "l"
 
 
-_KINDS = _Kinds()
 _WORD = re.compile("l[lm]*|[pc]m*|m+")  # of kinds
 
 
@@ -120,7 +158,7 @@ def ends_of_words(text: str) -> list[int]:
     A word is a run of letters, digits and symbols with their marks and joiners; or one mark of punctuation; or one
     Chinese character. So does BERT's basic tokenizer.
     """
-    return [word.end() for word in _WORD.finditer(text.translate(_KINDS))]
+    return [word.end() for word in _WORD.finditer("".join(map(_kind, text)))]
 
 
 class Encoded(NamedTuple):
@@ -175,17 +213,13 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special_tokens: bool) -> lis
         positions = [position for position, added in enumerate(special) if not added]
         if not positions:
             raise DataError(f"{text!r} has no token; is it empty?")
-        spans = np.array([_trimmed(text, *offsets[position]) for position in positions], dtype=np.int64)  # (tokens, 2)
+        spans = np.array([offsets[position] for position in positions], dtype=np.int64)  # (tokens, 2)
+        tokens = [text[start:stop] for start, stop in spans.tolist()]
+        spans[:, 1] -= [len(token) - len(token.rstrip() or token) for token in tokens]
         last = np.maximum(spans[:, 1] - 1, spans[:, 0])  # the last character of each token
         words = np.searchsorted(ends_of_words(text), last, side="right")
         encoded.append(Encoded(text, np.array(ids, dtype=np.int32), positions[0], spans, words))
     return encoded
-
-
-def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Return the span of a token without the white space after it, unless that is all."""
-    token = text[start:stop]
-    return start, stop - len(token) + len(token.rstrip() or token)
 
 
 def check_length(text: str, tokens: int, max_tokens: int) -> None:

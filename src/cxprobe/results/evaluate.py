@@ -4,10 +4,10 @@ Runs of MLflow and the metrics of DVC are views of the rates.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
 
@@ -18,15 +18,16 @@ from cxprobe.models.language_models import read_model_facts
 from cxprobe.models.params import Member, Series, series_of
 from cxprobe.results.comparisons import compare, with_baselines
 from cxprobe.results.findings import estimate_of, findings_in, lead_findings
-from cxprobe.results.params import task_members
+from cxprobe.results.params import TaskParams, task_members
 from cxprobe.results.plots import Mark, dots, overview
-from cxprobe.results.rates import ALL, Estimator, Facet, columns_of, rates_of, with_all
+from cxprobe.results.rates import ALL, Facet, columns_of, rates_of, with_all
 from cxprobe.results.schema import HAS_VERDICT, MEASURES, facet_columns, write_rates, write_responses
 from cxprobe.results.verdict import with_verdicts
 from cxprobe.results.words import cell, in_full, with_blanks
 from cxprobe.run.record import Dataset, ModelFacts, Run, Trial
 from cxprobe.run.stage import Outcome, Stage
 
+P = TypeVar("P", bound=TaskParams)
 MOST_CURVES = 20  # of a run
 MOST_METRICS = 50  # of a run; MLflow's UI draws about 100 charts and drops the others without a word
 _REFUSED = re.compile(r"[^\w.\- :/]")  # characters that MLflow refuses in the name of a metric
@@ -72,72 +73,81 @@ class RunExtras:
     trials: Sequence[Trial] = ()
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The evaluation of a task: its responses, facets and own rates.
+class Evaluation(Generic[P]):
+    """The evaluation of a task, which a subclass gives. An object evaluates in one stage.
 
     Attributes:
-        responses: Returns the responses of a model, given it and the folder with its raw answers: columns of
-            `cxprobe.results.schema.RESPONSES` but task and model, facets, and clusters.
         facets: How responses are divided.
-        settings: Names of the parts of params.yaml that decide on the numbers of a source.
-        dataset: Returns the file or folder with the items of a construction and source.
-        pool: Returns responses, and those of all constructions together, as of `cxprobe.results.rates.ALL`.
-        estimate: How shares are estimated, see `cxprobe.results.rates.rates_of`.
-        further: Returns rates that no facet gives, such as the agreement of draws, given what ``pool`` returns: all
-            columns up to chance, and decides.
-        override: Returns rates with their chance, controls and verdicts as far as the task decides them, see
-            `cxprobe.results.verdict.with_verdicts`.
-        tables: Returns further tables, such as rates beside published values, given the rates and what ``pool``
-            returns.
-        extras: Returns the further contents of a run, given its rates.
         kept: Columns of the responses that are written beside those of facets.
-        inside: The subfolder of a model's folder that has its answers and its model.json.
-    """
-
-    responses: Callable[[Member, Path], pd.DataFrame | None]
-    facets: Sequence[Facet]
-    settings: Callable[[str], Sequence[str]]
-    dataset: Callable[[str, str], Path | None]
-    pool: Callable[[pd.DataFrame], pd.DataFrame] = with_all
-    estimate: Estimator | None = None
-    further: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    override: Callable[[pd.DataFrame], pd.DataFrame] = lambda rates: rates
-    tables: Callable[[pd.DataFrame, pd.DataFrame], Mapping[str, pd.DataFrame]] | None = None
-    extras: Callable[[pd.DataFrame], RunExtras] = lambda _rates: RunExtras()
-    kept: Sequence[str] = ()
-    inside: Path = Path()
-
-
-def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
-    """Evaluate all models of a task; a model that cannot be evaluated does not stop the others.
-
-    Args:
         stage: The stage evaluate_<task>; its params have report.limit, report.tested and the section of the task.
-        task: The evaluation of the task.
     """
 
-    def responses_of(member: Member, folder: Path) -> pd.DataFrame | None:
-        responses = task.responses(member, folder)
-        return None if responses is None else responses.assign(task=stage.task, model=member.slug)
+    facets: ClassVar[Sequence[Facet]]
+    kept: ClassVar[Sequence[str]] = ()
 
-    evaluated = evaluate_members(stage, responses_of, task.inside)
+    def __init__(self, stage: Stage[P]) -> None:
+        """Read what the answers of all models are about."""
+        self.stage = stage
+
+    def responses(self, member: Member, folder: Path) -> pd.DataFrame | None:
+        """Return the responses of a model; None if it has none.
+
+        Args:
+            member: The model.
+            folder: The folder with its raw answers.
+
+        Returns:
+            Columns of `cxprobe.results.schema.RESPONSES` but task and model, of facets, and clusters.
+        """
+        raise NotImplementedError
+
+    def settings(self, source: str) -> Sequence[str]:
+        """Return the names of the parts of params.yaml that decide on the numbers of a source."""
+        raise NotImplementedError
+
+    def dataset(self, construction: str, source: str) -> Path:
+        """Return the file or folder with the items of a construction, or of `ALL` of them, and a source."""
+        raise NotImplementedError
+
+    def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return responses, and those of all constructions together, as of `cxprobe.results.rates.ALL`."""
+        return with_all(responses)
+
+    def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the rates, as of `cxprobe.results.rates.rates_of`, of what `pooled` returns."""
+        return rates_of(responses, self.facets)
+
+    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return rates with their chance, controls and verdicts as far as the task decides them.
+
+        See `cxprobe.results.verdict.with_verdicts`.
+        """
+        return rates
+
+    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """Return further tables, such as rates beside published values."""
+        return {}
+
+    def extras(self, rates: pd.DataFrame) -> RunExtras:
+        """Return the further contents of a run, given its rates."""
+        return RunExtras()
+
+
+def evaluate_task(task: Evaluation[Any]) -> Outcome:
+    """Evaluate all models of a task; a model that cannot be evaluated does not stop the others."""
+    stage = task.stage
+    evaluated = evaluate_members(task)
     if not evaluated.members:
         return Outcome(faults=evaluated.faults)
     members, report = [*evaluated.members.values()], stage.params.report
     responses = pd.concat(evaluated.responses.values(), ignore_index=True)
     write_responses(responses, [*columns_of(task.facets), *task.kept], stage.data / "responses.parquet")
-    divided = task.pool(responses)
+    divided = task.pooled(responses)
     series = series_of(stage.params.models, stage.params.of_task.models)
     comparisons = compare(divided, task.facets, members, series, report.tested)
     write_table(comparisons, stage.data / "comparisons.parquet", optional=COMPARED)
-    rates = rates_of(divided, task.facets, task.estimate)
-    if task.further:
-        further = task.further(divided).assign(question="", **{HAS_VERDICT: False})
-        rates = pd.concat([rates, further], ignore_index=True)
-        rates = rates.fillna(dict.fromkeys(facet_columns(rates), ""))
-    rates = with_baselines(rates, comparisons)
-    ordered = _in_order(task.override(rates), members)
+    rates = with_baselines(task.rates(divided), comparisons)
+    ordered = _in_order(task.decided(rates), members)
     rates = with_verdicts(ordered, members)
     write_rates(rates, stage.data / "rates.parquet")
     _print_rates(rates[~rates["model"].isin([member.slug for member in members if member.is_baseline])])
@@ -147,35 +157,27 @@ def evaluate(stage: Stage[Any], task: Evaluation) -> Outcome:
             in_git = in_git[~facet.among(in_git)]
     return Outcome(
         headline=headline_of(rates),
-        runs=[*runs_of(rates, stage, task, evaluated), *series_runs(rates, stage, task, series)],
+        runs=[*runs_of(rates, task, evaluated), *series_runs(rates, task, series)],
         tables={
             "rates": with_blanks(in_git),
             "comparisons": with_blanks(comparisons),
             "tables/baselines": baseline_table(ordered, task.facets, limit=report.limit, members=members),
-            **(task.tables(rates, divided) if task.tables else {}),
+            **task.tables(rates),
         },
         faults=evaluated.faults,
     )
 
 
-def evaluate_members(
-    stage: Stage[Any], responses_of: Callable[[Member, Path], pd.DataFrame | None], inside: Path = Path()
-) -> EvaluatedModels:
-    """Evaluate the answers of all models of a task.
-
-    Args:
-        stage: The evaluating stage.
-        responses_of: Returns the responses of a model, given the folder of its answers; None if it has no answers here.
-        inside: The subfolder of a model's folder that has the answers, such as that of a benchmark.
-    """
-    evaluated = EvaluatedModels()
+def evaluate_members(task: Evaluation[Any]) -> EvaluatedModels:
+    """Evaluate the answers of all models of a task."""
+    evaluated, stage = EvaluatedModels(), task.stage
     for member in task_members(stage.params):
         step = "ask" if member.is_asked else "measure"
         entry = DATA / f"{step}_{stage.task}" / member.entry
-        folder = entry / member.inside / inside
+        folder = entry / member.inside
         try:
             stage.use(entry)
-            responses = responses_of(member, folder)
+            responses = task.responses(member, folder)
             if responses is None:
                 continue
             facts = read_model_facts(folder)
@@ -189,7 +191,7 @@ def evaluate_members(
             continue
         evaluated.members[member.slug] = member
         evaluated.facts[member.slug] = facts
-        evaluated.responses[member.slug] = responses
+        evaluated.responses[member.slug] = responses.assign(task=stage.task, model=member.slug)
     return evaluated
 
 
@@ -296,7 +298,7 @@ def _levels(row: Mapping[Any, Any], facets: Sequence[str]) -> Iterator[str]:
             yield from (name, row[name])
 
 
-def runs_of(rates: pd.DataFrame, stage: Stage[Any], task: Evaluation, models: EvaluatedModels) -> Iterator[Run]:
+def runs_of(rates: pd.DataFrame, task: Evaluation[Any], models: EvaluatedModels) -> Iterator[Run]:
     """Yield a run for each model, construction and source that has a rate which decides.
 
     Where all constructions together have rates, the runs of single ones have no figures of their own: the report draws
@@ -304,13 +306,12 @@ def runs_of(rates: pd.DataFrame, stage: Stage[Any], task: Evaluation, models: Ev
 
     Args:
         rates: The rates of a task.
-        stage: The evaluating stage.
         task: The evaluation of the task.
         models: The models.
     """
     has_all = (rates["construction"] == ALL).any()
     written = with_blanks(rates)
-    found = list(findings_in(rates, stage.params.construction_of))
+    found = list(findings_in(rates, task.stage.params.construction_of))
     for (model, construction, source), rows in rates.groupby(["model", "construction", "source"], sort=False):
         of_run = rows.reset_index(drop=True)
         deciding, member = of_run[of_run["decides"]], models.members[str(model)]
@@ -343,18 +344,15 @@ def runs_of(rates: pd.DataFrame, stage: Stage[Any], task: Evaluation, models: Ev
             tables={"rates": written.loc[rows.index], **extras.tables},
             figures=figures,
             trials=extras.trials,
-            **_about(stage, task, str(model), str(construction), str(source), int(first["n"])),
+            **_about(task, str(model), str(construction), str(source), int(first["n"])),
         )
 
 
-def series_runs(
-    rates: pd.DataFrame, stage: Stage[Any], task: Evaluation, series: Mapping[str, Series]
-) -> Iterator[Run]:
+def series_runs(rates: pd.DataFrame, task: Evaluation[Any], series: Mapping[str, Series]) -> Iterator[Run]:
     """Yield a run for each curve over the models of a series, such as the checkpoints of a training.
 
     Args:
         rates: The rates of a task.
-        stage: The evaluating stage.
         task: The evaluation of the task.
         series: Name -> models that differ in one quantity.
     """
@@ -375,21 +373,19 @@ def series_runs(
                 metrics={"n": n},
                 series=curves,
                 tables={"rates": with_blanks(steps)},
-                **_about(stage, task, name, str(construction), str(source), n),
+                **_about(task, name, str(construction), str(source), n),
             )
 
 
-def _about(
-    stage: Stage[Any], task: Evaluation, model: str, construction: str, source: str, items: int
-) -> dict[str, Any]:
+def _about(task: Evaluation[Any], model: str, construction: str, source: str, items: int) -> dict[str, Any]:
     """Return what says of which model and items a run is, and under which settings."""
-    path = task.dataset(construction, source)
+    stage, path = task.stage, task.dataset(construction, source)
     return {
         "stage": stage.name,
         "model": model,
         "construction": construction,
         "source": source,
-        "dataset": path and Dataset(path.as_posix(), stage.inputs[str(path)], items),
+        "dataset": Dataset(path.as_posix(), stage.inputs[str(path)], items),
         "settings": stage.settings(*task.settings(source)),
     }
 

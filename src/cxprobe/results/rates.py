@@ -126,6 +126,17 @@ def rates_of(responses: pd.DataFrame, facets: Sequence[Facet], estimate: Estimat
     return rates.assign(decides=all_decide & first).drop(columns="rows")
 
 
+def with_further(rates: pd.DataFrame, further: pd.DataFrame) -> pd.DataFrame:
+    """Return rates and some that no facet gives, which answer no question and have no verdict.
+
+    Args:
+        rates: What `rates_of` returns.
+        further: The columns of `cxprobe.results.schema.RATES` up to chance, those of facets, and decides.
+    """
+    both = pd.concat([rates, further.assign(question="", **{HAS_VERDICT: False})], ignore_index=True)
+    return both.fillna(dict.fromkeys(facet_columns(both), ""))
+
+
 def _with_chance(rates: pd.DataFrame, divided: pd.DataFrame, by: list[str], facet: Facet) -> pd.DataFrame:
     """Return the rates of a facet with chance, whether all of their responses decide, and the number of these."""
     groups = divided.groupby(by, sort=False)

@@ -67,7 +67,7 @@ HALF = 0.5  # chance of two answers
 CHANCE_IN_BOTH = 0.25  # of two independent guesses; a preference for one of two people is hardly ever right in both
 KEYS = ("task", "model", "construction", "source")
 RESPONSES: Mapping[str, str] = {
-    "task": "recognition, scenarios, pairs, prompts or interventions",
+    "task": "recognition, scenarios, contrasts, pairs, prompts or interventions",
     "model": "the model's name in params.yaml",
     "construction": "the construction's folder",
     "source": "where the item comes from; own for tasks whose items have one source",

@@ -1,7 +1,8 @@
 """Run a stage: read its parameters, do its work, write its results, record its runs in MLflow, and end cleanly.
 
-A script in pipelines/ passes a function, the work of the stage, to `run_stage`. This function notes its inputs with
-`Stage.use`, writes data with `cxprobe.files`, and returns its numbers, tables and figures as an `Outcome`.
+A script in pipelines/ passes a function, the work of the stage, to `run_stage`; one that is the same step of every task
+passes it to `run_step`. The work notes its inputs with `Stage.use`, writes data with `cxprobe.files`, and returns its
+numbers, tables and figures as an `Outcome`.
 """
 
 import errno
@@ -10,11 +11,14 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from importlib import import_module
 from operator import attrgetter
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -40,16 +44,41 @@ from cxprobe.run.results import write_results
 from cxprobe.run.stage import Outcome, Stage
 from cxprobe.secrets import redact_output
 
-__all__ = ["Outcome", "Stage", "run_stage"]  # what a script needs
+__all__ = ["Outcome", "Stage", "run_stage", "run_step"]  # what a script needs
 
 ALWAYS_CHANGED = "always changed"  # what DVC says of a stage that looks at each run, if nothing else changed
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)  # errors of shared disks that do not support locks
 
 
+def run_step(work: Callable[[ModuleType, Stage[Any]], Outcome | None], items: str | None = None) -> None:
+    """Run a step of a task as the main program: ``python pipelines/<step>.py TASK [ITEM]``.
+
+    Args:
+        work: A function with the name of the step. It gets the module ``cxprobe.tasks.<task>.<step>`` and the stage.
+        items: See `run_stage`.
+    """
+    if len(sys.argv) < 2 or not sys.argv[1].isidentifier():
+        raise SystemExit(f"usage: python pipelines/{work.__name__}.py TASK [ITEM]")
+    task = sys.argv[1]
+    module, sections = task_step(task, work.__name__)
+    _run(f"{work.__name__}_{task}", partial(work, module), sections, items, sys.argv[2:])
+
+
+def task_step(task: str, step: str) -> tuple[ModuleType, type[StageParams]]:
+    """Return the module of a step of a task, and the class of the sections of params.yaml that its stages read.
+
+    Args:
+        task: The name of the task: that of its folder in ``cxprobe/tasks``, where params.py has ``<Task>Stage``.
+        step: "make", "measure", "ask" or "evaluate".
+    """
+    params = import_module(f"cxprobe.tasks.{task}.params")
+    return import_module(f"cxprobe.tasks.{task}.{step}"), getattr(params, f"{task.capitalize()}Stage")
+
+
 def run_stage(
     work: Callable[[Stage[SomeParams]], Outcome | None], sections: type[SomeParams], items: str | None = None
 ) -> None:
-    """Run a stage's work as the main program: ``python pipelines/<step>/<task>.py [ITEM]``.
+    """Run a stage's work as the main program: ``python pipelines/<stage>.py [ITEM]``.
 
     DVC passes the item in the environment variable ``DVC_STAGE``, so that no shell reads a name from params.yaml as
     part of a command.
@@ -63,13 +92,22 @@ def run_stage(
         sections: The class of the sections of params.yaml that the stage reads.
         items: The section whose keys are the items of the stage; None for a stage that runs once.
     """
-    name = work.__name__
+    _run(work.__name__, work, sections, items, sys.argv[1:])
+
+
+def _run(
+    name: str,
+    work: Callable[[Stage[SomeParams]], Outcome | None],
+    sections: type[SomeParams],
+    items: str | None,
+    arguments: Sequence[str],
+) -> None:
     redact_output()
     warn_in_words()
     end_on_signals()
     try:
         params = read_params(sections)
-        stage = Stage(name, _item(name, items, params), params)
+        stage = Stage(name, _item(name, items, params, arguments), params)
         helper_keys = ("LOCAL_RANK", "RANK", "NODE_RANK", "SLURM_PROCID")  # above 0 in helper processes
         if any(int(os.environ.get(key, 0)) > 0 for key in helper_keys):
             work(stage)
@@ -87,11 +125,11 @@ def run_stage(
         raise SystemExit(2) from None
 
 
-def _item(name: str, items: str | None, params: StageParams) -> str:
+def _item(name: str, items: str | None, params: StageParams, arguments: Sequence[str]) -> str:
     """Return the item of the stage, from DVC or else from the argument of the script; "" for a stage that runs once."""
     stage, _, item = os.environ.get("DVC_STAGE", "").partition("@")
     if stage != name:
-        item = sys.argv[1] if len(sys.argv) > 1 else ""
+        item = arguments[0] if arguments else ""
     if items is None:
         if item:
             raise ParamsError(f"{item}: this stage runs once, so leave the argument out")

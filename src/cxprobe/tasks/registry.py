@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from cxprobe.results.task import Task
 from cxprobe.run.record import Experiments
+from cxprobe.tasks.contrasts.task import ContrastsTask
 from cxprobe.tasks.interventions.task import InterventionsTask
 from cxprobe.tasks.pairs.task import PairsTask
 from cxprobe.tasks.prompts.task import PromptsTask
@@ -11,7 +12,15 @@ from cxprobe.tasks.recognition.task import RecognitionTask
 from cxprobe.tasks.scenarios.task import ScenariosTask
 
 TASKS: Mapping[str, Task] = {
-    task.name: task for task in (PairsTask(), RecognitionTask(), ScenariosTask(), PromptsTask(), InterventionsTask())
+    task.name: task
+    for task in (
+        ContrastsTask(),
+        PairsTask(),
+        RecognitionTask(),
+        ScenariosTask(),
+        PromptsTask(),
+        InterventionsTask(),
+    )
 }
 """Name of a task, of its section of params.yaml, and of its package -> the task.
 

@@ -6,7 +6,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cxprobe.tasks.pairs.replies import draw_pairs, load_preference_prompts, preference_questions
+from cxprobe.tasks.pairs.ask import draw_pairs, load_preference_prompts, preference_questions
 
 FILE = """\
 prompts: {own: "Which is likelier?"}

@@ -6,13 +6,13 @@ from evaluated_pairs import all_rates, responses_of
 
 from conftest import ROOT
 from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.models.pairs import texts_of_pairs
 from cxprobe.models.params import ModelSpec
 from cxprobe.models.scoring import load_language_model, score_texts
-from cxprobe.models.texts import ScoringConfig, token_table
+from cxprobe.models.texts import ScoringConfig, pair_table, token_table
 from cxprobe.tasks.pairs.evaluate import EvaluationConfig, decide_pairs
 from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import pair_table, render_pairs
-from cxprobe.tasks.pairs.measure import texts_of_pairs
+from cxprobe.tasks.pairs.make import render_pairs
 
 
 @pytest.mark.parametrize("name", ["mini-mlm", "mini-clm"])

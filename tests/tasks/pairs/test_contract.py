@@ -8,9 +8,9 @@ from operator import attrgetter
 import pytest
 from toy_pairs import load_all
 
+from cxprobe.models.pairs import learn_preferences, preferences_of
 from cxprobe.models.params import PairClassifier
 from cxprobe.tasks.pairs.make import render_pairs
-from cxprobe.tasks.pairs.measure import learn_preferences, preferences_of
 from cxprobe.tasks.pairs.params import FORM, construction_of_pairs
 
 pytestmark = pytest.mark.pipeline

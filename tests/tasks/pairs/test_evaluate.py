@@ -117,28 +117,25 @@ def answered(construction, tests, right):
     return items.assign(id=ids, item=items["cluster_frame"], **deciding)
 
 
-def test_a_response_answers_the_question_of_its_pairs_and_contrasts_stand_for_single_pairs_of_meaning():
+def test_a_response_answers_the_question_of_its_pairs():
     tests_of = {"a": "meaning", "a-form": "form", "b": "meaning", "plain": "control"}
     items = pd.concat([answered(name, tests, lambda *_: 1.0) for name, tests in tests_of.items()])
-    of_contrasts = answered("a", "contrast", lambda *_: 1.0).assign(words="contrasts", id=lambda rows: rows["id"] + "c")
-    how = how_to_judge()._replace(contrasts=["a"])
+    how = how_to_judge()
 
     def questions(decided: pd.DataFrame, measure: str) -> dict:
         asked = responses_of({"m": decided}, how).query(f"measure == '{measure}'")
         found = asked.groupby(["construction", "source"])["question"].unique()
         return {" ".join(place): [*values] for place, values in found.items()}
 
-    single = pd.concat([items, of_contrasts, items.query("construction == 'b'").assign(words="pseudo")])
+    single = pd.concat([items, items.query("construction == 'b'").assign(words="pseudo")])
     assert questions(single, "accuracy") == {
-        "a real": [""],
+        "a real": ["meaning"],
         "a-form real": ["form"],
         "b real": ["meaning"],
         "b pseudo": [""],
         "plain real": [""],
     }
     assert questions(single, "both_orders").pop("b real") == [""]
-    assert questions(single, "above_zero") == {"a contrasts": ["meaning"]}
-    assert questions(single, "contrast") == {"a contrasts": [""]}
     assert questions(items.query("construction == 'b'").assign(scheme="reply", score="asked"), "accuracy") == {
         "b real": ["words"]
     }

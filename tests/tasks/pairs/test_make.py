@@ -12,10 +12,10 @@ from toy_pairs import load_toy
 from conftest import PAIRS, PEOPLE
 from cxprobe.constructions.people import load_people
 from cxprobe.errors import DataError
-from cxprobe.models.texts import Pair
+from cxprobe.models.texts import Pair, pair_table, pairs_of
 from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import build_pairs, draw_items, pair_table, pairs_of, render_pairs
-from cxprobe.tasks.pairs.params import AskedPairs, Contrasts, MakePairs, PerCell
+from cxprobe.tasks.pairs.make import build_pairs, draw_items, render_pairs
+from cxprobe.tasks.pairs.params import AskedPairs, MakePairs, PerCell
 from cxprobe.tasks.pairs.sources import first_items
 
 
@@ -179,7 +179,6 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
 def settings(meaning=4, pseudowords=4, form=1) -> MakePairs:
     pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
     return MakePairs(
-        contrasts=Contrasts(held_out=1, shuffled=0),
         pairs_per_condition=pairs_per_condition,
         pseudowords=pseudowords,
     )

@@ -8,9 +8,9 @@ import pytest
 from toy_pairs import load_toy
 
 from cxprobe.errors import DataError
-from cxprobe.models.texts import Pair
+from cxprobe.models.texts import Pair, pair_table
 from cxprobe.tasks.pairs.benchmarks import read_benchmark, read_blimp, read_generic
-from cxprobe.tasks.pairs.make import pair_table, render_pairs
+from cxprobe.tasks.pairs.make import render_pairs
 from cxprobe.tasks.pairs.params import Benchmark
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cxprobe.errors import DataError
-from cxprobe.tasks.pairs.replies import evaluate_replies, read_replies, reply_responses
+from cxprobe.tasks.pairs.evaluate import evaluate_replies, read_replies, reply_responses
 
 ORDERS = ("A", "B")
 

@@ -1,10 +1,9 @@
 """The preset with a search over regularisation, from end to end: a parent run with child runs, and the best C."""
 
-import runpy
-
 import pandas as pd
 import pytest
 from mlflow import MlflowClient
+from stage_work import do_work
 
 from conftest import ROOT
 from cxprobe.project.params import load_params
@@ -35,8 +34,7 @@ def test_each_trial_is_a_child_run_and_the_run_has_the_best_c_with_its_curve(tmp
     records = []
     for step, item in (("make", ""), ("measure", "mini-mlm"), ("evaluate", "")):
         stage = Stage(f"{step}_recognition", item, params)
-        work = runpy.run_path(str(ROOT / "pipelines" / step / "recognition.py"))[stage.name]
-        records = write_results(stage, work(stage))
+        records = write_results(stage, do_work(step, "recognition", params, item))
     sync(records, all_experiments())
 
     client = MlflowClient(f"sqlite:///{tmp_path / 'mlruns' / 'mlflow.db'}")

@@ -2,15 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.models.params import Member
+from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.rates import Facet
 from cxprobe.results.schema import HALF
+from cxprobe.run.stage import Stage
 from cxprobe.stats import UNIT, credits_of_margins
 from cxprobe.tasks.interventions import names
+from cxprobe.tasks.interventions.names import EFFECTS_FILE, TRANSFER_FILE
+from cxprobe.tasks.interventions.params import InterventionsStage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +57,7 @@ def intervention_responses(measured: pd.DataFrame, controls: Mapping[str, str]) 
     several is not part of the intervals, so the number is slightly above 0 where nothing has an effect.
 
     Args:
-        measured: What `cxprobe.tasks.interventions.measure.measure_layer` returns.
+        measured: What `cxprobe.tasks.interventions.exchanges.measure_layer` returns.
         controls: Construction -> the one where plain words say the same, "" for none. A control is not a key: what
             interventions change there does not decide.
 
@@ -257,3 +265,46 @@ def figures_by_layer(rates: pd.DataFrame, labels: Mapping[str, str]) -> "dict[st
         )
         for (model, name), rows in places.groupby(["model", "construction"], sort=False)
     }
+
+
+PUBLISHED = Path("published/arora2024_causalgym.tsv")
+
+
+class InterventionsEvaluation(Evaluation[InterventionsStage]):
+    """What models answer after exchanges."""
+
+    facets = FACETS
+
+    def __init__(self, stage: Stage[InterventionsStage]) -> None:
+        """Read the items and the published effects."""
+        super().__init__(stage)
+        self.items = stage.use(DATA / "make_interventions" / "items.parquet")
+        made = read_table(self.items)
+        expected = made[made["tests"] != "control"]
+        self.controls = dict(zip(expected["construction"], expected["control"], strict=True))
+        self.published = pd.read_csv(stage.use(PUBLISHED), sep="\t")
+
+    def responses(self, member: Member, folder: Path) -> pd.DataFrame:
+        """Return the responses to what was learnt on the construction itself, and to all else."""
+        measured = [read_table(folder / file) for file in (EFFECTS_FILE, TRANSFER_FILE)]
+        return intervention_responses(pd.concat(measured, ignore_index=True), self.controls)
+
+    def settings(self, source: str) -> Sequence[str]:
+        """Return the parts that make and measure."""
+        return ("interventions.make", "interventions.measure")
+
+    def dataset(self, construction: str, source: str) -> Path:
+        """Return the file of all items."""
+        return self.items
+
+    def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the responses alone: constructions have no answers in common."""
+        return responses
+
+    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return rates with their verdicts."""
+        return with_verdicts_on_use(rates, self.controls)
+
+    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """Return the effects beside published ones."""
+        return {"tables/beside_published": beside_published(rates, self.published)}

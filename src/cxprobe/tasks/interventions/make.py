@@ -5,11 +5,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from cxprobe.constructions.people import People
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.files.tables import write_table
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
-from cxprobe.tasks.interventions.names import FRAME_OF_ITEM, NEUTRAL, TEST
-from cxprobe.tasks.interventions.params import Regions
-from cxprobe.tasks.interventions.sentences import LAST, MIDDLE, LabelledSentences, fill_labelled
+from cxprobe.tasks.interventions.names import FRAME_OF_ITEM, NEUTRAL, TEST, TRAIN
+from cxprobe.tasks.interventions.params import InterventionsStage, Regions
+from cxprobe.tasks.interventions.sentences import (
+    LAST,
+    MIDDLE,
+    NEUTRAL_FILE,
+    LabelledSentences,
+    fill_labelled,
+    interventions_file,
+    load_labelled,
+    load_neutral,
+)
 
 
 def neutral_items(sentences: Sequence[str]) -> pd.DataFrame:
@@ -106,3 +117,21 @@ def draw_base_and_source(
                 row[f"{side}_ends"] = ends[-len(labelled.regions) :][::step]
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+def make(stage: Stage[InterventionsStage]) -> Outcome:
+    """Make ``items.parquet``: pairs of a base and a source sentence from labelled sentences and their frames."""
+    section, people = stage.params.interventions, load_people(stage.use(PEOPLE_FILE))
+    regions = section.make.regions
+    tables = []
+    for name in section.constructions:
+        stage.use(interventions_file(name))
+        labelled = load_labelled(name, people)
+        sizes = {TEST: section.make.test}
+        if section.make.learn is None or name in section.make.learn:
+            sizes[TRAIN] = section.make.train
+        tables.append(draw_base_and_source(name, labelled, people, sizes, stage.params.seed, regions))
+    tables.append(neutral_items(load_neutral(stage.use(NEUTRAL_FILE))))
+    items = pd.concat(tables, ignore_index=True)
+    write_table(items, stage.data / "items.parquet")
+    return Outcome(counts={"constructions": len(section.constructions), "items": len(items)})

@@ -30,11 +30,10 @@ from cxprobe.files.reading import shown
 from cxprobe.files.schema import SLUG_PATTERN
 from cxprobe.files.texts import read_texts, require_texts
 from cxprobe.models.scores import CONTEXT_SCORES
-from cxprobe.models.texts import Pair
+from cxprobe.models.texts import PAIR_COLUMNS, Pair
 from cxprobe.results.rates import ALL
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.pairs.params import Benchmark
-from cxprobe.tasks.pairs.sources import PAIR_COLUMNS
 
 BLIMP = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
 PHENOMENA = {"s-selection": "argument_structure"}

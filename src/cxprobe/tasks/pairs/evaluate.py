@@ -2,7 +2,9 @@
 
 The raw answers of a model become a margin for each pair: the score of the right text less that of the wrong one under
 each scheme and score of a language model; the preference of a rule (scheme "rule", score "preference"); or the choice
-in words (scheme "reply", score "asked", see `cxprobe.tasks.pairs.replies`).
+in words (scheme "reply", score "asked"): the mean over the replies that could be read, 1 where the right text is chosen
+in either order and 0.5 where the choice changes with the order. A pair of which no reply could be read is left out, and
+is not wrong.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,26 +15,37 @@ import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
 from cxprobe.models.params import ContinuationAlone, Member
-from cxprobe.models.scores import SCORES, score_pairs
+from cxprobe.models.replies import evaluate_reply
+from cxprobe.models.scores import CONTEXT_SCORES, SCORES, score_pairs
+from cxprobe.models.texts import read_pair_answers
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.findings import estimate_of
-from cxprobe.results.rates import ALL, Facet, columns_of, divided_by, rates_of
-from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_CONTROL, OF_DIFFERENCE, RESPONSES
-from cxprobe.results.verdict import CONDITION, Effects, effects_of, verdicts_on
+from cxprobe.results.evaluate import Evaluation
+from cxprobe.results.params import task_members
+from cxprobe.results.rates import ALL, Facet, columns_of, divided_by, rates_of, with_further
+from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_DIFFERENCE, RESPONSES
 from cxprobe.results.words import cell
+from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by
 from cxprobe.tasks.pairs.balance import with_balance
-from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
-from cxprobe.tasks.pairs.sources import CONTRAST, FRAME, OWN_PAIRS, first_items, with_units
+from cxprobe.tasks.pairs.params import AskedPairs, PairsParams, PairsStage
+from cxprobe.tasks.pairs.sources import (
+    FRAME,
+    MADE,
+    OWN_PAIRS,
+    first_items,
+    folder_of,
+    made_file,
+    made_files,
+    read_made,
+    with_units,
+)
 
-SUM = "sum"
-"""The score of a contrast: the log probability of the whole text."""
-_OF_FRAME = ["construction", "tests", "words", "item", FRAME, "noun_type", "scheme", "score"]
 RULE, REPLY = "rule", "reply"  # schemes
 RULE_SCORE, ASKED = "preference", "asked"  # scores
 REPLIES = ("position_bias", "unparsed", "failed")
-"""Measures of replies in words beside their accuracy, see `cxprobe.tasks.pairs.replies`."""
+"""Measures of replies in words beside their accuracy, see `reply_responses`."""
 _ITEM = ("construction", "tests", "words", "item", "variant", "sentence")  # what has two orders
 KEPT = ("deciding", "tests", "origin", "order", "pair_item", "margin")
 """Columns of the responses beside those of facets: whether the scheme and score decide; groups of the pair and its item
@@ -46,7 +59,6 @@ WHOLE = Facet(
     is_all_tested=True,
 )
 BY_VARIANT = Facet(["variant"], where="deciding and variant != ''")
-BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False)
 FACETS = (
     WHOLE,
     Facet(
@@ -60,16 +72,17 @@ FACETS = (
     Facet(["variant", "sentence"], where="deciding and sentence != ''"),
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
-    BY_CONDITION,
 )
 MEANING = "all pairs of meaning"
 PEOPLE = "people (majority)"  # whose published answers stand among the models
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
 PUBLISHED = [Path(f"published/oba2026_{name}.tsv") for name in ("objectives", "human_validation")]
 _OF_MODEL = [name for name in RESPONSES if name not in ("task", "model")]
+_GROUPS = ("construction", "tests", "words", "variant", "group")  # those that pairs have
+_ANSWERED = {"right": 1.0, "wrong": -1.0}  # outcome of a reply that has an answer -> its margin
 _PLACE = ["model", "construction", "source"]
 _DEFAULTS: Mapping[str, Any] = {
-    **dict.fromkeys(["tests", "variant", "sentence", CONDITION, "noun_type", "origin", "order", "group", UNIT], ""),
+    **dict.fromkeys(["tests", "variant", "sentence", "noun_type", "origin", "order", "group", UNIT], ""),
     **dict.fromkeys(["gold", "chosen"], ""),
     **dict.fromkeys(["margin", "chance"], np.nan),
     **dict.fromkeys(["decides", "deciding"], False),
@@ -85,21 +98,19 @@ class EvaluationConfig(NamedTuple):
         scheme: For masked models, the scheme that decides.
         score: The score that decides.
         scores: All scores that are evaluated.
-        contrasts: The constructions whose contrasts say more of their meaning than single pairs.
     """
 
     source: str
     scheme: str
     score: str
     scores: Sequence[str]
-    contrasts: Collection[str] = ()
 
     @classmethod
     def of(cls, params: PairsParams, source: str = OWN_PAIRS) -> "EvaluationConfig":
         """Return the settings of a source in params.yaml."""
         if source == OWN_PAIRS:
             how = params.evaluate
-            return cls(OWN_PAIRS, how.scheme, how.score, how.scores, params.contrasts)
+            return cls(OWN_PAIRS, how.scheme, how.score, how.scores)
         benchmark = params.benchmarks[source]
         scores = [*dict.fromkeys([benchmark.score, *SCORES])]
         return cls(source, params.evaluate.scheme, benchmark.score, scores)
@@ -230,11 +241,6 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
         clusters. The accuracy by the deciding score decides, and beside it whether both orders are right; but not in a
         cell in which one answer is always right, where no other score has responses.
     """
-    parts = [pd.DataFrame()]
-    if how.source == OWN_PAIRS:
-        is_contrast = decided["tests"] == CONTRAST
-        parts = [contrast_rows(decided[is_contrast & _is_by(decided, how.scheme, SUM)])]
-        decided = decided[~is_contrast]
     decided = decided[decided["balanced"] | decided["deciding"]]
     decided = decided.assign(decides=decided["deciding"] & decided["balanced"])
     credits = decided["accuracy"]
@@ -244,7 +250,7 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
         gold="good",
         chosen=np.select([credits == 1, credits == 0], ["good", "bad"], ""),
     )
-    parts.append(accuracy)
+    parts = [accuracy]
     if how.source == OWN_PAIRS:
         others = decided[decided["deciding"]].assign(margin=np.nan)
         variants = every_variant(others[others["decides"]])
@@ -253,45 +259,8 @@ def pair_responses(decided: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame
             variants.assign(measure="every_variant", deciding=False, decides=False),
         ]
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    named = rows.rename(columns={"accuracy": "value"}).fillna({"gold": "", "chosen": "", CONDITION: ""})
+    named = rows.rename(columns={"accuracy": "value"}).fillna({"gold": "", "chosen": ""})
     return as_responses(named, how)
-
-
-def contrast_rows(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the contrast of each frame and condition, and how far the construction's is above that of the others.
-
-    Args:
-        pairs: The pairs of contrasts that `credit_pairs` has decided for one model, by one
-            scheme and one score: `SUM`, or the preference of a rule.
-
-    Returns:
-        Two rows a frame and condition, with the columns of the pairs that a frame has: the measure contrast, the mean
-        margin over all cells in nats (value in the column accuracy), and above_zero, whether it is above 0 (a half
-        where it is 0). condition is also "less_" and a condition: the construction's contrast less that.
-    """
-    if pairs.empty:
-        return pairs
-    of_frame = [name for name in _OF_FRAME if name in pairs]
-    long = with_differences(pairs.groupby([*of_frame, "sentence"], sort=False)["margin"].mean().unstack("sentence"))
-    long = long.melt(var_name=CONDITION, value_name="margin", ignore_index=False).dropna().reset_index()
-    long = long.assign(id=long["item"], chance=np.nan, **{UNIT: long[FRAME]}, variant="", sentence="", order="")
-    long = long.assign(origin="own", deciding=False, decides=False)
-    signs = credits_of_margins(long["margin"].to_numpy(np.float64))
-    contrasts = long.assign(measure="contrast", accuracy=long["margin"])
-    sums_up = long[CONDITION] == "construction"
-    above = long.assign(measure="above_zero", accuracy=signs, chance=HALF, deciding=sums_up, decides=sums_up)
-    return pd.concat([contrasts, above], ignore_index=True)
-
-
-def with_differences(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """Return contrasts with the construction's less that of each other condition but the control, frame by frame.
-
-    Args:
-        contrasts: One row a frame; a column for each condition, in nats.
-    """
-    others = contrasts.columns.difference(["construction", "control"])
-    less = {f"less_{other}": contrasts["construction"] - contrasts[other] for other in others}
-    return contrasts.assign(**less)
 
 
 def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
@@ -318,13 +287,11 @@ def as_responses(rows: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
 
 
 def _questions(rows: pd.DataFrame, how: EvaluationConfig) -> "pd.Series[str]":
-    """Return the question that each row answers: of a benchmark its name, and of meaning the contrasts' first."""
+    """Return the question that each row answers; of a benchmark it is its name."""
     is_single = (rows["measure"] == "accuracy") & (rows["source"] != "pseudo")
     if how.source != OWN_PAIRS:
         return rows["source"].where(is_single, "")
-    has_contrasts = (rows["tests"] == "meaning") & rows["construction"].isin(how.contrasts)
-    is_asked = rows["tests"].isin(["form", "meaning"]) & is_single & ~has_contrasts
-    questions = rows["tests"].where(is_asked, "").mask(rows["measure"] == "above_zero", "meaning")
+    questions = rows["tests"].where(rows["tests"].isin(["form", "meaning"]) & is_single, "")
     is_reply = rows.get("scheme", pd.Series("", rows.index)) == REPLY
     return questions.mask(is_reply & (questions != ""), "words")
 
@@ -423,44 +390,11 @@ def biases(decisions: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFr
     )
 
 
-def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return rates with the verdict on each construction that has contrasts ("" elsewhere), and the rates beside it.
-
-    The rows of the construction, of both measures, get control (the rate of the condition control) and baseline, the
-    name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
-    nats, on the row of the contrast. has_verdict is False for the other conditions.
-    """
-    is_condition = BY_CONDITION.among(rates)
-    result = rates.assign(verdict="", **dict.fromkeys(OF_CONTROL, np.nan))
-    result[HAS_VERDICT] &= ~is_condition | (rates[CONDITION] == "construction")
-    of_conditions = rates[is_condition]
-    for _, of_model in of_conditions.groupby("model", sort=False):
-        effects: dict[str, Effects] = {}
-        for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
-            levels = {row[CONDITION]: estimate_of(row) for row in rows.to_dict("records")}
-            if (found := effects_of(levels)) is not None:
-                effects[str(construction)] = found
-        for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
-            nearest, difference = "neutral", of.less_neutral
-            if of.less_rival is not None and of.less_rival.value < difference.value:
-                nearest, difference = "rival", of.less_rival
-            rows = of_model[of_model["construction"] == construction]
-            for measure, of_measure in rows.reset_index().groupby("measure"):
-                by_condition = of_measure.set_index(CONDITION)
-                at = by_condition.loc["construction", "index"]
-                result.loc[at, ["verdict", "baseline"]] = verdict, nearest
-                result.loc[at, OF_CONTROL] = list(by_condition.loc["control", ["value", "low", "high", "n"]])
-                if measure == "contrast":
-                    result.loc[at, OF_DIFFERENCE[:3]] = difference.value, difference.low, difference.high
-    return result
-
-
 def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Member]) -> pd.DataFrame:
     """Return rates with the verdicts that do not follow from the rate alone, and the baseline of both orders.
 
-    On meaning single pairs have none: `with_contrast_verdicts` has it. An accuracy
-    of form is above chance only if items are right in all of their variants more often than by guessing: its mean may
-    come from some variants alone.
+    On meaning single pairs have none: they have no control. An accuracy of form is above chance only if items are right
+    in all of their variants more often than by guessing: its mean may come from some variants alone.
 
     Args:
         rates: Columns of `cxprobe.results.schema.RATES` but those of controls, and verdict.
@@ -468,7 +402,7 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
         members: The models.
 
     Returns:
-        ``rates`` with control, control_low, control_high and control_n; verdict ("" where the rules of
+        ``rates`` with verdict ("" where the rules of
         `cxprobe.results.verdict.with_verdicts` decide), and has_verdict: pairs with pseudowords have none. The
         difference from a baseline of both orders is that of the accuracy, which is of all pairs.
     """
@@ -480,13 +414,13 @@ def override(rates: pd.DataFrame, meaning: Collection[str], members: Sequence[Me
     accuracy = rates[is_accuracy].set_index(_PLACE).reindex(places).set_axis(rates.index)  # of the place of each row
     best = best_baseline(rates[is_both].rename(columns={"value": "accuracy"}), _PLACE[1:], members)
     of_best = best.set_index(_PLACE[1:])["model"].reindex(places.droplevel(0)).fillna("")
-    result = with_contrast_verdicts(rates)
+    result = rates.copy()
     result.loc[is_both, OF_DIFFERENCE] = accuracy.loc[is_both, OF_DIFFERENCE]
     result["baseline"] = result["baseline"].mask(is_both, of_best.to_numpy())
     lopsided = rates.loc[is_every & (rates["low"] <= rates["chance"]), _PLACE]
     some_variants = is_accuracy & (rates["low"] > HALF) & places.isin(pd.MultiIndex.from_frame(lopsided))
     is_of_meaning = whole & (rates["source"] == "real") & rates["construction"].isin(meaning)
-    verdict = result["verdict"].mask(some_variants, "some_variants")
+    verdict = pd.Series("", rates.index).mask(some_variants, "some_variants")
     return result.assign(
         has_verdict=result[HAS_VERDICT] & is_real & ~is_every,
         verdict=verdict.mask(is_of_meaning, "no_control"),
@@ -521,3 +455,143 @@ def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people
     order = pd.Index([*dict.fromkeys([MEANING, *both["construction"]])]).get_indexer
     both = both.sort_values("construction", key=order, kind="stable", ignore_index=True)
     return both[["construction", "model", "source", "accuracy", "n"]].astype({"n": str})
+
+
+def responses_of_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+    """Return the responses of one model that got prompts, see `read_replies`."""
+    read = read_replies(pairs, replies)
+    decided = pair_responses(evaluate_replies(pairs, read, how), how)
+    return pd.concat([decided, reply_responses(read, how)], ignore_index=True)
+
+
+def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
+    """Read the replies of one model about pairs.
+
+    Args:
+        pairs: The pairs, see `decide_pairs`; also those that were not asked about.
+        replies: One row a question: pair, gold, option_a and option_b (see `cxprobe.tasks.pairs.ask`), reply, and
+            failed, whether the request failed.
+
+    Returns:
+        One row a question: pair, the id of the pair; gold, the letter of the right text; answer, "A", "B" or ""
+        if there is none; outcome, "right", "wrong", "unparsed" or "failed"; and the groups and clusters of the pair.
+
+    Raises:
+        DataError: A reply is about a pair that there is not.
+    """
+    unknown = sorted(set(replies["pair"]) - set(pairs["id"]))
+    if unknown:
+        raise DataError(f"{len(unknown)} pairs were asked about that are not there, such as {unknown[0]}; ask again")
+    outcomes = []
+    for row in replies.to_dict("records"):
+        reply, options = None if row["failed"] else row["reply"], {"A": row["option_a"], "B": row["option_b"]}
+        outcomes.append(evaluate_reply(reply, row["gold"], options, chain_of_thought=False))
+    answers = pd.DataFrame(outcomes, columns=["answer", "outcome"], index=replies.index)
+    about = ["id", *(name for name in pairs.columns if name in _GROUPS or name.startswith(CLUSTER))]
+    read = replies[["pair", "gold"]].join(answers)
+    return read.merge(pairs[about].rename(columns={"id": "pair"}), on="pair", validate="many_to_one")
+
+
+def evaluate_replies(pairs: pd.DataFrame, read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+    """Decide the pairs of which at least one reply could be read, by the mean of 1 for a right and -1 for a wrong one.
+
+    Args:
+        pairs: See `read_replies`.
+        read: What `read_replies` returns.
+        how: Whose pairs they are.
+
+    Returns:
+        See `credit_pairs`.
+    """
+    margins = read.rename(columns={"pair": "id"}).assign(margin=read["outcome"].map(_ANSWERED))
+    table = margins.dropna(subset="margin").groupby("id")["margin"].mean().reset_index()
+    return credit_pairs(pairs, table.assign(scheme=REPLY, score=ASKED), how)
+
+
+def reply_responses(read: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
+    """Return responses about the choices of a model that is asked, beside their accuracy.
+
+    Args:
+        read: What `read_replies` returns, of one model.
+        how: Whose pairs they are.
+
+    Returns:
+        Columns as `pair_responses` returns them; the measures are position_bias,
+        of each answer: whether it is "A" (0.5 for a model that does not mind the order); unparsed, of each reply:
+        whether it has no answer; and failed, of each request: whether there is no reply.
+    """
+    asked = read.assign(id=read["pair"], item=read["pair"] + ", " + read["gold"])
+    answered = asked[asked["outcome"].isin(_ANSWERED)]
+    replied = asked[asked["outcome"] != "failed"]
+    values = {
+        "position_bias": answered.assign(value=answered["answer"] == "A"),
+        "unparsed": replied.assign(value=replied["outcome"] == "unparsed"),
+        "failed": asked.assign(value=asked["outcome"] == "failed"),
+    }
+    rows = pd.concat([table.assign(measure=measure) for measure, table in values.items()], ignore_index=True)
+    rows = rows.assign(value=rows["value"].astype(float), gold="", scheme=REPLY, score=ASKED)
+    return as_responses(rows, how).assign(item=rows["item"].to_numpy())
+
+
+class PairsEvaluation(Evaluation[PairsStage]):
+    """Which text of each pair a model finds the likelier, or says so."""
+
+    facets = FACETS
+    kept = KEPT
+
+    def __init__(self, stage: Stage[PairsStage]) -> None:
+        """Read the pairs of all sources."""
+        super().__init__(stage)
+        self.section, files = stage.params.pairs, made_files(stage.params.pairs)
+        self.made = {source: read_made([stage.use(path) for path in paths]) for source, paths in files.items()}
+        self.own = self.made.get(OWN_PAIRS, pd.DataFrame(columns=["construction", "tests", "context"]))
+        score = self.section.evaluate.score
+        if len(self.own) and score in CONTEXT_SCORES and (self.own["context"] == "").all():
+            raise DataError(f"pairs.evaluate.score: {score} needs a context, and no pair has one; take another")
+
+    def responses(self, member: Member, folder: Path) -> pd.DataFrame | None:
+        """Return the responses to the pairs of all sources."""
+        parts = []
+        for source, pairs in self.made.items():
+            how = EvaluationConfig.of(self.section, source)
+            shown = pairs_for(member, pairs, self.section.models if source == OWN_PAIRS else {})
+            if shown.empty:
+                continue
+            if member.is_asked:
+                replies = read_table(folder / folder_of(source) / "replies.parquet")
+                parts.append(responses_of_replies(shown, replies, how))
+            else:
+                answers = read_pair_answers(folder / folder_of(source))
+                parts.append(pair_responses(decide_pairs(shown, answers, how), how))
+        return pd.concat(parts, ignore_index=True) if parts else None
+
+    def settings(self, source: str) -> Sequence[str]:
+        """Return the parts that make, score and evaluate the pairs of a source."""
+        of_source = f"pairs.benchmarks.{source}" if source in self.section.benchmarks else "pairs.make"
+        return ["pairs.score", "pairs.evaluate", "pairs.ask", of_source]
+
+    def dataset(self, construction: str, source: str) -> Path:
+        """Return the pairs of a construction or benchmark, or the folder of all."""
+        if source in self.section.benchmarks:
+            return MADE / folder_of(source).with_suffix(".parquet")
+        return self.stage.use(MADE if construction == ALL else made_file(construction))
+
+    def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return responses, and those to pairs of meaning or of a benchmark together."""
+        return pool_pairs(responses)
+
+    def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the rates of facets, and those that no facet gives."""
+        return with_further(rates_of(responses, self.facets), further_rates(responses))
+
+    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return rates with the verdicts that do not follow from the rate alone."""
+        meaning = self.own.loc[self.own["tests"] == "meaning", "construction"].unique().tolist()
+        return override(rates, meaning, task_members(self.stage.params))
+
+    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """Return rates beside published ones."""
+        if self.own.empty:
+            return {}
+        published = [pd.read_csv(self.stage.use(path), sep="\t") for path in PUBLISHED]
+        return {"tables/beside_published": pairs_beside_published(rates, *published)}

@@ -1,6 +1,7 @@
-"""Minimal pairs as a table, and back."""
+"""Minimal pairs made: items drawn from a construction's rows, in every variant and order."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
@@ -10,39 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cxprobe.constructions.people import ROLE_NOUN_TYPE, NounType, People
+from cxprobe.constructions.people import PEOPLE_FILE, ROLE_NOUN_TYPE, NounType, People, load_people
 from cxprobe.errors import DataError
-from cxprobe.models.texts import Pair
+from cxprobe.files.tables import write_table
+from cxprobe.files.writing import DATA
+from cxprobe.models.texts import Pair, pair_table
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
-from cxprobe.stats import CLUSTER, cluster_columns
-from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, pairs_file, with_contrasts
-from cxprobe.tasks.pairs.params import MakePairs
+from cxprobe.tasks.pairs.balance import unbalanced_cells
+from cxprobe.tasks.pairs.benchmarks import read_benchmark
+from cxprobe.tasks.pairs.frames import PairsFile, fill_variant, load_pairs, pairs_file, with_contrasts
+from cxprobe.tasks.pairs.params import MakePairs, PairsStage
 from cxprobe.tasks.pairs.pseudowords import replace_content
-from cxprobe.tasks.pairs.sources import PAIR_COLUMNS, without_gaps
+from cxprobe.tasks.pairs.sources import folder_of
 from cxprobe.text.english import faults_of_text
-
-
-def pair_table(pairs: Sequence[Pair]) -> pd.DataFrame:
-    """Return pairs as a table: id, item, context, good, bad, each group, and each cluster as cluster_<name>.
-
-    Where files differ in their columns, gaps are filled, see `without_gaps`.
-    """
-    columns = {name: [getattr(pair, name) for pair in pairs] for name in PAIR_COLUMNS}
-    for kind, before in (("groups", ""), ("clusters", CLUSTER)):
-        of_pairs = [getattr(pair, kind) for pair in pairs]
-        names = dict.fromkeys(name for values in of_pairs for name in values)
-        columns |= {f"{before}{name}": [values.get(name) for values in of_pairs] for name in names}
-    return without_gaps(pd.DataFrame(columns))
-
-
-def pairs_of(table: pd.DataFrame) -> list[Pair]:
-    """Return the pairs of a table that `pair_table` made."""
-    clusters = cluster_columns(table)
-    groups = table.columns.drop([*PAIR_COLUMNS, *clusters])
-    texts = table[[*PAIR_COLUMNS]].itertuples(index=False, name=None)
-    of_groups = table[groups].to_dict("records")
-    of_clusters = table[clusters].rename(columns=lambda name: name.removeprefix(CLUSTER)).to_dict("records")
-    return [Pair(*row, *known) for row, *known in zip(texts, of_groups, of_clusters, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -287,3 +269,37 @@ def build_pairs(name: str, content: PairsFile, people: People, settings: MakePai
     sizes = pairs.groupby(_CELL).size().reset_index(name="pairs")
     numbers = sizes["words"].map({words: number for words, (_, number) in asked.items()})
     return BuiltPairs(pairs, pseudowords, cells_not_filled=int((sizes["pairs"] < numbers).sum()))
+
+
+def make(stage: Stage[PairsStage]) -> Outcome:
+    """Make the pairs of every construction, and read those of benchmarks."""
+    section, seed = stage.params.pairs, stage.params.seed
+    people = load_people(stage.use(PEOPLE_FILE))
+    contents = {}
+    for name in section.constructions:  # all of them are read before the first is used
+        stage.use(pairs_file(name))
+        contents[name] = load_pairs(name, people)
+    counts = Counter[str](constructions=len(contents))
+    built = {name: build_pairs(name, content, people, section.make, seed) for name, content in contents.items()}
+    for name, of_construction in built.items():
+        write_table(of_construction.pairs, stage.data / f"{name}.parquet")
+        counts.update(
+            pairs=len(of_construction.pairs),
+            items=of_construction.pairs["item"].nunique(),
+            cells_not_filled=of_construction.cells_not_filled,
+            pseudowords=len(of_construction.pseudowords),
+        )
+    tables = {}
+    if built:
+        words = [one.pseudowords.assign(construction=name) for name, one in built.items()]
+        own = pd.concat([one.pairs for one in built.values()], ignore_index=True)
+        tables = {"pseudowords": pd.concat(words), "unbalanced": unbalanced_cells(own[own["words"] == "real"])}
+    for name, benchmark in section.benchmarks.items():
+        pairs = read_benchmark(stage.use(DATA / "benchmarks" / name), benchmark)
+        write_table(pair_table(pairs), stage.data / folder_of(name).with_suffix(".parquet"))
+        counts |= {
+            f"{name}.pairs": len(pairs),
+            f"{name}.items": len({pair.item for pair in pairs}),
+            f"{name}.identical": sum(pair.good == pair.bad for pair in pairs),  # they tie under any model
+        }
+    return Outcome(counts=counts, tables=tables)

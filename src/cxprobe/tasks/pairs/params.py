@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct, named_elsewhere
+from cxprobe.files.schema import Closed, Distinct, Slug, SomeDistinct
 from cxprobe.models.params import RuleOfPairs, SchemeName, members_of
 from cxprobe.results.params import Everything, TaskParams, TaskSection
 
@@ -50,15 +50,6 @@ class PerCell(Closed):
     """For controls, whose answer the text says in plain words."""
 
 
-class Contrasts(Closed):
-    """Frames of contrasts (contrasts.yaml), of each construction from the first on."""
-
-    held_out: Count
-    """Of those that no model was tried on."""
-    shuffled: Annotated[int, Field(ge=0)]
-    """Of these, to which the words of the construction's contexts in random order are one more condition."""
-
-
 class AskedPairs(Closed):
     """How many items of each cell a model is asked about, from the first on; all of those that are not named.
 
@@ -68,15 +59,12 @@ class AskedPairs(Closed):
     meaning: Count | None = None
     form: Count | None = None
     control: Count | None = None
-    contrast: Count | None = None
-    """Frames of contrasts."""
 
 
 class MakePairs(Closed):
     """Minimal pairs from a construction's pairs.yaml."""
 
     pairs_per_condition: PerCell
-    contrasts: Contrasts
     pseudowords: Count | None
     """How many pairs of each cell also come with pseudowords, random syllables, in the place of content words, where
     pairs.yaml declares these; null for none."""
@@ -122,8 +110,6 @@ class PairsParams(TaskSection):
     """Asked in words which text is the likelier: entries of llms."""
     constructions: Distinct[Slug]
     """Those with a pairs.yaml, and <construction>-form for those with a form_pairs.yaml."""
-    contrasts: Distinct[Slug]
-    """Those with a contrasts.yaml; all of them are in constructions."""
     make: MakePairs
     score: ScorePairs
     evaluate: EvaluatePairs
@@ -166,7 +152,7 @@ class PairsStage(TaskParams):
                     "add it there, or take another"
                 )
         for name in section.benchmarks:
-            if name in ("own", "real", "pseudo", "contrasts"):
+            if name in ("own", "real", "pseudo"):
                 yield f"pairs.benchmarks.{name}: tables call pairs of the project so; give the benchmark another name"
         slugs = [slug for slug in section.models if slug in models]
         taken = {*slugs, *(member.slug for member in members_of(models, slugs))}
@@ -176,8 +162,3 @@ class PairsStage(TaskParams):
                     f"pairs.llms: '{slug}' is a model in pairs.models too, and tables tell models by their "
                     "names; give the entry of llms another"
                 )
-        if section.contrasts and "sum" not in how.scores:
-            yield "pairs.evaluate.scores: contrasts are of the score sum; add it there, or empty pairs.contrasts"
-        if section.constructions:
-            contrasts = section.contrasts
-            yield from named_elsewhere("pairs.contrasts", contrasts, "pairs.constructions", section.constructions)

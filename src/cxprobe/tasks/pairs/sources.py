@@ -8,15 +8,12 @@ import pandas as pd
 
 from cxprobe.files.tables import read_table
 from cxprobe.files.writing import DATA
+from cxprobe.models.texts import without_gaps
 from cxprobe.stats import CLUSTER, UNIT
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams
 
 OWN_PAIRS = "own"
 """The source of this project's pairs; others are called by their benchmark."""
-PAIR_COLUMNS = ("id", "item", "context", "good", "bad")
-"""The columns that every table of pairs has; all others are groups and clusters."""
-CONTRAST, CONTRASTS = "contrast", "contrasts"
-"""What pairs of contrasts test, in the column ``tests``; and the source of their rates, in the column ``words``."""
 MADE = DATA / "make_pairs"
 FRAME = f"{CLUSTER}frame"
 """The column of the frame that a pair is made of."""
@@ -27,38 +24,20 @@ def folder_of(source: str) -> Path:
     return Path() if source == OWN_PAIRS else Path("benchmarks", source)
 
 
-def made_file(construction: str, source: str = OWN_PAIRS) -> Path:
-    """Return the file of the pairs, or of the contrasts, of a construction."""
-    return (MADE / CONTRASTS if source == CONTRASTS else MADE) / f"{construction}.parquet"
+def made_file(construction: str) -> Path:
+    """Return the file of the pairs of a construction."""
+    return MADE / f"{construction}.parquet"
 
 
 def made_files(params: PairsParams) -> dict[str, list[Path]]:
-    """Return the files of pairs of each source that there is; contrasts come first, since the first page shows them."""
-    own = [made_file(name, CONTRASTS) for name in params.contrasts]
-    own += [made_file(name) for name in params.constructions]
-    sources = {OWN_PAIRS: own} if params.constructions else {}
+    """Return the files of pairs of each source that there is."""
+    sources = {OWN_PAIRS: [made_file(name) for name in params.constructions]} if params.constructions else {}
     return sources | {name: [MADE / folder_of(name).with_suffix(".parquet")] for name in params.benchmarks}
 
 
 def read_made(paths: Sequence[Path]) -> pd.DataFrame:
     """Read pairs of several files as one table, see `without_gaps`."""
     return without_gaps(pd.concat([read_table(path) for path in paths], ignore_index=True))
-
-
-def without_gaps(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs that come from tables with different columns, without empty cells.
-
-    A pair without a group has an empty text there, and NaN if the others have numbers; without a cluster, its own id,
-    so that it shares a cluster of that kind with no other.
-    """
-    filled = {}
-    for name in pairs.columns[pairs.isna().any()]:
-        column = pairs[name]
-        if name.startswith(CLUSTER):
-            filled[name] = column.astype(str).where(column.notna(), pairs["id"].astype(str))
-        elif not pd.api.types.is_numeric_dtype(column):
-            filled[name] = column.fillna("")
-    return pairs.assign(**filled)
 
 
 def first_items(pairs: pd.DataFrame, asked: AskedPairs) -> pd.DataFrame:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.constructions.people import PEOPLE_FILE, People, load_people
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, people_if_sound
 from cxprobe.errors import CxprobeError
-from cxprobe.files.tables import read_made_table, read_table
+from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
-from cxprobe.results.findings import Finding, ReportModels, estimate_of
+from cxprobe.models.texts import pair_table
+from cxprobe.results.findings import ReportModels, estimate_of
 from cxprobe.results.params import ReportParams
 from cxprobe.results.rates import divided_by
 from cxprobe.results.schema import cluster_lists
-from cxprobe.results.sentences import CONDITIONS
 from cxprobe.results.task import (
     Demand,
     Example,
@@ -29,10 +29,8 @@ from cxprobe.results.task import (
     read_demand,
     replied_demand,
 )
-from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
 from cxprobe.results.words import in_full
 from cxprobe.tasks.pairs.balance import unbalanced_cells, with_one_answer
-from cxprobe.tasks.pairs.contrasts import NAMES, ContrastsFile, contrasts_file, filled_cells, load_contrasts
 from cxprobe.tasks.pairs.frames import (
     PairsFile,
     fill_variant,
@@ -40,15 +38,12 @@ from cxprobe.tasks.pairs.frames import (
     pairs_file,
     read_pairs_file,
 )
-from cxprobe.tasks.pairs.make import pair_table, render_pairs
-from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs, construction_of_pairs
+from cxprobe.tasks.pairs.make import render_pairs
+from cxprobe.tasks.pairs.params import FORM, PairsParams, PairsStage, called_pairs
 from cxprobe.tasks.pairs.sources import (
-    CONTRAST,
-    CONTRASTS,
     MADE,
     OWN_PAIRS,
     first_items,
-    made_file,
     made_files,
     read_made,
 )
@@ -67,12 +62,10 @@ class ConstructionPairs:
     Attributes:
         files: Entry of ``constructions`` -> the content of its file.
         people: The nouns that fill the slots of people.
-        contrasts: Its contrasts; None if it has no file of them.
     """
 
     files: Mapping[str, PairsFile]
     people: People
-    contrasts: ContrastsFile | None = None
 
     def first_words(self, name: str) -> dict[str, str]:
         """Return the words of each slot for examples: those of the first rows of a file, and the first two people."""
@@ -103,11 +96,7 @@ class PairsTask(Task):
         people = load_people(use(PEOPLE_FILE))
         for name in entries:
             use(pairs_file(name))
-        construction, contrasts = construction_of_pairs(entries[0]), None
-        if contrasts_file(construction).is_file():
-            use(contrasts_file(construction))
-            contrasts = load_contrasts(construction, people)
-        return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people, contrasts)
+        return ConstructionPairs({name: load_pairs(name, people) for name in entries}, people)
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
         """Yield an example of each variant and sentence; the first variant also with its people exchanged."""
@@ -127,9 +116,6 @@ class PairsTask(Task):
                         kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
                         yield Example(kind_of_item, context, good.strip(), bad.strip())
 
-        if items.contrasts:
-            yield from _examples_of_contrasts(items.contrasts, items.people)
-
     # ---- checks
 
     def check_construction(self, folder: Path, faults: FoundFaults) -> None:
@@ -138,21 +124,17 @@ class PairsTask(Task):
 
         if folder.name.endswith(FORM):
             faults.lines.append(f"{folder}: names that end in {FORM} are those of pairs of form; rename the folder")
-        people = _people_if_sound()
+        people = people_if_sound()
         for name in (folder.name, folder.name + FORM):
             path = folder / pairs_file(name).name
             faults.read(path, partial(read_pairs_file, name), lambda pairs: lint_pairs(pairs, people) if people else ())
-        path = contrasts_file(folder.name)
-        contrasts = faults.attempt(load_contrasts, folder.name, people) if people and path.is_file() else None
-        if contrasts and (n := len(contrasts.held_out)) < FEWEST_FRAMES:
-            faults.notes.append(f"{path}: has {n} rows of held_out; a verdict takes {FEWEST_FRAMES}, so write more")
 
     def check_params(self, params: ReportParams, faults: FoundFaults) -> None:
         """Check that each construction has pairs, and each benchmark its files."""
         from cxprobe.tasks.pairs.benchmarks import benchmark_files
 
         section = params.section(PairsParams)
-        people, contents = _people_if_sound(), dict[str, PairsFile]()
+        people, contents = people_if_sound(), dict[str, PairsFile]()
         for name in section.constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
             try:
@@ -161,17 +143,13 @@ class PairsTask(Task):
                     faults.notes += _notes_on_variants(name, contents[name], people, params)
             except CxprobeError:  # its faults have been reported
                 continue
-        for name, content in contents.items():
-            if content.tests == "meaning" and name not in section.contrasts:
-                lacking = f"params.yaml: {name} is not in pairs.contrasts"
-                faults.notes.append(f"{lacking}, so no rate will say whether a model knows {name}")
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
 
     def check_shared_files(self, params: ReportParams | None, faults: FoundFaults) -> None:
         """Check the prompts that ask for preferences, and that they include the one that params.yaml names."""
-        from cxprobe.tasks.pairs.replies import load_preference_prompts
+        from cxprobe.tasks.pairs.ask import load_preference_prompts
 
         section = params.section(PairsParams) if params else None
         ask = section.ask if section else None
@@ -186,7 +164,7 @@ class PairsTask(Task):
 
     def demand(self, params: ReportParams) -> Iterator[Demand]:
         """Yield the texts that each model reads, and the prompts for each."""
-        from cxprobe.tasks.pairs.replies import draw_from_sources, load_preference_prompts, preference_questions
+        from cxprobe.tasks.pairs.ask import draw_from_sources, load_preference_prompts, preference_questions
 
         section = params.section(PairsParams)
         tables = {source: read_made(files) for source, files in made_files(section).items()}
@@ -207,23 +185,8 @@ class PairsTask(Task):
     # ---- reports
 
     def row_label(self, row: Mapping[Any, Any], items: ConstructionPairs) -> str:
-        """Return the kind of pairs of a row: contrasts, or single pairs."""
-        return CONTRAST if row[CONDITION] else called_pairs(row["construction"])
-
-    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
-        """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
-        if not finding.conditions:
-            return
-        responses = inputs.responses(self.name)
-        of_it = responses[(responses["model"] == finding.model) & (responses["construction"] == finding.construction)]
-        of_it = of_it[(of_it["measure"] == "contrast") & (of_it[CONDITION] == "construction")]
-        of_it = of_it.sort_values("value", ascending=False)
-        pairs = read_table(inputs.stage.use(made_file(finding.construction, CONTRASTS)))
-        first = pairs[pairs["sentence"] == "construction"].drop_duplicates("item").set_index("item")
-        for name, value in zip(of_it["pair_item"], of_it["value"], strict=True):
-            pair = first.loc[name]
-            example = Example(CONTRAST, pair["context"], pair["good"].strip(), pair["bad"].strip())
-            yield example, float(value)
+        """Return the kind of pairs of a row."""
+        return called_pairs(row["construction"])
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates of each kind of pairs by construction, and along series of models."""
@@ -264,18 +227,6 @@ class PairsTask(Task):
         return with_one_answer(read_pair_tables(params.section(PairsParams)))
 
 
-def _examples_of_contrasts(content: ContrastsFile, people: People) -> Iterator[Example]:
-    """Yield the first cell of each condition, of the first frame that is held out."""
-    kind = people.types[NAMES[0]]
-    seen = set[str]()
-    for cell in filled_cells(content, content.held_out[0], kind.nouns[:2], people.pronouns[kind.pronouns[0]]):
-        if cell.condition not in seen:
-            seen.add(cell.condition)
-            yield Example(
-                f"{CONTRAST}, {CONDITIONS[cell.condition]}", cell.context, cell.right.strip(), cell.wrong.strip()
-            )
-
-
 def read_pair_tables(section: PairsParams) -> pd.DataFrame:
     """Read the project's own minimal pairs."""
     tables = [read_made_table(MADE / f"{name}.parquet") for name in section.constructions]
@@ -293,10 +244,3 @@ def _notes_on_variants(name: str, content: PairsFile, people: People, params: Re
             f"variants, where one answer is always right ({listed}); the report shows them one by one. To count them, "
             "let the right word vary, or add variants in which the other one is right"
         )
-
-
-def _people_if_sound() -> People | None:
-    try:
-        return load_people()
-    except CxprobeError:  # the check of the lexicon reports its faults
-        return None

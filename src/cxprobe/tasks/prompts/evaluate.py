@@ -1,21 +1,27 @@
 """Answers to questions, in words or by likelihood: which are right, and the rates that no mean of answers is."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from cxprobe.errors import DataError
+from cxprobe.files.schema import Closed, read_yaml, validate
 from cxprobe.files.tables import read_table
-from cxprobe.models.params import Member
+from cxprobe.files.writing import DATA
+from cxprobe.models.params import Llm, Member
 from cxprobe.models.replies import REPLY, evaluate_reply
 from cxprobe.models.scores import ScoredTexts, no_score
-from cxprobe.results.rates import ALL, Facet, divided_by
+from cxprobe.results.evaluate import Evaluation
+from cxprobe.results.params import task_members
+from cxprobe.results.rates import ALL, Facet, divided_by, rates_of
+from cxprobe.results.words import cell, with_blanks
+from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, rate_by
 from cxprobe.tasks.prompts.items import RELATIONS
 from cxprobe.tasks.prompts.make import questions_for
-from cxprobe.tasks.prompts.params import CONTROL, PromptsParams
+from cxprobe.tasks.prompts.params import CONTROL, PromptsParams, PromptsStage
 from cxprobe.tasks.prompts.wording import PAPER
 
 RULE = "rule"  # in the column asked, of baselines: they answer an item, not a prompt
@@ -304,3 +310,134 @@ def beside_controls(rates: pd.DataFrame, asked: Collection[str]) -> pd.DataFrame
     has_none = ~beside["model"].isin(asked) & beside["source"].isin(CONTROLS)
     beside["verdict"] = np.where(has_none, "no_control", "")
     return pd.concat([beside, rates[~is_setting].assign(passes_control=None, verdict="")]).sort_index()
+
+
+PUBLISHED = Path("published/prompts.yaml")
+REASONING = "reasoning"  # the set of the project's own multiple-choice items
+
+
+class PublishedPrompts(Closed):
+    """The file of published accuracies, and the names in it for what this project names differently."""
+
+    source: str
+    """The paper."""
+    accuracies: str
+    """The table: table, set, construction ("all"), shots, examples, chain_of_thought, prompt ("best"), model and
+    accuracy."""
+    sets: dict[str, str]
+    """Our name of a set -> theirs."""
+    examples: dict[str, str]
+    """Our name of a source of examples (of a file: without its ending) -> theirs."""
+    prompts: dict[str, str]
+    """Our name of a prompt, "" for all that are asked -> theirs of one with these contents."""
+
+
+def accuracies_by_setting(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracies by setting, and by prompt and setting.
+
+    Args:
+        rates: Columns of `cxprobe.results.schema.RATES`, of prompts.
+
+    Returns:
+        The rates with accuracy and set (for value and source), shots and chain_of_thought as a number and a truth
+        value, and whether the set is_multiple choice. prompt is "" where the rate is over all prompts.
+    """
+    accuracies = rates[rates["measure"] == "accuracy"]
+    multiple = [REASONING, *accuracies.loc[BY_TEST.among(accuracies), "source"].unique()]
+    kept = accuracies[BY_SETTING.among(accuracies) | BY_PROMPT.among(accuracies)].reset_index(drop=True)
+    kept = kept.rename(columns={"value": "accuracy", "source": "set"})
+    return kept.assign(
+        is_multiple=kept["set"].isin(multiple),
+        shots=kept["shots"].astype(int),
+        chain_of_thought=kept["chain_of_thought"] == "True",
+    )
+
+
+def prompts_beside_published(
+    rates: pd.DataFrame, members: Sequence[Member], use: Callable[[Path], Path]
+) -> pd.DataFrame:
+    """Return a row for each published accuracy, with the one of this run by the same model in the same setting.
+
+    Args:
+        rates: See `accuracies_by_setting`.
+        members: The models. One is a published model if the name by which it is asked ends in that model's name.
+        use: Notes a file before it is read, and returns it.
+
+    Returns:
+        The columns of the published table, with the accuracy in percent; then items (the set of this run, of which
+        there may be several), this_run, with its 95 % interval, and n. What did not run, and what is not published, is
+        an empty text.
+
+    Raises:
+        DataError: One line for every fault of ``published/prompts.yaml``.
+
+    Source:
+        Scivetti et al. 2025, footnote 6: most rates are those of the best prompts; the paper does not say whether a
+        prompt is chosen for a model or for a setting.
+    """
+    names = validate(PublishedPrompts, read_yaml(use(PUBLISHED), DataError), PUBLISHED, DataError)
+    theirs = pd.read_csv(use(Path(names.accuracies)), sep="\t", keep_default_na=False)
+    theirs = theirs.assign(
+        accuracy=(100 * theirs["accuracy"]).map("{:.1f}".format),
+        source=names.source + ", Table " + theirs["table"].astype(str),
+    )
+    served = {one.slug: one.spec.name.lower() for one in members if isinstance(one.spec, Llm)}
+    published_name = {slug: known for slug, name in served.items() for known in theirs["model"] if name.endswith(known)}
+    ours = accuracies_by_setting(rates)
+    ours = ours[ours["model"].isin(published_name)]
+    sources = [[Path(source).stem for source in examples.split("+")] for examples in ours["examples"]]
+    ours = ours.assign(
+        items=ours["set"],
+        set=ours["set"].replace(names.sets),
+        examples=["+".join(sorted(names.examples.get(stem, stem) for stem in several)) for several in sources],
+        prompt=ours["prompt"].replace(names.prompts),
+        model=ours["model"].map(published_name),
+        this_run=[cell(*row) for row in ours[["accuracy", "low", "high"]].to_numpy()],
+        n=ours["n"].astype(str),
+    )
+    setting = ["set", "construction", "shots", "examples", "chain_of_thought", "prompt", "model"]
+    table = theirs.merge(ours[[*setting, "items", "this_run", "n"]], on=setting, how="left")
+    return with_blanks(table[["source", *setting, "accuracy", "items", "this_run", "n"]])
+
+
+MADE = DATA / "make_prompts"
+
+
+class PromptsEvaluation(Evaluation[PromptsStage]):
+    """What models reply to questions, and which answers they find the likeliest."""
+
+    facets = FACETS
+    kept = ("deciding",)
+
+    def __init__(self, stage: Stage[PromptsStage]) -> None:
+        """Read the questions and items of all constructions."""
+        super().__init__(stage)
+        self.section, self.members, self.made = stage.params.prompts, task_members(stage.params), {}
+        for stem in ("questions", "choices", "answers", "items"):
+            paths = [stage.use(MADE / name / f"{stem}.parquet") for name in self.section.constructions]
+            self.made[stem] = pd.concat([read_table(path) for path in paths], ignore_index=True)
+
+    def responses(self, member: Member, folder: Path) -> pd.DataFrame:
+        """Return the responses by replies, by likelihood or of a baseline."""
+        evaluated = evaluate_answers(member, folder, self.made, self.section)
+        return prompt_responses(evaluated, self.section.evaluate.score)
+
+    def settings(self, source: str) -> Sequence[str]:
+        """Return the parts that make, measure and evaluate."""
+        return ("prompts.make", "prompts.score", "prompts.evaluate")
+
+    def dataset(self, construction: str, source: str) -> Path:
+        """Return the items of a construction, or the folder of all."""
+        return self.stage.use(MADE if construction == ALL else MADE / construction / "items.parquet")
+
+    def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the rates, whose chance is that of the best constant answer."""
+        return rates_of(responses, self.facets, rates_beside_constant)
+
+    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return rates beside those of the controls."""
+        return beside_controls(rates, [one.slug for one in self.members if one.is_asked])
+
+    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """Return rates beside published ones."""
+        return {"tables/beside_published": prompts_beside_published(rates, self.members, self.stage.use)}

@@ -10,7 +10,9 @@ import pandas as pd
 from cxprobe.constructions.construction import CONSTRUCTIONS_FOLDER
 from cxprobe.errors import PromptError
 from cxprobe.files.schema import suggest
-from cxprobe.models.prompts import named
+from cxprobe.files.tables import write_table
+from cxprobe.models.prompts import PROMPTS_FOLDER, named
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.prompts.items import (
@@ -23,7 +25,7 @@ from cxprobe.tasks.prompts.items import (
     render_inferences,
     render_reasonings,
 )
-from cxprobe.tasks.prompts.params import CONTROL, OWN, AskedOf, MakePrompts, Shots
+from cxprobe.tasks.prompts.params import CONTROL, OWN, AskedOf, MakePrompts, PromptsStage, Shots
 from cxprobe.tasks.prompts.wording import (
     ORDERS,
     PAPER,
@@ -32,6 +34,8 @@ from cxprobe.tasks.prompts.wording import (
     ReasoningPrompts,
     ask_item,
     continue_item,
+    load_continuations,
+    load_prompts,
     shown_letter,
     shown_options,
 )
@@ -407,3 +411,32 @@ def _of_drawn_premises(
     turns = shuffled.groupby(shuffled).cumcount().sort_values(kind="stable")
     drawn = set(turns.index[:number])
     return [item for item in items if item.premise_id in drawn]
+
+
+_COUNTED = ["construction", "kind", "set", "prompt", "shots", "examples", "chain_of_thought"]
+
+
+def make(stage: Stage[PromptsStage]) -> Outcome:
+    """Make every question about every construction, in words and as texts to continue."""
+    settings, seed = stage.params.prompts.make, stage.params.seed
+    for stem in ("inference", "reasoning", "continuations"):
+        stage.use(PROMPTS_FOLDER / f"{stem}.yaml")
+    inference, reasoning = load_prompts(InferencePrompts), load_prompts(ReasoningPrompts)
+    continuations = load_continuations()
+    materials, asked = {}, []
+    for name in stage.params.prompts.constructions:
+        for path in material_files(name, settings):
+            stage.use(path)
+        materials[name] = load_material(name, settings, seed=seed)
+    check_sets(materials.values(), settings)
+    for name, material in materials.items():
+        questions = build_questions(name, material, inference, reasoning, settings, seed=seed)
+        choices, answers = build_choices(name, material, continuations, settings, seed=seed)
+        items = item_table(material, questions)
+        made = {"questions": questions, "choices": choices, "answers": answers, "items": items}
+        for stem, table in made.items():
+            write_table(table, stage.data / name / f"{stem}.parquet")
+        asked += [questions, choices]
+    counted = pd.concat(asked).groupby(_COUNTED, sort=False).size().reset_index(name="questions")
+    counts = {"questions": int(counted["questions"].sum())}
+    return Outcome(counts=counts, tables={"questions": counted})

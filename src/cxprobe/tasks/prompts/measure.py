@@ -1,7 +1,7 @@
 """Answers as the end of a text, for models that score them, and the answers of baselines."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +10,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cxprobe.errors import DataError
-from cxprobe.files.tables import read_table
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.causal import CausalLM
+from cxprobe.models.language_models import write_model_facts
 from cxprobe.models.masked import MaskedLM
-from cxprobe.models.ngrams import counted_texts, ngram_counter, places_of, words_of
-from cxprobe.models.params import BaselineSpec, Classifier, NgramFeatures, TagNgrams
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.ngrams import baseline_facts, counted_texts, ngram_counter, places_of, words_of
+from cxprobe.models.params import BaselineSpec, Classifier, Member, NgramFeatures, TagNgrams
+from cxprobe.models.scoring import load_language_model, measure_texts
+from cxprobe.models.texts import ScoringConfig, distinct_texts
+from cxprobe.run.stage import Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
+from cxprobe.tasks.prompts.params import PromptsStage
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -146,7 +153,7 @@ def _learn_in_folds(
     rates = pd.DataFrame(0.0, items.index, [*symbols])
     for number in set(fold):
         train, test = items[fold != number], items[fold == number]
-        learnt, classes = _facts_only(train, test) if half == "facts" else _learn(spec, train, test)
+        learnt, classes = _facts_only(spec, train, test) if half == "facts" else _learn(spec, train, test)
         rates.loc[fold == number, classes] = learnt
     return items, rates.to_numpy()
 
@@ -178,9 +185,9 @@ def _learn(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple
     read_train: Any = train[[]]
     read_test: Any = test[[]]
     if isinstance(spec, Classifier) and train["gold"].nunique() > 1:
-        model = _regression(spec.counts, class_weight="balanced")
-        read_train, read_test = train["read"], test["read"]
-    elif spec.kind in _READ:
+        fitted = _regression(spec, spec.counts, train["read"], train["gold"], "balanced")
+        return fitted.predict_proba(test["read"]), list(fitted.classes_)
+    if spec.kind in _READ:
         model = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
         read_train, read_test = (
             np.array([[_READ[spec.kind](*texts)] for texts in items[["premise", "hypothesis"]].to_numpy()])
@@ -196,20 +203,28 @@ def _overlap(premise: str, hypothesis: str) -> float:
     return len(said & known) / max(len(said), 1)
 
 
-def _regression(counts: NgramFeatures | TagNgrams, **options: Any) -> "Pipeline":
-    """Return a logistic regression on counts of n-grams."""
-    from sklearn.linear_model import LogisticRegression
+def _regression(
+    spec: BaselineSpec, counts: NgramFeatures | TagNgrams, read: Iterable[str], golds: Any, weights: str | None = None
+) -> "Pipeline":
+    """Return a logistic regression on counts of n-grams, fitted; the weights are those of `cxprobe.probing.fit_probe`.
+
+    Raises:
+        ProbeError: The solver did not converge.
+    """
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(ngram_counter(counts), LogisticRegression(max_iter=1000, **options))
+    from cxprobe.probing import Fitting, Regularisation, fit_probe
+
+    counter, how, fitting = ngram_counter(counts), Regularisation(1.0, standardise=False), Fitting(1000, 0, spec.kind)
+    return make_pipeline(counter, *fit_probe(counter.fit_transform(read), np.array(golds), how, fitting, weights))
 
 
-def _facts_only(train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
+def _facts_only(spec: BaselineSpec, train: pd.DataFrame, test: pd.DataFrame) -> tuple[AnswerRates, list[str]]:
     """Answer by the facts; what is learnt of one option holds for the other, since each item is read both ways."""
     options, exchanged = {"a": "A", "b": "B"}, {"a": "B", "b": "A"}
     read = [*_with_letters(train, options), *_with_letters(train, exchanged)]
     golds = [*train["gold"], *train["gold"].replace({"A": "B", "B": "A"})]
-    model = _regression(NgramFeatures(kind="word_ngrams", lengths=[1, 2])).fit(read, golds)
+    model = _regression(spec, NgramFeatures(kind="word_ngrams", lengths=[1, 2]), read, golds)
     classes = list(model.classes_)
     other = [classes.index({"A": "B", "B": "A"}.get(name, name)) for name in classes]
     rates = model.predict_proba(_with_letters(test, options))
@@ -234,3 +249,22 @@ _KINDS: Mapping[str, Sequence[str]] = {  # the kinds of items that baselines ans
     "most_frequent": ("inference", "reasoning"),
     **dict.fromkeys(["first_referent", "last_referent", "unmentioned_referent", "facts_only"], ("reasoning",)),
 }
+
+
+def measure(stage: Stage[PromptsStage], member: Member) -> Mapping[str, float] | None:
+    """Measure how probable each token of every answer is; a baseline answers each item."""
+    section, to = stage.params.prompts, stage.data / member.inside
+    folders = [stage.use(DATA / "make_prompts" / name) for name in section.constructions]
+    if member.is_baseline:  # every item, whether or not it is asked about
+        items = pd.concat([read_table(folder / "items.parquet") for folder in folders], ignore_index=True)
+        answers = baseline_answers(member.baseline, items, seed=stage.params.seed)
+        write_table(answers, to / "answers.parquet")
+        write_model_facts(baseline_facts(member.baseline.kind), to)
+        return {"items": len(items), "answered": answers["id"].nunique()}
+    choices = [read_choices(folder) for folder in folders]
+    model = MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
+    together = pd.concat(choices)
+    check_lengths(model.described, together)
+    how = ScoringConfig([section.score.scheme], section.score.token_budget)
+    counts = measure_texts(model, distinct_texts(map(texts_of_choices, choices)), how, to)
+    return None if counts is None else {"questions": together["id"].nunique(), **counts}

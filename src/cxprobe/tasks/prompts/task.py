@@ -170,7 +170,7 @@ class PromptsTask(Task):
 
     def figures(self, inputs: ReportInputs) -> "dict[str, Figure]":
         """Return the rates by construction, and by test and prompt."""
-        from cxprobe.tasks.prompts.report import prompt_figures
+        from cxprobe.tasks.prompts.figures import prompt_figures
 
         score = inputs.stage.params.section(PromptsParams).evaluate.score
         return prompt_figures(inputs.rates(self.name), task_members(inputs.sections[self.name]), score)

@@ -1,6 +1,6 @@
 """Responses of probes to test sentences; rates of what stands beside them, controls and selectivity; and figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +8,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from cxprobe.constructions.construction import load_construction
 from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
 from cxprobe.models.params import Member
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.evaluate import RunExtras
+from cxprobe.results.evaluate import Evaluation, RunExtras
+from cxprobe.results.params import task_members
 from cxprobe.results.plots import curves
-from cxprobe.results.rates import Facet, divided_by
+from cxprobe.results.rates import Facet, divided_by, rates_of, with_further
 from cxprobe.results.schema import HALF, KEYS, other_where_wrong
 from cxprobe.run.record import Trial
+from cxprobe.run.stage import Stage
 from cxprobe.stats import credit, difference_by, rate_by
+from cxprobe.tasks.recognition.params import RecognitionStage
 
 _BY_LAYER = ("accuracy", "accuracy_on_folds", "probe_selectivity")
 BY_FEATURE = Facet(["feature", "layer"], _BY_LAYER, steps=True, in_git=False)
@@ -35,7 +40,7 @@ def recognition_responses(probes: pd.DataFrame) -> pd.DataFrame:
     The middle layer has the number ``layers // 2``, where layer 0 is the embeddings. It is fixed in advance.
 
     Args:
-        probes: Of `cxprobe.tasks.recognition.measure.Predictions`.
+        probes: Of `cxprobe.tasks.recognition.probes.Predictions`.
 
     Returns:
         Columns of `cxprobe.results.schema.RESPONSES` but task, model, construction and source; layer, feature and
@@ -59,7 +64,7 @@ def rates_of_controls(controls: pd.DataFrame) -> pd.DataFrame:
     """Return the rates of controls, which need no probe, by reference and feature.
 
     Args:
-        controls: Of `cxprobe.tasks.recognition.measure.Predictions`, with the columns model, construction and source.
+        controls: Of `cxprobe.tasks.recognition.probes.Predictions`, with the columns model, construction and source.
     """
     credited = _with_together(_credited(controls))
     rates = rate_by(credited, "accuracy", [*_RUN, "feature", "control"])
@@ -75,7 +80,7 @@ def rates_on_folds(folds: pd.DataFrame) -> pd.DataFrame:
     and are a cluster, as those of one template are.
 
     Args:
-        folds: Of `cxprobe.tasks.recognition.measure.Predictions`, with the columns model, construction and source.
+        folds: Of `cxprobe.tasks.recognition.probes.Predictions`, with the columns model, construction and source.
 
     Returns:
         The measures accuracy_on_folds, whose control is the accuracy of random labels of words; probe_selectivity; and
@@ -254,3 +259,59 @@ def _child_run(trial: Mapping[Any, Any]) -> Trial:
         return Trial(name, {}, params, "FAILED")
     # MLflow has no logarithmic axis for a parameter.
     return Trial(name, {"accuracy": trial["accuracy"], "log10_C": float(np.log10(trial["C"]))}, params, "FINISHED")
+
+
+class RecognitionEvaluation(Evaluation[RecognitionStage]):
+    """What the probes of models predict."""
+
+    facets = FACETS
+
+    def __init__(self, stage: Stage[RecognitionStage]) -> None:
+        """Note the models, and which constructions are placebos."""
+        super().__init__(stage)
+        self.members = {member.slug: member for member in task_members(stage.params)}
+        self.placebos = [name for name in stage.params.recognition.constructions if load_construction(name).placebo]
+
+    def dataset(self, construction: str, source: str) -> Path:
+        """Return the file of the subsets."""
+        return self.stage.use(DATA / "make_recognition" / construction / source / "splits.parquet")
+
+    def settings(self, source: str) -> Sequence[str]:
+        """Return the parts that make, embed and probe."""
+        return self.stage.params.recognition.settings_of(source)
+
+    def _measured(self, member: Member, construction: str, source: str) -> Path:
+        return DATA / "measure_recognition" / member.entry / member.inside / construction / source
+
+    def _predictions(self, member: Member, name: str) -> Iterator[pd.DataFrame]:
+        for construction, source in self.stage.params.recognition.sources_of(member.entry):
+            table = read_table(self.stage.use(self._measured(member, construction, source) / f"{name}.parquet"))
+            yield table.assign(model=member.slug, construction=construction, source=source)
+
+    def responses(self, member: Member, folder: Path) -> pd.DataFrame:
+        """Return the responses of the probes of all layers."""
+        of_probes = pd.concat(map(recognition_responses, self._predictions(member, "probes")), ignore_index=True)
+        of_probes["question"] = of_probes["question"].mask(of_probes["construction"].isin(self.placebos), "")
+        return of_probes
+
+    def pooled(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the responses alone: a rate of several constructions would say nothing."""
+        return responses
+
+    def rates(self, responses: pd.DataFrame) -> pd.DataFrame:
+        """Return the rates of the probes, of their controls, and on the folds of the training part."""
+        parts = []
+        for slug in responses["model"].unique():
+            for name, further in (("controls", rates_of_controls), ("folds", rates_on_folds)):
+                parts.append(further(pd.concat(self._predictions(self.members[slug], name), ignore_index=True)))
+        return with_further(rates_of(responses, self.facets), pd.concat(parts))
+
+    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return rates of which those on the best layer decide."""
+        return with_best_layers(rates)
+
+    def extras(self, rates: pd.DataFrame) -> RunExtras:
+        """Return the rates by value of a feature as a picture, and the search over regularisation."""
+        model, *place = rates[["model", "construction", "source"]].iloc[0]
+        member, splits = self.members[model], read_table(self.dataset(*place))
+        return run_extras(rates, member, splits, self._measured(member, *place))

@@ -1,5 +1,6 @@
 """The sentences of each source, and their subsets: for each feature one that is balanced, in two parts."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +15,9 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.constructions.sentences import ALL_SENTENCES, LABELS, SPLITS, Split
 from cxprobe.errors import DataError
-from cxprobe.files.tables import read_table
+from cxprobe.files.tables import read_table, write_table
 from cxprobe.labels import read_labels
-from cxprobe.run.stage import Stage
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionStage, Subsets
@@ -246,3 +247,20 @@ def read_subsets(folder: Path) -> pd.DataFrame:
     """
     sentences = read_table(folder / "sentences.parquet").filter(regex=f"^(id|text|{CLUSTER}.*)$")
     return read_table(folder / "splits.parquet").merge(sentences, on="id", validate="many_to_one")
+
+
+def make(stage: Stage[RecognitionStage]) -> Outcome:
+    """Make labelled sentences and balanced subsets of every construction and source."""
+    counts, tables = Counter[str](), defaultdict[str, list[pd.DataFrame]](list)
+    for name, source in stage.params.recognition.sources:
+        made = make_source(stage, name, source)
+        if made.left_out:
+            print(f"{name}, {source}: no probe of {', '.join(made.left_out)}: too few sentences of both labels")
+        folder = stage.data / name / source
+        write_table(made.sentences, folder / "sentences.parquet")
+        write_table(made.rows, folder / "splits.parquet")
+        counts.update(made.counts)
+        origin = pd.DataFrame({"construction": [name], "source": [source]})
+        for stem, report in made.reports.items():
+            tables[stem].append(origin.merge(report, how="cross"))
+    return Outcome(counts=counts, tables={stem: pd.concat(parts) for stem, parts in tables.items()})

@@ -1,6 +1,6 @@
 """Decisions between two candidates, calibrated by their probabilities in texts without a right answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table
+from cxprobe.files.writing import DATA
+from cxprobe.models.params import Member
+from cxprobe.results.evaluate import Evaluation
 from cxprobe.results.rates import ALL, Facet
 from cxprobe.results.schema import HALF, other_where_wrong
 from cxprobe.results.words import cell
+from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, Estimate, credits_of_margins, differs_from_published
-from cxprobe.tasks.scenarios.rules import Scenarios, wrong_words
+from cxprobe.tasks.scenarios.params import ScenariosStage
+from cxprobe.tasks.scenarios.rules import Scenarios, load_scenarios, scenarios_file, wrong_words
 
 UNCALIBRATED = "none"
 # Nats. Probabilities come from float32, which distinguishes them to about 1e-6; smaller differences are rounding, such
@@ -262,3 +268,48 @@ def scenarios_beside_published(rates: pd.DataFrame, published: pd.DataFrame, sou
     cells_of = both.set_index([*names, "calibration"])["cell"].unstack(sort=False)
     table = cells_of.reindex(columns=list(dict.fromkeys(ran["calibration"]))).fillna("")
     return table.rename_axis(columns=None).reset_index()
+
+
+MADE = DATA / "make_scenarios"
+
+
+class ScenariosEvaluation(Evaluation[ScenariosStage]):
+    """Which of two candidate words a model finds the likelier."""
+
+    facets = FACETS
+
+    def __init__(self, stage: Stage[ScenariosStage]) -> None:
+        """Read the scenarios, their items and texts."""
+        super().__init__(stage)
+        names = stage.params.scenarios.constructions
+        self.scenarios = {name: load_scenarios(stage.use(scenarios_file(name)).parent.name) for name in names}
+        self.made = {
+            name: {stem: read_table(stage.use(MADE / name / f"{stem}.parquet")) for stem in ("items", "texts")}
+            for name in names
+        }
+
+    def responses(self, member: Member, folder: Path) -> pd.DataFrame:
+        """Return the responses to the scenarios of all constructions."""
+        scores = read_table(folder / "scores.parquet")
+        parts = []
+        for name, of_construction in scores.groupby("construction", sort=False):
+            slug = str(name)
+            part = scenario_responses(of_construction, **self.made[slug], scenarios=self.scenarios[slug])
+            parts.append(part.assign(construction=slug, source="own"))
+        return pd.concat(parts)
+
+    def settings(self, source: str) -> Sequence[str]:
+        """Return the parts that make and measure."""
+        return ("scenarios.make", "scenarios.score")
+
+    def dataset(self, construction: str, source: str) -> Path:
+        """Return the items of a construction, or the folder of all."""
+        return self.stage.use(MADE if construction == ALL else MADE / construction / "items.parquet")
+
+    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return rates with a fixed preference for one word noted."""
+        return with_preferences(rates, self.scenarios)
+
+    def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """Return rates beside published ones."""
+        return tables_beside_published(rates, self.scenarios, self.stage.use)

@@ -1,14 +1,18 @@
 """Items: combinations of words in which a model that considers only single words is right as often as wrong."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations, product
 
 import numpy as np
 import pandas as pd
 
+from cxprobe.files.tables import write_table
+from cxprobe.run.stage import Outcome, Stage
 from cxprobe.seeding import generator_for
 from cxprobe.stats import CLUSTER
-from cxprobe.tasks.scenarios.rules import Calibration, Scenarios, WordRow, WordSet
+from cxprobe.tasks.scenarios.params import ScenariosStage
+from cxprobe.tasks.scenarios.rules import Calibration, Scenarios, WordRow, WordSet, load_scenarios, scenarios_file
 from cxprobe.text.templates import render, slots_of
 
 WordRows = tuple[WordRow, ...]  # of one set, in the order of their numbers in slots
@@ -182,3 +186,17 @@ def _vary(
                 turned = name == scenarios.turned and generator.random() < 0.5
                 slots |= fill_slots(words, number, words.turn(row) if turned else row)
     return draws
+
+
+def make(stage: Stage[ScenariosStage]) -> Outcome:
+    """Make the items of every construction, and the texts of their tests and calibrations."""
+    params, seed, counts = stage.params.scenarios, stage.params.seed, Counter[str]()
+    for name in params.constructions:
+        stage.use(scenarios_file(name))
+        scenarios = load_scenarios(name)
+        items = enumerate_items(scenarios, share=params.make.share, seed=seed)
+        texts = fill_texts(scenarios, items, own_texts=params.make.calibrated_by == "own_texts", seed=seed)
+        write_table(items, stage.data / name / "items.parquet")
+        write_table(texts, stage.data / name / "texts.parquet")
+        counts.update(constructions=1, items=len(items), texts=len(texts), distinct_texts=texts["text"].nunique())
+    return Outcome(counts=counts)

@@ -6,11 +6,16 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from cxprobe.models.candidates import CandidateQuestions, drop_items
-from cxprobe.models.masked import MaskedLM
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA
+from cxprobe.models.language_models import write_model_facts
+from cxprobe.models.masked import CandidateQuestions, MaskedLM, drop_items, load_masked_lm
 from cxprobe.models.measuring import MeasuredModel
-from cxprobe.models.ngrams import places_of, words_of
+from cxprobe.models.ngrams import baseline_facts, places_of, words_of
+from cxprobe.models.params import Member, Rule
+from cxprobe.run.stage import Stage
 from cxprobe.segmentation import sentence_spans
+from cxprobe.tasks.scenarios.params import ScenariosStage
 from cxprobe.text.templates import WORD_MASK
 
 SCORES_FILE = "scores.parquet"
@@ -134,3 +139,32 @@ def _words(sentence: str) -> list[tuple[str, int]]:
     """Return the words of a sentence in lower case and without a possessive ending, each with its position."""
     plain = sentence.replace(WORD_MASK, " " * len(WORD_MASK))
     return [(_POSSESSIVE.sub("", word.text).lower(), word.start) for word in words_of(plain)]
+
+
+def measure(stage: Stage[ScenariosStage], member: Member) -> Mapping[str, float] | None:
+    """Measure how probable a model finds each candidate word: ``scores.parquet``, ``dropped.parquet``, model.json."""
+    paths = {name: DATA / "make_scenarios" / name / "texts.parquet" for name in stage.params.scenarios.constructions}
+    tables = [read_table(stage.use(path)).assign(construction=name) for name, path in paths.items()]
+    made, folder = pd.concat(tables, ignore_index=True), stage.data / member.inside
+    if isinstance(member.spec, Rule):
+        scores, dropped, counts = baseline_scores(member.spec.kind, made), NONE_DROPPED, dict[str, float]()
+        facts = baseline_facts(member.spec.kind)
+    else:
+        model = MeasuredModel.of(stage, member.slug, member.spec, load_masked_lm)
+        texts, dropped = usable_texts(model.described, made, f"models.{member.slug}")
+        filled = fill_masks(model, texts, stage.params.scenarios.score.token_budget)
+        if filled is None:
+            return None
+        scores, counts = filled
+        facts = model.facts
+    write_table(scores, folder / SCORES_FILE)
+    write_table(dropped, folder / "dropped.parquet")
+    write_model_facts(facts, folder)
+    every, items = (int(table.groupby("construction")["item"].nunique().sum()) for table in (made, scores))
+    return {
+        "items": items,
+        "dropped_items": every - items,
+        "texts": len(scores),
+        "distinct_texts": scores["text"].nunique(),
+        **counts,
+    }

@@ -1,0 +1,299 @@
+"""Pairs of texts measured: what a model scores of them, and the answers of rules and of classifiers on n-grams."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import vstack
+
+from cxprobe.errors import DataError
+from cxprobe.files.tables import write_table
+from cxprobe.models.causal import CausalLM
+from cxprobe.models.language_models import write_model_facts
+from cxprobe.models.masked import MaskedLM
+from cxprobe.models.measuring import MeasuredModel
+from cxprobe.models.ngrams import (
+    baseline_facts,
+    counted_texts,
+    load_ngrams,
+    ngram_counter,
+    ngram_scores,
+    unigram_scores,
+    without_contexts,
+    words_of,
+)
+from cxprobe.models.params import (
+    ContinuationAlone,
+    Member,
+    ModelParams,
+    ModelSpec,
+    NgramModel,
+    PairClassifier,
+    Rule,
+    UnigramModel,
+)
+from cxprobe.models.scoring import load_language_model
+from cxprobe.models.texts import PREFERENCES_FILE, Pair, TokenScores, write_token_scores
+from cxprobe.run.stage import Stage
+
+_POSSESSIVE = re.compile(r"(?<=.)['’](?:s|S)$")
+
+
+def texts_of_pairs(model: MaskedLM | CausalLM, pairs: Sequence[Pair]) -> dict[str, int]:
+    """Return the texts to score: both members of each pair and, where there is a context, what follows it alone.
+
+    Args:
+        model: The model; a causal one without anything before a text cannot score the single token of a continuation
+            alone, which is left out.
+        pairs: A member is the context directly followed by its continuation.
+
+    Returns:
+        Distinct texts, each with 0: all its tokens are scored.
+    """
+    alone = ends_alone(pairs)
+    if model.texts_without_first_score(alone[:1]):
+        lengths = map(len, model.tokenizer(alone, add_special_tokens=False)["input_ids"])
+        alone = [text for text, tokens in zip(alone, lengths, strict=True) if tokens > 1]
+    return dict.fromkeys([*member_texts(pairs), *alone], 0)
+
+
+def member_texts(pairs: Sequence[Pair]) -> list[str]:
+    """Return both members of each pair, the context included."""
+    return [pair.context + end for pair in pairs for end in (pair.good, pair.bad)]
+
+
+def ends_alone(pairs: Sequence[Pair]) -> list[str]:
+    """Return the continuations of contexts without the space before them, each once; none where there is no context."""
+    return list(dict.fromkeys(end.lstrip() for pair in pairs if pair.context for end in (pair.good, pair.bad)))
+
+
+def check_scored(model: MaskedLM | CausalLM, pairs: Sequence[Pair], scores: Sequence[str]) -> None:
+    """Raise if a token that the scores need will have no score, before the model scores anything.
+
+    Args:
+        model: The model; its weights are not needed.
+        pairs: The pairs.
+        scores: The scores by which they are decided.
+
+    Raises:
+        DataError: Nothing stands before a text, so that its first token has no score; and the members of a pair differ
+            in their first token, or "pmi" needs the continuations alone.
+    """
+    first = model.texts_without_first_score(list(dict.fromkeys(member_texts(pairs))))
+    apart = [pair.id for pair in pairs if first.get(pair.context + pair.good) != first.get(pair.context + pair.bad)]
+    named = model.tokenizer.bos_token_id is not None
+    remedy = "take bos: add" if named else "take bos: <the token that began documents in its training>"
+    because = f"since {model.name} reads nothing before a text; {remedy}"
+    if apart:
+        where = f"{len(apart)} of {len(pairs)} pairs, such as {apart[0]}, differ in their first token"
+        raise DataError(f"{where}, which has no score, {because}")
+    if first and "pmi" in scores and any(pair.context for pair in pairs):
+        what = "pmi needs the score of each continuation alone, whose first token has none"
+        raise DataError(f"{what}, {because}, or take pmi out of the scores")
+
+
+Sources = Mapping[str, Sequence[Sequence[Pair]]]
+"""Source -> its pairs in portions, such as constructions."""
+
+
+def pairs_shown_to(member: Member, sources: Sources) -> Sources:
+    """Return the pairs that a model is asked about: all, or the second sentences of those with a context.
+
+    Raises:
+        DataError: A model that is shown second sentences alone would be shown whole texts.
+    """
+    if not isinstance(member.spec, ContinuationAlone):
+        return sources
+    alone = {name: [without_contexts(pairs) for pairs in portions] for name, portions in sources.items()}
+    shown = {name: portions for name, portions in alone.items() if any(portions)}
+    if not shown:
+        raise DataError(
+            f"{member.slug}: no pair has a context, so that the model is no baseline; take it out of this set"
+        )
+    return shown
+
+
+def scoring_model(stage: Stage[ModelParams], member: Member) -> MeasuredModel[MaskedLM | CausalLM] | None:
+    """Return the model that scores texts; None for a rule, or for counts of words."""
+    match member.spec:
+        case ModelSpec():
+            return MeasuredModel.of(stage, member.slug, member.spec, load_language_model)
+        case ContinuationAlone(checkpoint=spec):
+            # Under the key of its own entry, so that both use one store of answers.
+            slug = next((key for key, entry in stage.params.models.items() if entry == spec), member.slug)
+            return MeasuredModel.of(stage, slug, spec, load_language_model)
+    return None
+
+
+def measure_baseline(member: Member, pairs: Sequence[Pair], folder: Path, seed: int) -> dict[str, float]:
+    """Ask a baseline that is no checkpoint about minimal pairs, as a stage does: into files.
+
+    Unigrams and n-grams write ``tokens.parquet``, as real models do; a rule and a classifier write
+    ``preferences.parquet`` (id and margin, see `preferences_of` and `learn_preferences`). All write ``model.json``.
+
+    Args:
+        member: The baseline.
+        pairs: The pairs.
+        folder: Where the files go.
+        seed: The project's seed, by which folds are drawn.
+
+    Returns:
+        The number of distinct texts and of scores of their words; of a rule or a classifier, the number of pairs that
+        it decides.
+
+    Raises:
+        DataError: A text has no word.
+        ModelError: The counts of an n-gram model, or a tagger, are not there, or are others.
+        ProbeError: A classifier did not converge.
+    """
+    answers = baseline_answers(member, pairs, seed)
+    facts = baseline_facts(member.baseline.kind)
+    if isinstance(answers, pd.DataFrame):
+        write_table(answers, folder / PREFERENCES_FILE)
+        write_model_facts(facts, folder)
+        return {"decided": int((answers["margin"] != 0).sum())}
+    write_token_scores(answers, facts, folder)
+    return {"texts": len(answers), "token_scores": sum(len(one.log_probs) for one in answers)}
+
+
+def baseline_answers(member: Member, pairs: Sequence[Pair], seed: int) -> pd.DataFrame | list[TokenScores]:
+    """Return what a baseline answers: the preferences of a rule or a classifier, or the scores of the texts' words.
+
+    Arguments and errors are those of `measure_baseline`.
+    """
+    if isinstance(member.spec, Rule):
+        return preferences_of(member.spec.kind, pairs)
+    if isinstance(member.spec, PairClassifier):
+        return learn_preferences(member.spec, pairs, seed, member.slug)
+    texts = list(dict.fromkeys([*member_texts(pairs), *ends_alone(pairs)]))
+    spec = cast(UnigramModel | NgramModel, member.spec)  # params.yaml lets no others into the baselines of pairs
+    if isinstance(spec, UnigramModel):
+        return unigram_scores(texts, spec.language)
+    return ngram_scores(texts, load_ngrams(f"models.{member.entry}.members.{member.slug}", spec))
+
+
+def preferences_of(kind: str, pairs: Sequence[Pair]) -> pd.DataFrame:
+    """Return the preferences of a rule between the continuations of each pair.
+
+    The rule is shown the two in the order of the alphabet, so that it cannot know which of them is right.
+
+    Args:
+        kind: "first_mentioned": of the first words in which the two differ, the one that the context names earlier for
+            the first time; "last_mentioned": the one that it names later for the last time; "shorter": the continuation
+            with fewer characters. A word that the context does not name yields to one that it names.
+        pairs: The pairs.
+
+    Returns:
+        id; and margin, above 0 where the right one is preferred, below 0 where the wrong one is, and 0 where the rule
+        has nothing to go by, such as where the context names neither word, or there is no context.
+    """
+    rows = []
+    for pair in pairs:
+        first, second = sorted((pair.good, pair.bad))
+        preference = _prefer(kind, pair.context, first, second)
+        rows.append((pair.id, preference if first == pair.good else -preference))
+    return pd.DataFrame(rows, columns=["id", "margin"]).astype({"margin": "float64"})
+
+
+def learn_preferences(spec: PairClassifier, pairs: Sequence[Pair], seed: int, name: str) -> pd.DataFrame:
+    """Return the preferences of a classifier that was trained on other frames.
+
+    It is a logistic regression on the difference of the two texts, taken in both directions, so that it prefers neither
+    the first nor the second; each construction has its own, and so has a benchmark. The features are counts of the
+    n-grams of both whole texts, and of the n-grams of the context with each word in which the continuations differ: the
+    context is the same for both, so that alone it could decide nothing.
+
+    Args:
+        spec: The features, and the number of folds; there are fewer where there are fewer frames.
+        pairs: The pairs; one without a frame, as benchmarks have it, is kept together with those of its item.
+        seed: The project's seed, by which frames are dealt to folds.
+        name: That of the model, for messages.
+
+    Returns:
+        id; and margin, the probability with which the right one is taken for the right one, less 0.5, in
+        [-0.5, 0.5]; 0 where the members have the same features, where what was learnt says nothing about them, and in a
+        construction of one frame.
+
+    Raises:
+        ModelError: There is no such tagger, or it is another one than params say.
+        ProbeError: The solver did not converge.
+    """
+    # It takes a second to import, and models that are no baselines do without it.
+    from sklearn.feature_extraction import DictVectorizer
+
+    from cxprobe.probing import Fitting, Regularisation, cut_folds, predict_held_out
+
+    margins = np.zeros(len(pairs))
+    kinds = np.array([pair.groups.get("construction", "") for pair in pairs], dtype=object)
+    frames = np.array([pair.clusters.get("frame", pair.item) for pair in pairs], dtype=object)
+    differences = list(_differences(spec, pairs))
+    for kind in dict.fromkeys(kinds):
+        rows = np.flatnonzero(kinds == kind)
+        features = DictVectorizer(dtype=np.float64).fit_transform([differences[row] for row in rows])
+        if len(set(frames[rows])) > 1 and features.shape[1]:
+            both, is_good = vstack([features, -features], format="csr"), np.repeat([True, False], len(rows))
+            folds = cut_folds(is_good, np.tile(frames[rows], 2), spec.folds, seed)
+            fitting = Fitting(1000, seed, f"{name}, {kind}")
+            probabilities = predict_held_out(both, is_good, folds, Regularisation(1.0, standardise=False), fitting)
+            # What two opposite orders of a frame teach cancels but for the last digits, which decide nothing.
+            margins[rows] = np.round(probabilities[: len(rows)] - 0.5, 6)
+    return pd.DataFrame({"id": [pair.id for pair in pairs], "margin": margins})
+
+
+def _differences(spec: PairClassifier, pairs: Sequence[Pair]) -> Iterator[dict[str, int]]:
+    """Yield for each pair the features in which its texts differ -> how much more often the right one has each."""
+    grams = ngram_counter(spec.counts).build_analyzer()
+    contexts = counted_texts(spec.counts, [pair.context for pair in pairs])
+    goods = counted_texts(spec.counts, [pair.context + pair.good for pair in pairs])
+    bads = counted_texts(spec.counts, [pair.context + pair.bad for pair in pairs])
+    for pair, context, good, bad in zip(pairs, contexts, goods, bads, strict=True):
+        counts = Counter[str](grams(good))
+        counts.subtract(grams(bad))
+        words = Counter(word.text.lower() for word in words_of(pair.good))
+        words.subtract(word.text.lower() for word in words_of(pair.bad))
+        for gram, times in Counter(grams(context)).items():
+            counts.update({f"{gram} with {word}": times * more for word, more in words.items() if more})
+        yield {feature: more for feature, more in counts.items() if more}
+
+
+def _prefer(rule: str, context: str, first: str, second: str) -> float:
+    """Return a number above 0 for the first continuation, below 0 for the second, and 0 for none.
+
+    The first mentioned is what the context names earlier, by its first mention; the last mentioned is what it names
+    later, by its last. The first difference of the continuations decides of which the context names a word.
+    """
+    if rule == "shorter":
+        return float(len(second) - len(first))
+    words = _names(context) if rule == "last_mentioned" else _names(context)[::-1]
+    # A word's position counts from the end that the rule likes less; 0 is nowhere.
+    positions = {word: position for position, word in enumerate(words, start=1)}
+    # A word may begin a sentence in one text and not in the other, so that its capital does not count; but the letter
+    # of "Name A" is not the article.
+    small: dict[str, int] = {}
+    for word, position in positions.items():
+        small[word.lower()] = max(position, small.get(word.lower(), 0))
+
+    def position_of(word: str) -> int:
+        return positions.get(word, small.get(word.lower(), 0) if len(word) > 1 else 0)
+
+    differences = (position_of(one) - position_of(other) for one, other in _differing_words(first, second))
+    return float(np.sign(next(filter(None, differences), 0)))
+
+
+def _differing_words(first: str, second: str) -> list[tuple[str, str]]:
+    """Return the words in which two texts differ, beside each other; "" where one of them has no word left."""
+    one, other = _names(first), _names(second)
+    while one and other and one[-1] == other[-1]:  # what follows the difference, which may be longer in one of them
+        one.pop()
+        other.pop()
+    return [(left, right) for left, right in zip_longest(one, other, fillvalue="") if left != right]
+
+
+def _names(text: str) -> list[str]:
+    """Return the words of a text without possessive endings: "the cook's" names the cook."""
+    return [_POSSESSIVE.sub("", word.text) for word in words_of(text)]

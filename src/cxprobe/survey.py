@@ -1,0 +1,161 @@
+"""A few items of form and of meaning of each construction, and the rates of several models on them, in one process."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from cxprobe.constructions.people import People
+from cxprobe.errors import ConstructionError
+from cxprobe.files.schema import suggest
+from cxprobe.models.pairs import baseline_answers
+from cxprobe.models.params import (
+    BaselineSpec,
+    Member,
+    NgramFeatures,
+    NgramModel,
+    PairClassifier,
+    Rule,
+    SchemeName,
+    UnigramModel,
+)
+from cxprobe.models.texts import Pair, pair_table, pairs_of, token_table, without_gaps
+from cxprobe.results.comparisons import compare, with_baselines
+from cxprobe.results.params import Families
+from cxprobe.results.rates import rates_of
+from cxprobe.results.schema import HAS_VERDICT, facet_columns
+from cxprobe.results.verdict import FEWEST_FRAMES, with_verdicts
+from cxprobe.seeding import SEED
+from cxprobe.tasks.contrasts.contrast import pair_margins
+from cxprobe.tasks.contrasts.evaluate import BY_CONDITION, contrast_responses, with_contrast_verdicts
+from cxprobe.tasks.contrasts.frames import CONTRASTS_FILE, contrast_pairs, contrasts_file, load_contrasts
+from cxprobe.tasks.contrasts.params import MakeContrasts
+from cxprobe.tasks.pairs.evaluate import FACETS, EvaluationConfig, decide_pairs, override, pair_responses
+from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
+from cxprobe.tasks.pairs.make import build_pairs
+from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell
+from cxprobe.tasks.pairs.sources import OWN_PAIRS
+
+SCORE_OF_FORM = "per_token"
+"""What decides pairs of form, as in the presets."""
+ITEMS_OF_FORM = 4
+"""Items of form for each frame of contrasts: they are short, and a rate of few of them says little."""
+_FACETS = [facet for facet in FACETS if {*facet.columns} <= {"variant", "sentence"}]
+_TESTED = Families(random_weights=False, best_baseline=True, neighbours=False, models=[])
+
+
+def simple_baselines(ngrams: Path) -> list[Member]:
+    """Return baselines that need neither a project nor a checkpoint.
+
+    Args:
+        ngrams: The folder of the counts of the n-gram model.
+    """
+    words = NgramFeatures(kind="word_ngrams", lengths=[1, 1])
+    specs: dict[str, BaselineSpec] = {
+        "shorter": Rule(kind="shorter"),
+        "first-mentioned": Rule(kind="first_mentioned"),
+        "last-mentioned": Rule(kind="last_mentioned"),
+        "unigrams": UnigramModel(kind="unigrams", language="en"),
+        "ngrams": NgramModel(kind="ngrams", name=str(ngrams), sha256=None),
+        "bag-of-words": PairClassifier(kind="pair_classifier", folds=5, counts=words),
+    }
+    return [Member(slug, spec, slug) for slug, spec in specs.items()]
+
+
+def decided_by_baselines(
+    pairs: pd.DataFrame, members: Sequence[Member], how: EvaluationConfig, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the decisions of each baseline among some models on pairs, see `decide_pairs`."""
+    decided = {}
+    for member in members:
+        if member.is_baseline:
+            answers = baseline_answers(member, pairs_of(pairs), seed)
+            table = answers if isinstance(answers, pd.DataFrame) else token_table(answers)
+            decided[member.slug] = decide_pairs(pairs, table, how)
+    return decided
+
+
+def surveyed_constructions(constructions: Path) -> list[str]:
+    """Return the constructions that have contrasts, sorted."""
+    return sorted(path.parent.name for path in constructions.glob(f"*/{CONTRASTS_FILE}"))
+
+
+class SurveyedPairs(NamedTuple):
+    """The pairs of some constructions: of form, and of contrasts; either may be empty."""
+
+    form: pd.DataFrame
+    contrasts: pd.DataFrame
+
+    @property
+    def listed(self) -> list[Pair]:
+        """All of them."""
+        return [pair for table in self if len(table) for pair in pairs_of(table)]
+
+
+def survey_pairs(names: Sequence[str], constructions: Path, people: People, frames: int) -> SurveyedPairs:
+    """Return the pairs of form, and the first frames of contrasts that are held out, of some constructions.
+
+    Args:
+        names: The constructions.
+        constructions: The folder of all constructions.
+        people: The nouns and pronouns.
+        frames: Frames of each construction; of form there are `ITEMS_OF_FORM` times as many items.
+
+    Raises:
+        ConstructionError: There is no such construction, it has neither of the two, or a file has faults.
+    """
+    items = frames * ITEMS_OF_FORM
+    wanted = MakeContrasts(frames=frames, shuffled=0)
+    make = MakePairs(pairs_per_condition=PerCell(meaning=items, form=items, control=items), pseudowords=None)
+    form, of_contrasts = [pd.DataFrame()], [pd.DataFrame()]
+    for name in names:
+        entries = [entry for entry in (name, name + FORM) if pairs_file(entry, constructions).is_file()]
+        contents = {entry: load_pairs(entry, people, constructions) for entry in entries}
+        of_form = {entry: content for entry, content in contents.items() if content.tests == "form"}
+        form += [build_pairs(entry, content, people, make, SEED).pairs for entry, content in of_form.items()]
+        if contrasts_file(name, constructions).is_file():
+            contrasts = load_contrasts(name, people, constructions)
+            of_contrasts.append(pair_table(contrast_pairs(name, contrasts, people, wanted, SEED)))
+        elif not of_form:
+            known = surveyed_constructions(constructions)
+            what = f"'{name}' has neither {CONTRASTS_FILE} nor pairs of form in {constructions}"
+            raise ConstructionError(f"{what}{suggest(name, known)}")
+    return SurveyedPairs(*(without_gaps(pd.concat(tables, ignore_index=True)) for tables in (form, of_contrasts)))
+
+
+def survey_rates(
+    pairs: SurveyedPairs, answers: Mapping[str, pd.DataFrame], members: Sequence[Member], scheme: SchemeName
+) -> pd.DataFrame:
+    """Return the rates of models and baselines on pairs, each beside the best baseline and the control.
+
+    Args:
+        pairs: What `survey_pairs` returns.
+        answers: Model -> the scores of the tokens of all texts (`cxprobe.models.texts.token_table`).
+        members: The models, and the baselines, which are asked here.
+        scheme: How masked models were asked.
+
+    Returns:
+        Columns of `cxprobe.results.schema.RATES`. Contrasts of fewer than `FEWEST_FRAMES` frames have no verdict.
+    """
+    parts = []
+    if len(pairs.form):
+        how = EvaluationConfig(OWN_PAIRS, scheme, SCORE_OF_FORM, [SCORE_OF_FORM])
+        decided = {model: decide_pairs(pairs.form, of_model, how) for model, of_model in answers.items()}
+        decided |= decided_by_baselines(pairs.form, members, how, SEED)
+        of_form = [pair_responses(table, how).assign(task="pairs", model=model) for model, table in decided.items()]
+        responses = pd.concat(of_form, ignore_index=True)
+        rates = with_baselines(rates_of(responses, _FACETS), compare(responses, _FACETS, members, {}, _TESTED))
+        parts.append(with_verdicts(override(rates, [], members), members))
+    if len(pairs.contrasts):
+        of_contrasts = [
+            contrast_responses(pair_margins(pairs.contrasts, of_model)).assign(task="contrasts", model=model)
+            for model, of_model in answers.items()
+        ]
+        responses = pd.concat(of_contrasts, ignore_index=True)
+        none_compared = compare(responses, [BY_CONDITION], members, {}, _TESTED)
+        judged = with_contrast_verdicts(with_baselines(rates_of(responses, [BY_CONDITION]), none_compared))
+        judged[HAS_VERDICT] &= judged["n"] >= FEWEST_FRAMES
+        parts.append(with_verdicts(judged, members))
+    rates = pd.concat(parts, ignore_index=True)
+    return rates.fillna(dict.fromkeys(facet_columns(rates), ""))

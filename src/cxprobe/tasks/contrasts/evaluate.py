@@ -1,0 +1,113 @@
+"""Contrasts evaluated: the contrast of each frame and condition, and the verdict on each construction."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cxprobe.models.params import ContinuationAlone, Member
+from cxprobe.models.texts import read_pair_answers
+from cxprobe.results.evaluate import Evaluation
+from cxprobe.results.findings import estimate_of
+from cxprobe.results.rates import ALL, Facet
+from cxprobe.results.schema import HALF, HAS_VERDICT, OF_CONTROL, OF_DIFFERENCE
+from cxprobe.results.verdict import CONDITION, Effects, effects_of, verdicts_on
+from cxprobe.run.stage import Stage
+from cxprobe.stats import CLUSTER, credits_of_margins
+from cxprobe.tasks.contrasts.contrast import frame_contrasts, pair_margins
+from cxprobe.tasks.contrasts.items import MADE, made_file, read_frames
+from cxprobe.tasks.contrasts.params import ContrastsStage
+
+BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False)
+FRAME = f"{CLUSTER}frame"
+
+
+class ContrastsEvaluation(Evaluation[ContrastsStage]):
+    """How far the meaning of a construction decides what a model expects."""
+
+    facets = (BY_CONDITION,)
+
+    def __init__(self, stage: Stage[ContrastsStage]) -> None:
+        """Note the files of all pairs."""
+        super().__init__(stage)
+        self.paths = [stage.use(made_file(name)) for name in stage.params.contrasts.constructions]
+
+    def responses(self, member: Member, folder: Path) -> pd.DataFrame:
+        """Return the contrasts of all frames that the model got."""
+        wanted = self.stage.params.contrasts.models[member.entry]
+        pairs = pd.concat([read_frames(path, wanted) for path in self.paths], ignore_index=True)
+        if isinstance(member.spec, ContinuationAlone):  # on others it would be no baseline
+            pairs = pairs[pairs["context"] != ""]
+        answers = read_pair_answers(folder)
+        if "margin" in answers:  # the preferences of a rule
+            margins = pairs.merge(answers[["id", "margin"]], on="id", validate="one_to_one")
+        else:
+            margins = pair_margins(pairs, answers)
+        return contrast_responses(margins)
+
+    def settings(self, source: str) -> Sequence[str]:
+        """Return the parts that make and measure."""
+        return ("contrasts.make", "contrasts.score")
+
+    def dataset(self, construction: str, source: str) -> Path:
+        """Return the pairs of a construction, or the folder of all."""
+        return self.stage.use(MADE if construction == ALL else made_file(construction))
+
+    def decided(self, rates: pd.DataFrame) -> pd.DataFrame:
+        """Return rates with the verdict on each construction."""
+        return with_contrast_verdicts(rates)
+
+
+def contrast_responses(margins: pd.DataFrame) -> pd.DataFrame:
+    """Return the contrast of each frame and condition, and whether it is above 0, as responses.
+
+    Args:
+        margins: What `pair_margins` returns of one model.
+
+    Returns:
+        Two rows a frame and condition: the measure contrast, in nats, and above_zero, 1 above 0 and a half at 0, which
+        decides in the condition of the construction. condition is also "less_" and a condition, see `frame_contrasts`.
+    """
+    contrasts = frame_contrasts(margins, ["construction", "item", FRAME])
+    long = contrasts.melt(var_name=CONDITION, ignore_index=False).dropna().reset_index()
+    long = long.assign(source="own", gold="", chosen="", chance=np.nan, question="", decides=False, unit=long[FRAME])
+    above = long.assign(
+        measure="above_zero",
+        value=credits_of_margins(long["value"].to_numpy(np.float64)),
+        chance=HALF,
+        decides=long[CONDITION] == "construction",
+        question="meaning",
+    )
+    return pd.concat([long.assign(measure="contrast"), above], ignore_index=True)
+
+
+def with_contrast_verdicts(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates with the verdict on each construction ("" elsewhere), and the rates beside it.
+
+    The rows of the construction, of both measures, get control (the rate of the condition control) and baseline, the
+    name of the neutral condition or the rival, whichever the construction is the less above; difference is that in
+    nats, on the row of the contrast. has_verdict is False for the other conditions, and for all constructions together.
+    """
+    result = rates.assign(verdict="", **dict.fromkeys(OF_CONTROL, np.nan))
+    is_single = rates["construction"] != ALL
+    result[HAS_VERDICT] &= is_single & (rates[CONDITION] == "construction")
+    for _, of_model in rates[is_single].groupby("model", sort=False):
+        effects: dict[str, Effects] = {}
+        for construction, rows in of_model[of_model["measure"] == "contrast"].groupby("construction", sort=False):
+            levels = {row[CONDITION]: estimate_of(row) for row in rows.to_dict("records")}
+            if (found := effects_of(levels)) is not None:
+                effects[str(construction)] = found
+        for (construction, of), verdict in zip(effects.items(), verdicts_on([*effects.values()]), strict=True):
+            nearest, difference = "neutral", of.less_neutral
+            if of.less_rival is not None and of.less_rival.value < difference.value:
+                nearest, difference = "rival", of.less_rival
+            rows = of_model[of_model["construction"] == construction]
+            for measure, of_measure in rows.reset_index().groupby("measure"):
+                by_condition = of_measure.set_index(CONDITION)
+                at = by_condition.loc["construction", "index"]
+                result.loc[at, ["verdict", "baseline"]] = verdict, nearest
+                result.loc[at, OF_CONTROL] = list(by_condition.loc["control", ["value", "low", "high", "n"]])
+                if measure == "contrast":
+                    result.loc[at, OF_DIFFERENCE[:3]] = difference.value, difference.low, difference.high
+    return result

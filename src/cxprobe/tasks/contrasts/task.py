@@ -1,0 +1,104 @@
+"""The task of contrasts: its implementation of `cxprobe.results.task.Task`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from cxprobe.constructions.checking import FoundFaults
+from cxprobe.constructions.people import PEOPLE_FILE, People, load_people, people_if_sound
+from cxprobe.results.findings import Finding
+from cxprobe.results.params import ReportParams
+from cxprobe.results.schema import cluster_lists
+from cxprobe.results.sentences import CONDITIONS
+from cxprobe.results.task import Demand, Example, ReportInputs, Task, read_demand
+from cxprobe.results.verdict import CONDITION, FEWEST_FRAMES
+from cxprobe.tasks.contrasts.frames import (
+    CONTRASTS_FILE,
+    NAMES,
+    ContrastsFile,
+    contrasts_file,
+    filled_cells,
+    load_contrasts,
+)
+from cxprobe.tasks.contrasts.items import made_file, read_frames
+from cxprobe.tasks.contrasts.params import ContrastsParams, ContrastsStage, MeasuredFrames
+
+_CALLED = "contrast"  # what pages call an item, and its row of the rates
+
+
+class ConstructionContrasts(NamedTuple):
+    """The contrasts of a construction, and the nouns for people."""
+
+    content: ContrastsFile
+    people: People
+
+
+class ContrastsTask(Task):
+    """Sums of pairs in which preferences cancel."""
+
+    params = ContrastsStage
+    title = "Contrasts"
+    steps = ("make", "score")
+    items_file = CONTRASTS_FILE
+
+    def read_items(self, entries: Sequence[str], use: Callable[[Path], Path]) -> ConstructionContrasts:
+        """Read the contrasts of a construction, and the nouns for people."""
+        people = load_people(use(PEOPLE_FILE))
+        use(contrasts_file(entries[0]))
+        return ConstructionContrasts(load_contrasts(entries[0], people), people)
+
+    def examples(self, items: ConstructionContrasts) -> Iterator[Example]:
+        """Yield the first cell of each condition, of the first frame that is held out."""
+        content, people = items
+        kind = people.types[NAMES[0]]
+        seen = set[str]()
+        for cell in filled_cells(content, content.held_out[0], kind.nouns[:2], people.pronouns[kind.pronouns[0]]):
+            if cell.condition not in seen:
+                seen.add(cell.condition)
+                kind_of_item = f"{_CALLED}, {CONDITIONS[cell.condition]}"
+                yield Example(kind_of_item, cell.context, cell.right.strip(), cell.wrong.strip())
+
+    def check_construction(self, folder: Path, faults: FoundFaults) -> None:
+        """Check the contrasts, unless the file of people has faults; note too few frames."""
+        people, path = people_if_sound(), contrasts_file(folder.name)
+        if people is None or not path.is_file():
+            return
+        contrasts = faults.attempt(load_contrasts, folder.name, people)
+        if contrasts and (n := len(contrasts.held_out)) < FEWEST_FRAMES:
+            faults.notes.append(f"{path}: has {n} rows of held_out; a verdict takes {FEWEST_FRAMES}, so write more")
+
+    def demand(self, params: ReportParams) -> Iterator[Demand]:
+        """Yield the texts that each model reads."""
+        section = params.section(ContrastsParams)
+        for entry, wanted in section.models.items():
+            texts = set[str]()
+            for name in section.constructions:
+                pairs = read_frames(made_file(name), wanted)
+                for side in ("good", "bad"):
+                    texts |= {*(pairs["context"] + pairs[side])}
+            yield from read_demand(params.models, "measure_contrasts", [entry], texts)
+
+    def row_label(self, row: Mapping[Any, Any], items: ConstructionContrasts) -> str:
+        """Return the name of contrasts."""
+        return _CALLED
+
+    def examples_beside(self, finding: Finding, inputs: ReportInputs) -> Iterator[tuple[Example, float]]:
+        """Yield the frames of a contrast, by a context and question of each, with their contrasts in nats."""
+        responses = inputs.responses(self.name)
+        of_it = responses[(responses["model"] == finding.model) & (responses["construction"] == finding.construction)]
+        of_it = of_it[(of_it["measure"] == "contrast") & (of_it[CONDITION] == "construction")]
+        of_it = of_it.sort_values("value", ascending=False)
+        pairs = read_frames(inputs.stage.use(made_file(finding.construction)), MeasuredFrames())
+        first = pairs[pairs["condition"] == "construction"].drop_duplicates("item").set_index("item")
+        for name, value in zip(of_it["item"], of_it["value"], strict=True):
+            pair = first.loc[name]
+            yield Example(_CALLED, pair["context"], pair["good"].strip(), pair["bad"].strip()), float(value)
+
+    def dataset(self, params: ReportParams) -> dict[str, pd.DataFrame]:
+        """Return the pairs of all frames."""
+        section = params.section(ContrastsParams)
+        tables = [read_frames(made_file(name), MeasuredFrames()) for name in section.constructions]
+        pairs = pd.concat(tables, ignore_index=True)
+        return {"contrasts": pairs.assign(clusters=cluster_lists(pairs))}

@@ -1,0 +1,31 @@
+"""The questions of the task, put to an instructed model."""
+
+import pandas as pd
+
+from cxprobe.errors import PromptError
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.files.writing import DATA, SCRATCH, project_folder
+from cxprobe.models.asking import demand, replies_to
+from cxprobe.models.language_models import write_model_facts
+from cxprobe.run.record import ModelFacts
+from cxprobe.run.stage import Outcome, Stage
+from cxprobe.tasks.prompts.make import questions_for
+from cxprobe.tasks.prompts.params import PromptsStage
+
+
+def ask(stage: Stage[PromptsStage]) -> Outcome:
+    """Ask a model about all constructions: ``replies.parquet`` and ``model.json``."""
+    slug, llm = stage.item, stage.params.llms[stage.item]
+    paths = [DATA / "make_prompts" / name / "questions.parquet" for name in stage.params.prompts.constructions]
+    made = pd.concat([read_table(stage.use(path)) for path in paths], ignore_index=True)
+    table = questions_for(made, stage.params.prompts.llms[slug])
+    if table.empty:
+        raise PromptError(
+            f"prompts.llms.{slug}: no question is left for this model; change its sets or prompts.constructions"
+        )
+    print(f"{slug}: {demand(table['question'].tolist(), llm)}", flush=True)
+    scratch = project_folder() / SCRATCH / stage.name / slug
+    replies = replies_to(table, llm, scratch, f"{stage.name} {slug}")
+    write_table(replies.assign(construction=table["construction"]), stage.data / "replies.parquet")
+    write_model_facts(ModelFacts(llm.name, "instructed", None, ""), stage.data)
+    return Outcome(counts={"requests": len(replies), "failed": int(replies["failed"].sum())})

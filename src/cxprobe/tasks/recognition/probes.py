@@ -1,0 +1,166 @@
+"""Probes of a model's vectors on balanced subsets, and the controls of their rates.
+
+Controls are the share of the labels, and random labels of words (Hewitt & Liang 2019). The predictions of a subset are
+kept, and read again as long as its sentences, their vectors and the settings are the same: a run that was killed goes
+on, and a changed sentence costs the probes of its subsets alone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cxprobe.constructions.sentences import LABELS
+from cxprobe.files.arrays import Features
+from cxprobe.files.code import computing_code
+from cxprobe.files.tables import keep_table, kept_table
+from cxprobe.probing import (
+    Fitting,
+    Progress,
+    Regularisation,
+    cut_folds,
+    for_each_layer,
+    kept_folder,
+    predict_held_out,
+)
+from cxprobe.seeding import generator_for, seed_for
+from cxprobe.tasks.recognition.params import TEMPLATE, Probe
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class Predictions(NamedTuple):
+    """The predictions of a subset; ``probability`` is always that of "positive".
+
+    Attributes:
+        probes: One row a test sentence and layer: the test part's columns, layer, probability.
+        controls: One row a test sentence and control: the test part's columns, control, probability.
+        folds: One row a sentence of the training part, task and layer: the part's columns; task ("real" or "control",
+            whose labels stand in label); cluster_word, the type that a control label belongs to; known, whether the
+            other folds have this word; fold; layer, probability. No rows if no folds are asked for or can be made.
+    """
+
+    probes: pd.DataFrame
+    controls: pd.DataFrame
+    folds: pd.DataFrame
+
+
+def recognise(
+    subset: pd.DataFrame,
+    features: Features,
+    regularisation: Sequence[Regularisation],
+    settings: Probe,
+    fitting: Fitting,
+    jobs: int,
+    kept: Path,
+    progress: Progress,
+) -> Predictions:
+    """Train the probes and the controls on a subset's training part and predict the labels of its test part.
+
+    Args:
+        subset: The rows of one feature, of those that `cxprobe.tasks.recognition.make.read_subsets` returns.
+        features: The vectors of at least its texts; the ids are the texts.
+        regularisation: One for each layer; the controls have that of their layer.
+        settings: What is computed beside the probes.
+        fitting: How the probes are fitted; the seeds of the controls follow from its seed and the feature.
+        jobs: Layers at the same time.
+        kept: The folder in which predictions are kept for later runs.
+        progress: Called with the number of finished layers, those of an earlier run included.
+
+    Raises:
+        ProbeError: A probe did not converge.
+    """
+    decisive = (list(map(astuple, regularisation)), settings.model_dump(), fitting.seed)
+    rows = features.rows_of(subset["text"])
+    folder = kept_folder(kept, subset, features.vectors, rows, computing_code(__name__), *decisive)
+    paths = [folder / f"{name}.table" for name in Predictions._fields]
+    known = [table for path in paths if (table := kept_table(path)) is not None]
+    if len(known) == len(paths):
+        progress(len(features.vectors))
+        return Predictions(*known)
+    train, test = (subset[subset["split"] == split] for split in ("train", "test"))
+    is_positive = (subset["label"] == "positive").to_numpy(bool)
+    trained, tested = (np.flatnonzero(subset["split"] == split) for split in ("train", "test"))
+    labels = is_positive[trained]
+    # Folds and control labels are the same on all layers.
+    seed = seed_for(fitting.seed, *train["feature"].unique())
+    controls, templates, words = settings.controls, train[TEMPLATE].to_numpy(object), last_words(train["text"])
+    cuts = [] if controls.folds is None else cut_folds(labels, templates, controls.folds, seed)
+    tasks = {"real": labels}
+    if controls.control_task:
+        tasks["control"] = control_labels(words, seed)
+    order = np.concatenate([np.empty(0, np.int64), *(held for _, held in cuts)])
+
+    def predict(layer: int, matrix: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Return what is predicted of the test part, and of held-out sentences by task."""
+        how, of_layer = regularisation[layer], fitting.of(f"layer {layer}")
+        vectors = matrix[rows]  # (n, dimensions)
+        of_test = predict_held_out(vectors, is_positive, [(trained, tested)], how, of_layer)[tested]
+        by_task = {}
+        for task, targets in tasks.items():
+            predicted = predict_held_out(vectors[trained], targets, cuts, how, of_layer.of(f"{task} labels"))
+            by_task[task] = predicted[order]
+        return of_test, by_task
+
+    by_layer = for_each_layer(features.vectors, predict, jobs=jobs, progress=progress)
+    train, test = (part.drop(columns=["split", "text"]) for part in (train, test))
+    is_known, fold = np.zeros(len(words), dtype=bool), np.zeros(len(words), dtype=np.int64)
+    for number, (rest, held) in enumerate(cuts):
+        is_known[held] = np.isin(words[held], words[rest])
+        fold[held] = number
+    held_out = train.assign(cluster_word=words, known=is_known, fold=fold).iloc[order]
+    probes, folds = list[pd.DataFrame](), list[pd.DataFrame]()
+    for layer, (of_test, by_task) in enumerate(by_layer):
+        probes.append(test.assign(layer=layer, probability=of_test))
+        for task, probabilities in by_task.items():
+            named = np.where(tasks[task], *LABELS)[order]
+            folds.append(held_out.assign(task=task, label=named, layer=layer, probability=probabilities))
+    predictions = Predictions(
+        pd.concat(probes, ignore_index=True),
+        test.assign(control="majority", probability=labels.mean()),
+        pd.concat(folds, ignore_index=True),
+    )
+    for table, path in zip(predictions, paths, strict=True):
+        keep_table(table, path)
+    return predictions
+
+
+def last_words(texts: Iterable[str]) -> NDArray[np.object_]:
+    """Return each sentence's last word in lower case, shape (n,): the type that its control label belongs to.
+
+    A word consists of letters; a sentence without one has the empty word. Where sentences are drawn from grammars, last
+    words recur in both labels; where they are from a corpus, few do.
+    """
+    return np.array([(_WORD.findall(text.lower()) or [""])[-1] for text in texts], dtype=object)
+
+
+def control_labels(words: NDArray[np.object_], seed: int) -> NDArray[np.bool_]:
+    """Return a random label for each sentence, the same for all that have the same word.
+
+    The labels of words are balanced over the sentences: words go to the label that has fewer sentences so far, the
+    frequent ones first, and equally frequent ones in random order. So a classifier can only learn them by heart.
+
+    Args:
+        words: Shape (n,).
+        seed: Of the labels; the same words get the same labels whatever the order of the sentences is.
+
+    Returns:
+        Shape (n,), True for positive.
+
+    Source:
+        Hewitt & Liang 2019, §2 (control tasks).
+    """
+    generator, counts = generator_for(seed, "control labels"), Counter(words.tolist())
+    shuffled = generator.permutation(np.array(sorted(counts), dtype=object)).tolist()
+    sizes, label_of = [0, 0], {}
+    for word in sorted(shuffled, key=counts.__getitem__, reverse=True):
+        label = int(generator.integers(2)) if sizes[0] == sizes[1] else int(sizes[1] < sizes[0])
+        label_of[word] = bool(label)
+        sizes[label] += counts[word]
+    return np.array([label_of[word] for word in words], dtype=bool)

@@ -1,0 +1,150 @@
+"""Tokens of texts and their words, and the scores of tokens as tables and as files."""
+
+import unicodedata
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tiny_lms import tokenizer_of
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, Split
+from transformers import PreTrainedTokenizerFast
+
+from cxprobe.errors import DataError
+from cxprobe.files.tables import read_table, write_table
+from cxprobe.models.language_models import read_model_facts
+from cxprobe.models.texts import (
+    TokenScores,
+    encode,
+    ends_of_words,
+    read_pair_answers,
+    token_table,
+    write_token_scores,
+)
+from cxprobe.run.record import ModelFacts
+
+TEXT = "the old cats, too"
+GOLDEN = {
+    "bert": (
+        ["[CLS]", "the", "old", "cat", "##s", ",", "too", "[SEP]"],
+        [[0, 3], [4, 7], [8, 11], [11, 12], [12, 13], [14, 17]],
+        [0, 1, 2, 2, 3, 4],
+    ),
+    "roberta": (
+        ["<s>", "t", "h", "e", "Ġold", "Ġcat", "s", ",", "Ġtoo", "</s>"],
+        [[0, 1], [1, 2], [2, 3], [4, 7], [8, 11], [11, 12], [12, 13], [14, 17]],
+        [0, 0, 0, 1, 2, 2, 3, 4],
+    ),
+    "deberta-v2": (
+        ["[CLS]", "▁the", "▁old", "▁cat", "s", ",", "▁too", "[SEP]"],
+        [[0, 3], [3, 7], [7, 11], [11, 12], [12, 13], [13, 17]],
+        [0, 1, 2, 2, 3, 4],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", GOLDEN)
+def test_ids_spans_and_words_of_each_family_of_tokenizers_are_the_known_ones(kind):
+    tokenizer = tokenizer_of(kind)
+    tokens, spans, words = GOLDEN[kind]
+    encoded = encode(tokenizer, [TEXT], special_tokens=True)[0]
+    assert encoded.ids.tolist() == [tokenizer.get_vocab()[token] for token in tokens]
+    assert encoded.text_ids.tolist() == encoded.ids.tolist()[1:-1]
+    assert encoded.spans.tolist() == spans
+    assert encoded.words.tolist() == words
+    bare = encode(tokenizer, [TEXT], special_tokens=False)[0]
+    assert bare.ids.tolist() == encoded.text_ids.tolist()
+    assert bare.spans.tolist() == spans
+
+
+def test_a_blank_that_is_a_token_belongs_to_the_word_after_it():
+    tokenizer = tokenizer_of("deberta-v2")
+    encoded = encode(tokenizer, ["the oxen sing"], special_tokens=False)[0]
+    assert tokenizer.convert_ids_to_tokens(encoded.ids.tolist()) == ["▁the", "▁", "o", "x", "e", "n", "▁", "s", *"ing"]
+    assert encoded.words.tolist() == [0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2]
+
+
+def test_the_bytes_of_one_character_share_its_span_and_its_word():
+    encoded = encode(tokenizer_of("roberta"), ["the é"], special_tokens=False)[0]
+    assert encoded.spans.tolist()[-2:] == [[4, 5], [4, 5]]
+    assert encoded.words.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@given(st.text(alphabet="ab é1_.,'-€我，हिन्दी가", min_size=1).filter(str.strip))
+def test_a_word_is_what_berts_basic_tokenizer_makes_of_a_text(text):
+    plain = BertNormalizer(lowercase=False, strip_accents=False).normalize_str(text)
+    words = [word for word, _ in BertPreTokenizer().pre_tokenize_str(plain)]
+    assume(not any(unicodedata.category(word[0])[0] == "M" for word in words))  # a mark that BERT separates
+    starts = [0, *ends_of_words(text)]
+    assert [text[start:stop].strip() for start, stop in pairwise(starts)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Le cafe\u0301 noir", ["Le", "cafe\u0301", "noir"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("a-\u0301 b", ["a", "-\u0301", "b"]),
+        ("日本語のテキスト。", ["日", "本", "語", "のテキスト", "。"]),
+    ],
+)
+def test_marks_and_joiners_belong_to_what_they_stand_on(text, words):
+    assert [text[start:stop].strip() for start, stop in pairwise([0, *ends_of_words(text)])] == words
+
+
+def test_a_token_that_ends_in_its_space_belongs_to_the_word_before_it():
+    tokenizer = Tokenizer(WordLevel({"<unk>": 0, "two ": 1, "dogs ": 2, "sleep": 3, "  ": 4}, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = Split(" ", "merged_with_previous")
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>")
+    encoded = encode(fast, ["two dogs sleep"], special_tokens=False)[0]
+    assert encoded.spans.tolist() == [[0, 3], [4, 8], [9, 14]]
+    assert encoded.words.tolist() == [0, 1, 2]
+
+
+NUMBERS = st.one_of(st.floats(max_value=0, allow_nan=False, allow_infinity=False), st.just(np.nan))
+TOKENS = st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 2**40), st.integers(0, 2**40), st.integers(0, 99), NUMBERS)
+SCORES = st.tuples(
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.sampled_from(["causal", "pll", "pll_word_l2r"]),
+    st.lists(TOKENS, min_size=1, max_size=5),
+)
+
+
+def scores_of(text, scheme, tokens) -> TokenScores:
+    ids, starts, stops, words, log_probs = zip(*tokens, strict=True)
+    spans = np.array([starts, stops], dtype=np.int64).T
+    return TokenScores(
+        text, scheme, np.array(ids, dtype=np.int32), spans, np.array(words, dtype=np.int64), np.array(log_probs)
+    )
+
+
+@settings(deadline=None, max_examples=50)  # each writes files
+@given(st.lists(SCORES, max_size=4))
+def test_scores_come_back_from_a_file_exactly_as_they_were(tmp_path_factory, drawn):
+    folder = tmp_path_factory.mktemp("scores")
+    scores = [scores_of(*one) for one in drawn]
+    facts = ModelFacts("models/tiny", "causal", 12, "sha256 abc")
+    write_token_scores(scores, facts, folder)
+    found, expected = read_table(folder / "tokens.parquet"), token_table(scores)
+    assert found.columns.tolist() == expected.columns.tolist()
+    for name in expected:
+        for one, other in zip(found[name], expected[name], strict=True):
+            assert getattr(one, "dtype", str) == getattr(other, "dtype", str)
+            np.testing.assert_array_equal(one, other)
+    assert read_model_facts(folder) == facts
+
+
+def test_the_answers_to_pairs_are_scores_of_tokens_or_preferences(tmp_path):
+    facts = ModelFacts("x", "baseline", None, "", "none")
+    scores = [scores_of("the cat", "causal", [(7, 0, 3, 0, -1.0)])]
+    write_token_scores(scores, facts, tmp_path / "one")
+    write_table(pd.DataFrame({"id": ["a"], "margin": [1.0]}), tmp_path / "two" / "preferences.parquet")
+    assert read_pair_answers(tmp_path / "one").columns.tolist() == token_table(scores).columns.tolist()
+    assert read_pair_answers(tmp_path / "two").to_dict("list") == {"id": ["a"], "margin": [1.0]}
+    with pytest.raises(DataError, match=r"has neither tokens\.parquet nor preferences\.parquet"):
+        read_pair_answers(tmp_path / "three")

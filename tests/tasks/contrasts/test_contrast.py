@@ -1,0 +1,99 @@
+"""The contrast of a frame: which tokens count, and what a stage says of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_lms import save_lm
+
+from cxprobe.errors import DataError
+from cxprobe.models.pairs import member_texts
+from cxprobe.models.params import ModelSpec
+from cxprobe.models.scores import score_pairs
+from cxprobe.models.scoring import load_language_model, score_texts
+from cxprobe.models.texts import Pair, ScoringConfig, pair_table, token_table
+from cxprobe.tasks.contrasts.contrast import frame_contrasts, pair_margins, shared_start
+from cxprobe.tasks.contrasts.measure import contrasts_in_words, texts_of_contrasts
+
+CONDITIONS = ("construction", "control")
+PAIRS = [
+    Pair("a", "1", "the old cat runs.", " the cat sings.", " the dog sings.", {"condition": "construction"}, {}),
+    Pair("b", "1", "the old cat runs.", " the dog sings.", " the cat sings loud.", {"condition": "control"}, {}),
+    Pair("c", "2", "the cat sings.", " the old cat runs.", " the old dog runs.", {"condition": "construction"}, {}),
+]
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_a_margin_by_the_words_that_differ_is_that_of_the_whole_texts(tmp_path, kind):
+    save_lm(tmp_path / kind, kind)
+    spec = ModelSpec(name=str(tmp_path / kind), bos="add", revision=None, sha256=None, dtype="float32")
+    model = load_language_model("tiny", spec)
+    texts = texts_of_contrasts(model, PAIRS)
+    assert [*texts] == list(dict.fromkeys(member_texts(PAIRS)))
+    tables = [
+        token_table(score_texts(model, [asked], ScoringConfig(["pll"], 64)))
+        for asked in (texts, dict.fromkeys(texts, 0))
+    ]
+    by_difference, of_whole = tables
+    assert by_difference["log_probs"].map(lambda row: np.isnan(row).any()).all() == (kind == "gpt2")
+    found = pair_margins(pair_table(PAIRS), by_difference)["margin"]
+    expected = score_pairs(pair_table(PAIRS), of_whole, ["sum"])["margin"]
+    assert found.to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-5)
+
+
+@given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))
+def test_texts_are_the_same_up_to_where_they_differ_and_the_next_word_is_not(first, second):
+    start = shared_start(first, second)
+    assert first[:start] == second[:start]
+    assert start == 0 or first[start - 1] == " "
+    for end in range(start + 1, min(len(first), len(second)) + 1):
+        assert first[:end] != second[:end] or first[end - 1] != " "
+
+
+def test_a_text_without_a_score_is_named():
+    tokens = pd.DataFrame(
+        [("the old cat runs. the cat sings.", "causal", np.array([0]), np.array([32]), np.array([-1.0]))],
+        columns=["text", "scheme", "starts", "stops", "log_probs"],
+    )
+    with pytest.raises(DataError, match="pair a: not every token has a score"):
+        pair_margins(pair_table(PAIRS[:1]), tokens)
+
+
+def test_the_contrast_of_a_frame_is_the_mean_margin_of_each_condition_and_less_the_others():
+    margins = pd.DataFrame(
+        {
+            "frame": ["1"] * 5 + ["2"],
+            "condition": ["construction", "construction", "neutral", "control", "rival", "construction"],
+            "margin": [1.0, 3.0, 0.5, 9.0, 4.0, -1.0],
+        }
+    )
+    found = frame_contrasts(margins, ["frame"])
+    assert found.loc["1", ["construction", "control", "less_neutral", "less_rival"]].tolist() == [2.0, 9.0, 1.5, -2.0]
+    assert found.loc["2"].dropna().to_dict() == {"construction": -1.0}
+    assert "less_control" not in found
+
+
+def test_a_finding_is_the_share_of_frames_above_0_with_the_item():
+    def pair(frame, condition, good, bad):
+        groups = {"construction": "toy", "condition": condition}
+        return Pair(f"{frame} {condition}", frame, f"{condition}.", good, bad, groups, {})
+
+    pairs = [pair(frame, condition, f" {frame}r", f" {frame}w") for frame in "ab" for condition in CONDITIONS]
+    sums = {"construction. ar": -1.0, "construction. br": -3.0, "control. ar": -1.0, "control. br": -1.0}
+    sums |= {f"{condition}. {frame}w": -2.0 for frame in "ab" for condition in CONDITIONS}
+    rows = [
+        {
+            "text": text,
+            "scheme": "causal",
+            "starts": np.array([0, len(text) - 3]),
+            "stops": np.array([len(text) - 3, len(text)]),
+            "log_probs": np.array([np.nan, number]),
+        }
+        for text, number in sums.items()
+    ]
+    [said] = contrasts_in_words(pair_table(pairs), pd.DataFrame(rows))
+    assert said.replace("\u00a0", " ") == (
+        "toy: the contrast is above 0 in 50 % [6, 94] of 2 frames, and that of the control in 100 % [34, 100] of "
+        '2 frames; an item: "construction.", then "ar" or "aw"'
+    )

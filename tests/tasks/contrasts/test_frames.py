@@ -1,0 +1,136 @@
+"""Contrasts: what is cancelled and what is left, and which files cannot cancel."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from cxprobe.constructions.people import load_people
+from cxprobe.errors import ConstructionError
+from cxprobe.tasks.contrasts.contrast import frame_contrasts
+from cxprobe.tasks.contrasts.frames import contrast_pairs, load_contrasts
+from cxprobe.tasks.contrasts.params import MakeContrasts
+
+WANTED = MakeContrasts(frames=40, shuffled=1)
+PEOPLE = load_people(ROOT / "lexicon" / "people.yaml")
+FILE = """
+slots: {verb: past tense, participle: its participle, met: a neutral verb, theme: what is given}
+questions:
+  - {text: "The one who gave the {theme} is {answer}.", right: "{N1}", wrong: "{N2}"}
+  - {text: "The one who received the {theme} is {answer}.", right: "{N2}", wrong: "{N1}"}
+conditions:
+  construction: ["{N1} {verb} {N2} a {theme}.", "{N2} was {participle} a {theme} by {N1}."]
+  control: ["{N1} gave a {theme} to {N2}.", "{N2} got a {theme} from {N1}."]
+  neutral: ["{N1} {met} {N2} with a {theme}.", "{N2} was {met} by {N1} with a {theme}."]
+  rival: ["{N1} {verb} a {theme} with {N2}.", "With {N2}, {N1} {verb} a {theme}."]
+frames:
+  - {verb: baked, participle: baked, met: met, theme: cake}
+  - {verb: drew, participle: drawn, met: met, theme: map}
+held_out:
+  - {verb: knitted, participle: knitted, met: met, theme: scarf}
+  - {verb: cut, participle: cut, met: met, theme: key}
+"""
+PAIRS_OF_PAIRS = """
+slots: {verb: past tense, object: an object}
+questions: [{text: "{answer}", right: but could not reach it., wrong: and went home.}]
+conditions:
+  construction: [["{N1} {verb} at {object}", "{N1} {verb} {object}"]]
+  control: [["{N1} tried to hit {object}", "{N1} hit {object}"]]
+  neutral: [["At noon {N1} {verb} {object}", "{N1} {verb} {object}"]]
+frames: [{verb: kicked, object: the ball}]
+held_out: [{verb: hacked, object: the branch}]
+"""
+
+
+def load(folder: Path, text: str = FILE):
+    (folder / "toy").mkdir(exist_ok=True)
+    (folder / "toy" / "contrasts.yaml").write_text(text)
+    return load_contrasts("toy", PEOPLE, folder)
+
+
+@pytest.fixture
+def pairs(tmp_path) -> pd.DataFrame:
+    made = contrast_pairs("toy", load(tmp_path), PEOPLE, WANTED, 1)
+    rows = [{"id": one.id, "item": one.item, "context": one.context, "good": one.good, "bad": one.bad} for one in made]
+    groups = pd.DataFrame([dict(one.groups) for one in made])
+    return pd.concat([pd.DataFrame(rows), groups], axis=1).assign(cluster_frame=[one.item for one in made])
+
+
+def test_every_cell_comes_in_both_orders_of_two_people_and_the_first_frames_in_the_shuffled_condition(pairs):
+    counts = pairs.groupby(["item", "condition"]).size().unstack()
+    counts = counts[["construction", "control", "neutral", "rival", "shuffled"]]
+    assert (counts.dropna() == 2 * 2 * 2).to_numpy().all()  # contexts, questions, orders
+    assert counts["shuffled"].isna().tolist() == [False, True]
+    assert pairs["id"].is_unique
+    first = pairs[(pairs["condition"] == "construction") & (pairs["cell"] == "2b")].iloc[0]
+    name, other = first["good"].split()[-1].strip("."), first["bad"].split()[-1].strip(".")
+    assert first["context"] == f"{name} was knitted a scarf by {other}."
+    assert first["good"] == f" The one who received the scarf is {name}."
+
+
+@given(st.integers(0, 10**6))
+def test_likings_for_names_places_and_answers_cancel(tmp_path_factory, seed):
+    """A model that knows nothing has likings, and their products with each other; its contrasts are 0."""
+    content = load(tmp_path_factory.mktemp("files"))
+    made = contrast_pairs("toy", content, PEOPLE, WANTED, 1)
+    rng = np.random.default_rng(seed)
+    liking: dict[tuple[str, ...], float] = {}
+
+    def likes(*what: str) -> float:
+        return liking.setdefault(what, float(rng.normal()))
+
+    def score(context: str, text: str, question: str, order: str) -> float:
+        answer = text.split()[-1].strip(".")
+        place = "first" if context.split(" ")[0].strip(",.") == answer else "second"
+        return likes(answer) + likes(place) + likes(answer, question) + likes(place, question) + likes(answer, place)
+
+    rows = []
+    for one in made:
+        if one.groups["condition"] in ("construction", "control", "neutral"):
+            question = one.groups["cell"][-1]
+            good, bad = (score(one.context, text, question, one.groups["order"]) for text in (one.good, one.bad))
+            rows.append({**one.groups, "item": one.item, "margin": good - bad})
+    found = frame_contrasts(pd.DataFrame(rows), ["item"])
+    assert np.allclose(found, 0)
+
+
+def test_a_model_that_knows_who_gives_has_its_knowledge_left(pairs):
+    knows = np.where(pairs["condition"] == "construction", 0.3, 0.1)
+    table = frame_contrasts(pairs.assign(margin=knows), ["item"])
+    assert table["construction"].to_numpy() == pytest.approx(0.3)
+    assert table["less_neutral"].to_numpy() == pytest.approx(0.2)
+
+
+def test_a_pair_of_pairs_is_the_difference_that_the_construction_makes(tmp_path):
+    made = contrast_pairs("toy", load(tmp_path, PAIRS_OF_PAIRS), PEOPLE, WANTED, 1)
+    two = [one for one in made if one.groups["condition"] == "construction"]
+    texts = [(one.context.split(" ", 1)[1], one.good, one.bad) for one in two]
+    failed, home = " but could not reach it.", " and went home."
+    assert texts == [("hacked at the branch", failed, home), ("hacked the branch", home, failed)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"With {N2}, {N1} {verb} a {theme}."', '"{N1} {verb} a {theme} near {N2}."', "N1 stands first in 4 texts"),
+        ("  neutral: [", "  shuffled: [", "conditions: 'neutral' is missing"),
+        ("theme: map}", "theme: map, colour: red}", "this row fills verb, participle, met, theme, colour"),
+        ("verb: drew, participle: drawn, met: met, theme: map", "verb: baked, participle: baked, met: met, theme: cake",
+         "this row is there twice"),
+        ("theme: scarf", "theme: apple", "construction: 'a apple'"),
+        ("  rival: [", "  shuffled: [", "shuffled: is made of the construction's contexts"),
+        ("{N1} gave a {theme}", "{N1} gave a {thing}", "nothing fills the slot 'thing'"),
+        ("is {answer}.\", right: \"{N1}\"", "is here.\", right: \"{N1}\"", "has no slot {answer}"),
+        ("slots: {", "slots: {idle: a word, ", "the slot 'idle' is declared, and no template uses it"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_cancel_or_be_filled_is_refused_with_the_line(tmp_path, old, new, message):
+    assert old in FILE
+    with pytest.raises(ConstructionError) as fault:
+        load(tmp_path, FILE.replace(old, new))
+    assert message in str(fault.value)
+    assert "contrasts.yaml, line " in str(fault.value)

@@ -1,0 +1,183 @@
+"""Known truth: a tiny model that learnt agreement and nothing else, its control, and what interventions say of both."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tiny_lms import byte_bpe
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from cxprobe.constructions.people import People
+from cxprobe.errors import DataError
+from cxprobe.models.causal import CausalLM
+from cxprobe.probing import Fitting
+from cxprobe.results.rates import Facet, rates_of
+from cxprobe.tasks.interventions.evaluate import ELSEWHERE, FACETS, SUMMED, USED, intervention_responses, role_of
+from cxprobe.tasks.interventions.exchanges import measure_layer, prompt_items
+from cxprobe.tasks.interventions.make import draw_base_and_source, neutral_items
+from cxprobe.tasks.interventions.names import INTERVENTIONS, NEUTRAL
+from cxprobe.tasks.interventions.params import MeasureInterventions
+from cxprobe.tasks.interventions.sentences import InterventionsFile, LabelledSentences
+
+NOUNS = ["cat", "dog", "fox", "king", "bird", "horse", "cook", "judge", "nurse", "poet", "baker", "pilot"]
+VERBS = [("runs", "run"), ("sings", "sing"), ("waits", "wait"), ("sleeps", "sleep")]
+PLACES = ["house", "tree", "door", "lamp", "car", "boat"]
+WORDS = [*NOUNS, *(f"{noun}s" for noun in NOUNS), *(verb for pair in VERBS for verb in pair), *PLACES, "near", "the"]
+LAYERS = 2
+LABELLED = LabelledSentences(
+    InterventionsFile.model_validate(
+        {
+            "tests": "form",
+            "rows": "pairs.yaml",
+            "labels": {"one": {"subject": "{noun}", "verb": "{does}"}, "many": {"subject": "{noun}s", "verb": "{do}"}},
+            "sentences": {"near": {"before": "the {subject} near the {place}", "answer": "{verb}", "after": "."}},
+        }
+    ),
+    {
+        "frames": [{"noun": noun} for noun in NOUNS],
+        "verbs": [{"does": one, "do": many} for one, many in VERBS],
+        "places": [{"place": place} for place in PLACES],
+    },
+    {},
+    ("subject", "place"),
+)
+
+
+def trained(steps: int) -> CausalLM:
+    """Return a GPT-2 that has seen so many batches of sentences whose verb agrees with the first noun."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    tokenizer = byte_bpe({"eos": "<|endoftext|>", "pad": "<|endoftext|>"}, WORDS, adds=False)
+    config = GPT2Config(
+        vocab_size=len(tokenizer), n_embd=32, n_layer=LAYERS, n_head=2, n_positions=16, initializer_range=0.2
+    )
+    config.attn_pdrop = config.embd_pdrop = config.resid_pdrop = 0.0
+    config.bos_token_id = config.eos_token_id = tokenizer.eos_token_id
+    model = GPT2LMHeadModel(config)
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
+    for _ in range(steps):
+        many, verbs = rng.integers(2, size=64), rng.integers(len(VERBS), size=64)
+        texts = [
+            f"the {rng.choice(NOUNS)}{'s' * number} near the {rng.choice(PLACES)} {VERBS[verb][number]}"
+            for number, verb in zip(many, verbs, strict=True)
+        ]
+        ids = torch.tensor(tokenizer(texts)["input_ids"])
+        optimiser.zero_grad()
+        model(input_ids=ids, labels=ids).loss.backward()
+        optimiser.step()
+    return CausalLM("tiny", model.eval(), tokenizer, "", 16, bos="none")
+
+
+# The same sentences under another name, and sentences in which the place decides what its name is, which no number can.
+OTHER = LABELLED._replace(
+    content=InterventionsFile.model_validate(
+        {
+            "tests": "form",
+            "rows": "pairs.yaml",
+            "labels": {"here": {"place": "{first}"}, "there": {"place": "{second}"}},
+            "sentences": {
+                "again": {"before": "the {place} near the {noun} near the", "answer": "{place}", "after": "."}
+            },
+        }
+    ),
+    groups={
+        "frames": [{"noun": noun} for noun in NOUNS],
+        "places": [{"first": one, "second": other} for one, other in permutations(PLACES, 2)],
+    },
+    regions=("place", "noun", "last"),
+)
+SENTENCES = [
+    f"the {noun}{'s' * (number % 2)} near the {PLACES[number % 6]} {VERBS[number % 4][number % 2]}."
+    for number, noun in enumerate(NOUNS)
+]
+
+
+def effects_in(lm: CausalLM, train: int = 96, test: int = 48, steps: int = 100) -> pd.DataFrame:
+    nobody = People(pronouns={}, types={})
+    made = {
+        "toy": draw_base_and_source("toy", LABELLED, nobody, {"test": test, "train": train}, 1),
+        "same": draw_base_and_source("same", LABELLED, nobody, {"test": test}, 2, "ends"),
+        "other": draw_base_and_source("other", OTHER, nobody, {"test": test}, 2),
+        NEUTRAL: neutral_items(SENTENCES),
+    }
+    asked = {name: prompt_items(lm, items, 1, name) for name, items in made.items()}
+    assert {of.dropped for of in asked.values()} == {0}
+    settings = MeasureInterventions(layers=None, steps=steps, draws=5, token_budget=2048)
+    parts = [measure_layer(lm, asked, layer, settings, Fitting(1000, 1, "toy")) for layer in range(1, LAYERS + 1)]
+    return pd.concat(parts)
+
+
+@pytest.fixture(scope="module")
+def knowing() -> pd.DataFrame:
+    return effects_in(trained(150))
+
+
+def rates_in(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates of what was measured."""
+    responses = intervention_responses(measured, {"toy": ""}).assign(task="interventions", model="tiny")
+    return rates_of(responses, FACETS)
+
+
+def by_intervention(rates: pd.DataFrame, facet: Facet, measure: str, construction: str = "toy") -> pd.DataFrame:
+    is_wanted = (rates["measure"] == measure) & (rates["construction"] == construction)
+    return rates[facet.among(rates) & is_wanted].set_index("intervention")
+
+
+@pytest.fixture(scope="module")
+def rates(knowing) -> pd.DataFrame:
+    return rates_in(knowing)
+
+
+def test_a_model_in_which_a_direction_decides_is_steered_by_it_and_by_no_random_one(knowing, rates):
+    effects, changed = (by_intervention(rates, SUMMED, measure) for measure in ("effect", "changed"))
+    assert {*effects.index} == {*INTERVENTIONS}
+    for found in ("whole", "das", "difference-of-means", "probe"):
+        assert effects.loc[found, "low"] > effects.loc["random", "high"] + 1, found
+    assert changed.loc["das", "low"] > 0.5 > changed.loc["random", "high"]
+    # The source's own log odds are as large; after an erasure there are none.
+    before = knowing[(knowing["construction"] == "toy") & (knowing["labels"] == "true")]["before"].mean()
+    assert effects.loc["whole", "value"] == pytest.approx(2 * before, rel=0.05)
+    assert effects.loc["erase", "value"] == pytest.approx(before, rel=0.2)
+
+
+def test_on_control_words_a_trained_direction_has_an_effect_too_so_that_its_lead_shrinks(rates):
+    selectivity = by_intervention(rates, SUMMED, "selectivity")["value"]
+    assert selectivity["das"] < selectivity["difference-of-means"]
+
+
+def test_a_direction_moves_the_same_construction_under_another_name_and_nothing_that_number_does_not_decide(rates):
+    toy, same, other = (by_intervention(rates, ELSEWHERE, "effect", name) for name in ("toy", "same", "other"))
+    for name in ("das", "difference-of-means", "erase"):
+        assert same.loc[name, "low"] > 0.5 * toy.loc[name, "value"] > 0, name
+        assert abs(other.loc[name, "value"]) < 0.1 * same.loc[name, "value"], name
+    assert abs(same.loc["random", "value"]) < 0.5
+
+
+def test_what_number_decides_breaks_and_what_is_broken_is_the_loss_of_the_word_that_follows(rates):
+    broken = by_intervention(rates, SUMMED, "broken")["value"]
+    assert broken["erase"] > 0.2 > abs(broken["random"])  # the last words are verbs
+
+
+def test_what_is_used_is_readable_and_expected(rates):
+    assert by_intervention(rates, Facet(), "accuracy")["value"].item() > 0.9
+    assert by_intervention(rates, USED, "readable")["value"].item() > 0.9
+    untrained = rates_in(effects_in(trained(0)))
+    used, nothing = (by_intervention(table, USED, "selectivity").rename(role_of) for table in (rates, untrained))
+    assert used.loc["direction", "low"] > used.loc["random", "high"] + 1
+    assert abs(nothing.loc["direction", "value"]) < 0.5
+
+
+def test_directions_follow_from_the_seed():
+    lm = trained(20)
+    again = [effects_in(lm, 16, 16, steps=5) for _ in range(2)]
+    pd.testing.assert_frame_equal(*again)
+
+
+def test_too_few_items_are_refused():
+    same = [row | {"do": row["does"]} for row in LABELLED.groups["verbs"]]
+    labelled = LABELLED._replace(groups={**LABELLED.groups, "verbs": same})
+    items = draw_base_and_source("toy", labelled, People(pronouns={}, types={}), {"test": 8, "train": 8}, 1)
+    with pytest.raises(DataError, match="0 of 8 items are left in the part 'test'"):
+        prompt_items(trained(0), items, 1, "toy")

@@ -1,0 +1,144 @@
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from cxprobe.files.arrays import Features
+from cxprobe.files.tables import write_table
+from cxprobe.probing import Fitting, Regularisation
+from cxprobe.stats import credit
+from cxprobe.tasks.recognition import measure
+from cxprobe.tasks.recognition.make import read_subsets
+from cxprobe.tasks.recognition.params import Controls, Probe
+from cxprobe.tasks.recognition.probes import control_labels, recognise
+
+pytestmark = pytest.mark.pipeline
+
+NOTHING = Controls(folds=None, control_task=False)
+ALL = Controls(folds=3, control_task=True)
+SETTINGS = Probe(C=1.0, standardise=False, max_iter=1000, controls=NOTHING)
+RIDGES = [Regularisation(1.0, False)] * 2
+
+
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=60), st.integers(0, 5))
+def test_a_word_has_one_control_label_and_labels_are_balanced(words, seed):
+    labels = control_labels(np.array(words, dtype=object), seed)
+    label_of = dict(zip(words, labels.tolist(), strict=True))
+    assert [label_of[word] for word in words] == labels.tolist()
+    assert abs(2 * int(labels.sum()) - len(words)) <= max(Counter(words).values())
+
+
+class Source(NamedTuple):
+    rows: pd.DataFrame
+    features: Features
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Sentences of two features, whose labels the second layer tells and the first does not."""
+    rng = np.random.default_rng(0)
+    labels = np.tile(["positive", "negative"], 60)
+    ids = np.array([f"s{number}" for number in range(120)])
+    rows = pd.DataFrame({"split": np.repeat(["train", "test"], 60), "value": 7, "label": labels, "id": ids})
+    splits = pd.concat([rows.assign(feature=feature) for feature in ("length", "distance")])
+    texts = np.array([f"number {number} ends in {'abcdefghij'[number % 10]}." for number in range(120)])
+    sentences = pd.DataFrame({"id": ids, "text": texts, "cluster_template": ids, "tags": "NN"})
+    write_table(splits, tmp_path / "made" / "splits.parquet")
+    write_table(sentences, tmp_path / "made" / "sentences.parquet")
+    order = rng.permutation(120)
+    signal = (labels == "positive")[order][:, None] + rng.normal(scale=0.2, size=(120, 4))
+    vectors = np.stack([rng.normal(size=(120, 4)), signal]).astype(np.float32)
+    return Source(read_subsets(tmp_path / "made"), Features(texts[order].tolist(), vectors))
+
+
+def subset_of(source, feature="length"):
+    return source.rows[source.rows["feature"] == feature]
+
+
+def once(source, kept, settings=SETTINGS, regularisation=RIDGES, feature="length", seed=0, jobs=1):
+    """Return predictions and the number of probes that were counted."""
+    counted: list[int] = []
+    how = regularisation, settings, Fitting(settings.max_iter, seed, "toy"), jobs, kept, counted.append
+    found = recognise(subset_of(source, feature), source.features, *how)
+    return found, sum(counted)
+
+
+def test_every_test_sentence_is_judged_by_every_layer_and_every_control(source, tmp_path):
+    (probes, controls, *_), counted = once(source, tmp_path / "scratch")
+    columns = ["value", "label", "id", "feature", "cluster_template", "layer", "probability"]
+    assert probes.columns.tolist() == columns
+    assert probes.groupby("layer")["id"].agg(set).tolist() == [{f"s{number}" for number in range(60, 120)}] * 2
+    right = credit(probes["probability"].to_numpy(), (probes["label"] == "positive").to_numpy())
+    accuracy = pd.Series(right).groupby(probes["layer"].to_numpy()).mean()
+    assert accuracy[1] > 0.95 > 0.8 > accuracy[0]
+    assert controls.groupby("control").size().to_dict() == {"majority": 60}
+    assert counted == 2
+
+
+def test_a_run_that_was_killed_does_not_train_finished_probes_again(source, tmp_path, monkeypatch):
+    first, trained = once(source, tmp_path / "scratch")
+    monkeypatch.setattr(measure, "for_each_layer", lambda *_, **__: pytest.fail("trained again"))
+    again, counted = once(source, tmp_path / "scratch", jobs=2)
+    assert trained == counted == 2
+    for one, other in zip(first, again, strict=True):
+        pd.testing.assert_frame_equal(one.reset_index(drop=True), other)
+
+
+@pytest.mark.parametrize("changed", ["settings", "controls", "regularisation", "feature", "seed"])
+def test_predictions_are_kept_for_the_same_work_alone(source, tmp_path, monkeypatch, changed):
+    once(source, tmp_path / "scratch")
+    other = {
+        "settings": SETTINGS.model_copy(update={"max_iter": 999}),
+        "controls": SETTINGS.model_copy(update={"controls": ALL}),
+        "regularisation": [Regularisation(0.5, False)] * 2,
+        "feature": "distance",
+        "seed": 1,
+    }
+    trained = []
+    real = measure.for_each_layer
+    monkeypatch.setattr(measure, "for_each_layer", lambda *a, **k: trained.append(1) or real(*a, **k))
+    argument = "settings" if changed == "controls" else changed
+    once(source, tmp_path / "scratch", **{argument: other[changed]})
+    assert trained == [1]
+
+
+def with_all(source, scratch, **changes):
+    return once(source, scratch, SETTINGS.model_copy(update={"controls": ALL.model_copy(update=changes)}))[0]
+
+
+def test_the_probes_do_not_depend_on_what_is_computed_beside_them_and_absent_tables_have_columns(source, tmp_path):
+    alone, _ = once(source, tmp_path / "scratch")
+    beside = with_all(source, tmp_path / "scratch")
+    pd.testing.assert_frame_equal(alone.probes, beside.probes)
+    pd.testing.assert_frame_equal(alone.controls, beside.controls)
+    assert alone.folds.empty
+    assert set(alone.folds) == set(beside.folds)
+
+
+def test_each_training_sentence_is_held_out_once_with_its_label_and_with_that_of_its_word(source, tmp_path):
+    folds = with_all(source, tmp_path / "scratch").folds
+    assert folds.groupby(["task", "layer"])["id"].agg(set).tolist() == [{f"s{n}" for n in range(60)}] * 4
+    assert sorted(folds["fold"].unique()) == [0, 1, 2]
+    labels = {f"s{number}": "positive" if number % 2 == 0 else "negative" for number in range(60)}
+    real, control = (folds[folds["task"] == task] for task in ("real", "control"))
+    assert (real["label"] == real["id"].map(labels)).all()
+    assert control.groupby("cluster_word")["label"].nunique().eq(1).all()
+    assert control["label"].value_counts().to_dict() == {"positive": 60, "negative": 60}
+    assert folds["known"].all()  # each of the ten words ends six sentences
+    assert set(folds["cluster_word"]) == set("abcdefghij")
+
+
+def test_a_held_out_sentence_is_predicted_by_the_other_folds_alone(source, tmp_path):
+    folds = with_all(source, tmp_path / "scratch").folds.query("task == 'real' and layer == 1")
+    rows = folds.set_index("id")
+    texts = subset_of(source).set_index("id")["text"][rows.index]
+    vectors = pd.DataFrame(source.features.vectors[1], index=source.features.ids).loc[texts].set_index(rows.index)
+    held = rows["fold"] == 2
+    probe = LogisticRegression().fit(vectors[~held].to_numpy(), rows.loc[~held, "label"] == "positive")
+    expected = probe.predict_proba(vectors[held].to_numpy())[:, 1]
+    np.testing.assert_allclose(rows.loc[held, "probability"], expected, atol=1e-3)

@@ -1,0 +1,62 @@
+"""A few items of each construction, asked in one process."""
+
+import pytest
+
+import cxprobe
+from conftest import ROOT
+from cxprobe import survey
+from cxprobe.constructions.people import PEOPLE_FILE, load_people
+from cxprobe.errors import CxprobeError
+from cxprobe.results.rates import divided_by
+from cxprobe.results.schema import RATES, facet_columns
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return cxprobe.load("mini-clm", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def rates(lm):
+    return cxprobe.compare_constructions([lm], ["conative"], frames=2)
+
+
+def test_the_rates_are_those_of_the_same_pairs_compared_one_by_one(lm, rates):
+    pairs = cxprobe.minimal_pairs("conative-form", pairs_per_condition=2 * survey.ITEMS_OF_FORM, seed=2022)
+    whole = divided_by(rates[(rates["construction"] == "conative-form") & (rates["measure"] == "accuracy")])
+    accuracies = whole.set_index("model")
+    found = accuracies.loc[lm.name]
+    assert found["value"] == lm.compare(pairs).accuracy.value
+    assert found["n"] == len(pairs)
+    best = accuracies["value"].drop(lm.name).max()
+    assert found["difference"] == pytest.approx(found["value"] - best)
+
+
+def test_contrasts_are_those_of_the_recorded_frames_and_have_no_verdict_of_few(lm, rates, monkeypatch):
+    assert sorted(facet_columns(rates)) == ["condition", "sentence", "variant"]
+    assert [*rates.drop(columns=facet_columns(rates))] == [*RATES]
+    by_condition = divided_by(rates, "condition")
+    of_it = by_condition[by_condition["measure"] == "contrast"].set_index("condition")
+    assert of_it["n"].tolist() == [2] * len(of_it)
+    whole, other = of_it.loc["construction", "value"], of_it.loc["neutral", "value"]
+    assert of_it.loc["less_neutral", "value"] == pytest.approx(whole - other)
+    assert set(by_condition["verdict"]) == {""}
+    monkeypatch.setattr(survey, "FEWEST_FRAMES", 2)
+    many = cxprobe.compare_constructions([lm], ["conative"], frames=2)
+    assert (many.loc[many["condition"] == "construction", "verdict"] != "").any()
+
+
+def test_constructions_without_items_models_that_are_there_twice_and_one_frame_are_refused(lm):
+    for models, names, frames, said in (
+        ([lm], ["conativ"], 2, "did you mean 'conative'"),
+        ([lm, lm], ["conative"], 2, "is there twice"),
+        ([lm], ["conative"], 1, "two frames at least"),
+    ):
+        with pytest.raises(CxprobeError, match=said):
+            cxprobe.compare_constructions(models, names, frames=frames)
+
+
+def test_a_construction_that_is_a_form_alone_has_no_contrast():
+    pairs = survey.survey_pairs(["npi-licensing"], ROOT / "constructions", load_people(ROOT / PEOPLE_FILE), 2)
+    assert set(pairs.form["tests"]) == {"form"}
+    assert pairs.contrasts.empty
