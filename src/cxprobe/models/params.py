@@ -147,7 +147,7 @@ class PairClassifier(Closed):
     """Minimal pairs by a classifier on n-grams, trained on other frames of the construction."""
 
     kind: Literal["pair_classifier"]
-    """Logistic regression on what the two texts differ in, see `cxprobe.tasks.pairs.measure.learn_preferences`."""
+    """Logistic regression on what the two texts differ in, see `cxprobe.models.pairs.learn_preferences`."""
     folds: Annotated[int, Field(ge=2)]
     """How many folds, which share no frame; fewer where there are fewer frames."""
     counts: Ngrams

@@ -19,13 +19,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from cxprobe.models.checkpoints import is_gguf
 from cxprobe.models.params import Llm, Member, ModelSpec, series_of
 from cxprobe.results.comparisons import COMPARISON
-from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, lead_findings
+from cxprobe.results.findings import QUESTIONS, Finding, ReportModels, estimate_of, lead_findings
 from cxprobe.results.params import Report
 from cxprobe.results.plots import Mark, as_svg, dots, overview, row_names
 from cxprobe.results.sentences import CONDITIONS, by_model, headline, in_sum, sentence
 from cxprobe.results.task import PageTable, ReportInputs
 from cxprobe.results.verdict import BESIDE_CONTROL, VERDICTS
-from cxprobe.results.words import in_full, percent
+from cxprobe.results.words import in_full, percent, with_interval
 from cxprobe.run.record import STAGE_TAG
 
 if TYPE_CHECKING:
@@ -241,8 +241,8 @@ def _compared(column: str, value: str, inputs: ReportInputs, models: ReportModel
         for row in tested.to_dict("records"):
             items = [row[column] for column in divided if row[column] not in ("own", "", value)]
             about = ", ".join(task.part_name(item) for item in items if isinstance(item, str))
-            difference, low, high = (f"{100 * row[name]:+.0f}" for name in ("difference", "low", "high"))
-            numbers = [difference, f"[{low}, {high}]", f"{row['n']:,}", f"{row['p_holm']:.3f}"]
+            interval = with_interval(estimate_of(row, "difference"), "[{1}, {2}]", digits="+.0f")
+            numbers = [f"{100 * row['difference']:+.0f}", interval, f"{row['n']:,}", f"{row['p_holm']:.3f}"]
             detectable = "" if pd.isna(row["detectable"]) else f"{100 * row['detectable']:.0f}"
             rows.append([about, models.label(row["first"]), models.label(row["second"]), *numbers, detectable])
         yield PageTable(f"Tested paired differences on the same items: {name}", path, _DIFFERENCE, rows)
