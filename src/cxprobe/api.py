@@ -60,9 +60,10 @@ from cxprobe.models.texts import (
 from cxprobe.project.bundled import bundled_files
 from cxprobe.project.constructions import read_constructions, require_construction
 from cxprobe.results import sentences as words
-from cxprobe.results.findings import estimate_of, findings_of, lead_findings
+from cxprobe.results.findings import estimate_of, lead_findings
 from cxprobe.results.rates import ALL
 from cxprobe.results.schema import as_written
+from cxprobe.results.task import findings_of
 from cxprobe.results.verdict import BESIDE_CONTROL, effects_of, frames_needed, verdicts_on
 from cxprobe.results.words import with_interval
 from cxprobe.seeding import SEED, generator_for
@@ -77,7 +78,7 @@ from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, with_units
 from cxprobe.text import WORD_MASK
 
 if TYPE_CHECKING:
-    from cxprobe.results.overview import Picture
+    from cxprobe.results.plots import Picture
 
 _NGRAMS = bundled_files() / "models" / "mini-ngrams"
 _ALL = "all pairs"  # the column whose only value makes all pairs of a comparison a group
@@ -788,7 +789,7 @@ def overview(
         >>> rates = pd.read_csv("results/evaluate_pairs/rates.csv")  # doctest: +SKIP
         >>> cxprobe.overview(rates, models=["smollm2-135m"])  # doctest: +SKIP
     """
-    from cxprobe.results import overview as pictures  # matplotlib, an extra
+    from cxprobe.results import plots as pictures  # matplotlib, an extra
     from cxprobe.tasks.registry import TASKS
 
     known = as_written(rates)

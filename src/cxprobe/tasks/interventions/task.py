@@ -12,9 +12,8 @@ from cxprobe.constructions.people import PEOPLE_FILE, load_people
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
-from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
+from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Task, published_table, read_demand
 from cxprobe.tasks.interventions import names
 from cxprobe.tasks.interventions.evaluate import USED
 from cxprobe.tasks.interventions.params import InterventionsParams, InterventionsStage

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from cxprobe.models.params import Member
 from cxprobe.results.comparisons import best_baseline
-from cxprobe.results.dots import BEST_BASELINE, CONSTANT, dots
+from cxprobe.results.plots import dots, marks_of
 from cxprobe.results.rates import ALL
 from cxprobe.tasks.prompts.evaluate import BY_TEST_AND_PROMPT, accuracies_by_setting
 
@@ -48,23 +48,13 @@ def prompt_figures(rates: pd.DataFrame, members: Sequence[Member], score: str) -
         best = ranked.drop_duplicates(["model", "set"]).sort_index()[["model", *_SETTING, "prompt"]]
         by_construction = inference[inference["construction"] != ALL].merge(best)
         title = "Inference by construction, with each model's best prompt and examples"
-        marks = {CONSTANT: _constant(by_construction, ["set", "construction"]), BEST_BASELINE: of_construction}
-        figures["best_by_construction"] = dots(
-            by_construction, title, rows="construction", colours="label", panels="set", chance=None, marks=marks
-        )
+        marks = marks_of(by_construction, row="construction", panel="set", kind="label", best=of_construction)
+        figures["best_by_construction"] = dots(marks, title=title)
     tests = tests_by_prompt(rates, dict(zip(drawn["model"], drawn["label"], strict=True)))
     if len(tests):
         title = "Reasoning by test, with the two prompts that differ most where nothing follows (C)"
-        marks = {CONSTANT: _constant(tests, ["panel", "row"])}
-        figures["tests_by_prompt"] = dots(
-            tests, title, rows="row", colours="label", panels="panel", chance=None, marks=marks
-        )
+        figures["tests_by_prompt"] = dots(marks_of(tests, row="row", panel="panel", kind="label"), title=title)
     return figures
-
-
-def _constant(table: pd.DataFrame, cells: list[str]) -> pd.DataFrame:
-    """Return the accuracy of the best constant answer (column chance) in each row and panel of a figure."""
-    return table.groupby(cells, sort=False)["chance"].max().dropna().rename("accuracy").reset_index()
 
 
 def tests_by_prompt(rates: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:

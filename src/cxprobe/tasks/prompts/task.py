@@ -15,13 +15,13 @@ from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.models.prompts import PROMPTS_FOLDER
 from cxprobe.results.findings import ReportModels
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.rates import ALL
 from cxprobe.results.task import (
     Demand,
     Example,
     PageTable,
+    ReportInputs,
     Task,
     published_table,
     read_demand,

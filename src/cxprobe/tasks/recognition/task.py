@@ -17,10 +17,9 @@ from cxprobe.constructions.construction import (
 )
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams, task_members
 from cxprobe.results.schema import cluster_lists
-from cxprobe.results.task import Demand, Task, read_demand
+from cxprobe.results.task import Demand, ReportInputs, Task, read_demand
 from cxprobe.stats import CLUSTER
 from cxprobe.tasks.recognition.params import RecognitionParams, RecognitionStage
 

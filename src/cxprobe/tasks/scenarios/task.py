@@ -10,9 +10,8 @@ from cxprobe.constructions.checking import Fault, FoundFaults, Keys, repeated
 from cxprobe.files.tables import read_made_table
 from cxprobe.files.writing import DATA
 from cxprobe.results.findings import ReportModels
-from cxprobe.results.inputs import ReportInputs
 from cxprobe.results.params import ReportParams
-from cxprobe.results.task import Demand, Example, PageTable, Task, published_table, read_demand
+from cxprobe.results.task import Demand, Example, PageTable, ReportInputs, Task, published_table, read_demand
 from cxprobe.tasks.scenarios.evaluate import UNCALIBRATED
 from cxprobe.tasks.scenarios.params import ScenariosParams, ScenariosStage
 from cxprobe.tasks.scenarios.rules import (
