@@ -235,7 +235,7 @@ def draw_interventions(rng: Draw, params: dict[str, Any], folder: Path) -> None:
     section = params["interventions"]
     section["constructions"] = of_tasks(rng, "interventions")
     section["models"] = {slug: {} for slug in some(rng, [*KINDS, "gpt2-random"], 1)}
-    learn = one(rng, None, section["constructions"][:1], [])
+    learn = one(rng, None, section["constructions"][:1])
     section["make"] = {"train": 12, "test": 12, "learn": learn, "regions": one(rng, "all", "ends")}
     section["measure"] |= {"layers": 1, "steps": 1, "draws": 1}
 

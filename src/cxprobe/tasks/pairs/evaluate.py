@@ -460,8 +460,10 @@ def pairs_beside_published(rates: pd.DataFrame, objectives: pd.DataFrame, people
 def responses_of_replies(pairs: pd.DataFrame, replies: pd.DataFrame, how: EvaluationConfig) -> pd.DataFrame:
     """Return the responses of one model that got prompts, see `read_replies`."""
     read = read_replies(pairs, replies)
-    decided = pair_responses(evaluate_replies(pairs, read, how), how)
-    return pd.concat([decided, reply_responses(read, how)], ignore_index=True)
+    about, decided = reply_responses(read, how), evaluate_replies(pairs, read, how)
+    if decided.empty:  # no reply has an answer
+        return about
+    return pd.concat([pair_responses(decided, how), about], ignore_index=True)
 
 
 def read_replies(pairs: pd.DataFrame, replies: pd.DataFrame) -> pd.DataFrame:
