@@ -28,7 +28,7 @@ from cxprobe.results.schema import CHANCE_IN_BOTH, HALF, HAS_VERDICT, KEYS, OF_D
 from cxprobe.results.words import cell
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, UNIT, credits_of_margins, difference_by
-from cxprobe.tasks.pairs.balance import with_balance
+from cxprobe.tasks.pairs.balance import unbalanced_cells, with_balance
 from cxprobe.tasks.pairs.params import AskedPairs, PairsParams, PairsStage
 from cxprobe.tasks.pairs.sources import (
     FRAME,
@@ -73,6 +73,7 @@ FACETS = (
     Facet(["noun_type"], where="decides and noun_type not in ['', 'none']", in_git=False),
     Facet(["scheme", "score"], where="not deciding", in_git=False),
 )
+LEFT_OUT = "tables/left_out"
 MEANING = "all pairs of meaning"
 PEOPLE = "people (majority)"  # whose published answers stand among the models
 SOURCE = "Oba & Sugawara 2026, their items"  # of the published numbers
@@ -592,8 +593,12 @@ class PairsEvaluation(Evaluation[PairsStage]):
         return override(rates, meaning, task_members(self.stage.params))
 
     def tables(self, rates: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
-        """Return rates beside published ones."""
+        """Return rates beside published ones, and what rates of benchmarks leave out, which is printed too."""
+        cells = [unbalanced_cells(self.made[name]).assign(source=name) for name in self.section.benchmarks]
+        tables = {LEFT_OUT: pd.concat(cells, ignore_index=True)} if cells else {}
+        for row in tables[LEFT_OUT].to_dict("records") if cells else ():
+            print(f"{row['source']}: the rates of {row['construction']} leave out {row['n']:,} pairs: {row['reason']}")
         if self.own.empty:
-            return {}
+            return tables
         published = [pd.read_csv(self.stage.use(path), sep="\t") for path in PUBLISHED]
-        return {"tables/beside_published": pairs_beside_published(rates, *published)}
+        return {**tables, "tables/beside_published": pairs_beside_published(rates, *published)}
