@@ -6,6 +6,7 @@ import pytest
 from dvc.repo import Repo
 from dvc.utils.serialize import load_yaml
 from ruamel.yaml import YAML
+from stage_work import MEASURING
 
 from conftest import ROOT
 from cxprobe.cli.init import preset_names, preset_text
@@ -16,7 +17,6 @@ from cxprobe.project.params import load_params
 from cxprobe.tasks.registry import TASKS
 
 PRESETS = ROOT / "presets"
-STEPS = {"measure": "models", "ask": "llms"}  # step -> the part of a section that has its items
 BASE = """\
 # What base.yaml says about itself.
 seed: 1                      # of every draw
@@ -114,7 +114,9 @@ def carried() -> dict[str, set[Path]]:
 
 
 @pytest.mark.parametrize("name", preset_names(PRESETS))
-def test_the_plan_of_a_preset_has_every_stage_and_every_input_is_there_or_made_by_another(name, carried, tmp_path, monkeypatch):
+def test_the_plan_of_a_preset_has_every_stage_and_every_input_is_there_or_made_by_another(
+    name, carried, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "dvc.yaml", tmp_path)
     text = preset_text(name, PRESETS)
@@ -127,7 +129,10 @@ def test_the_plan_of_a_preset_has_every_stage_and_every_input_is_there_or_made_b
     sections = {task: YAML(typ="safe").load(text)[task] for task in TASKS}
     once = {f"{step}_{task}" for task in TASKS for step in ("make", "evaluate")}
     items = {
-        f"{step}_{task}@{item}" for task in TASKS for step, key in STEPS.items() for item in sections[task].get(key, ())
+        f"{step}_{task}@{item}"
+        for task in TASKS
+        for step, key in MEASURING.items()
+        for item in sections[task].get(key, ())
     }
     assert once | items | {"list_code", "list_files", "write_corpora", "report"} <= planned
     made |= {folder for path in made for folder in path.parents}

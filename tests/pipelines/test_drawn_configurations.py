@@ -1,26 +1,23 @@
-"""A params.yaml is what people write: configurations drawn by a seed run to the report, whatever they ask for.
+"""A params.yaml is what people write: valid ones, drawn by a seed, run to the report, whatever they ask for.
 
 CXPROBE_CONFIGURATIONS says how many; the seeds are 0, 1, 2 ...
 """
 
 import os
-import runpy
 
 import pytest
 from drawn_project import draw_params, write_workshop
-from stage_work import do_work
+from stage_work import measure_and_evaluate, run, script, write_report
 
-from conftest import ROOT, change_params
+from conftest import change_params
 from cxprobe.constructions.checking import FoundFaults
-from cxprobe.project.params import Params, load_params
-from cxprobe.run.results import write_results
+from cxprobe.project.params import load_params
 from cxprobe.run.stage import Stage
 from cxprobe.tasks.registry import TASKS
 
 pytestmark = pytest.mark.pipeline
 
 MANY = int(os.environ.get("CXPROBE_CONFIGURATIONS", "20"))
-SCRIPTS = {name: runpy.run_path(str(ROOT / "pipelines" / f"{name}.py"))[name] for name in ("mine_sentences", "report")}
 
 
 @pytest.fixture(scope="module")
@@ -30,43 +27,26 @@ def workshop(tmp_path_factory):
     write_workshop(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        draw = draw_params(0, folder / "unused")
-        change_params(folder, "{}", lambda content: content.update(draw))
-        SCRIPTS["mine_sentences"](Stage("mine_sentences", "toys", load_params()))
+        change_params(folder, "{}", lambda content: content.update(draw_params(0, folder / "unused")))
+        script("mine_sentences")(Stage("mine_sentences", "toys", load_params()))
     return folder
 
 
 @pytest.mark.parametrize("seed", range(MANY))
 def test_a_valid_configuration_runs_to_the_report(seed, workshop, tmp_path, monkeypatch):
-    for name in ("constructions", "lexicon", "models", "prompts", "published", "tiny"):
-        (tmp_path / name).symlink_to(workshop / name)
     (tmp_path / "data").mkdir()
-    (tmp_path / "data/mine_sentences").symlink_to(workshop / "data/mine_sentences")
+    for name in ("constructions", "lexicon", "models", "prompts", "published", "tiny", "data/mine_sentences"):
+        (tmp_path / name).symlink_to(workshop / name)
     monkeypatch.chdir(tmp_path)
-    drawn = draw_params(seed, tmp_path)
-    change_params(tmp_path, "{}", lambda content: content.update(drawn))
-    params = load_params()
-    faults = FoundFaults()
-    for task in TASKS.values():
-        task.check_params(params, faults)
+    change_params(tmp_path, "{}", lambda content: content.update(draw_params(seed, tmp_path)))
+    params, faults = load_params(), FoundFaults()
+    asked = [name for name in TASKS if not params.params_of(name).nothing_to_do]
+    for name in asked:
+        TASKS[name].check_params(params, faults)
+        TASKS[name].check_shared_files(params, faults)
     assert faults.lines == []
-    for task in TASKS:
-        section = getattr(params, task)
-        if params.params_of(task).nothing_to_do:
-            continue
-        run(params, task, "make")
-        for step, entries in (("measure", section.models), ("ask", getattr(section, "llms", ()))):
-            for entry in entries:
-                run(params, task, step, entry)
-        run(params, task, "evaluate")
-    stage = Stage("report", "", params)
-    write_results(stage, SCRIPTS["report"](stage))
+    for name in asked:
+        run("make", name, params)
+        measure_and_evaluate(params, name)
+    write_report(params)
     assert (tmp_path / "results/report/index.html").is_file()
-
-
-def run(params: Params, task: str, step: str, item: str = "") -> None:
-    """Run a stage's work in this process and write its results."""
-    outcome = do_work(step, task, params, item)
-    assert outcome is not None
-    assert not outcome.faults
-    write_results(Stage(f"{step}_{task}", item, params), outcome)

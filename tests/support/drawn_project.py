@@ -14,6 +14,7 @@ from conftest import ROOT, save_tiny_bert, save_toy_tagger, write_toy_constructi
 from cxprobe.cli.init import preset_text
 from cxprobe.constructions import construction_names
 from cxprobe.models.params import RuleOfPairs, RuleOfPrompts, RuleOfScenarios
+from cxprobe.tasks.prompts.items import load_items
 from cxprobe.tasks.registry import TASKS
 
 KINDS = ("bert", "roberta", "gpt2", "llama")
@@ -38,6 +39,8 @@ def write_workshop(folder: Path) -> None:
     write_toy_construction(folder / "constructions")
     labels = ROOT / "tests/support/toy_project/constructions/toy/labels.tsv"
     (folder / "constructions/toy/labels.tsv").write_text(labels.read_text())
+    toy = folder / "constructions/toy/construction.yaml"  # whose name is no formula, whatever it looks like
+    toy.write_text(toy.read_text().replace("name: Toy order", r"name: 'Toy $\frac{ $ order'"))
     write_toy_corpus(folder / "corpus")
     for name in ("tagger", "parser"):
         save_toy_tagger(folder / "models" / name / "en_ewt_cxprobe")
@@ -217,11 +220,10 @@ def draw_prompts(rng: Draw, params: dict[str, Any], folder: Path) -> None:
     section["llms"] = {slug: {} for slug in some(rng, ["mock", "mute"], 2)} if rng.random() < 0.4 else {}
     if section["llms"] and rng.random() < 0.3:
         section["models"] = {}
-    section["make"] |= {
-        "premises": 1,
-        "control_premises": 1,
-        "sets": some(rng, ["templatic", "challenge", "reasoning"], 3),
-    }
+    items = load_items(section["constructions"][0])
+    parts = {"templatic": items.inference, "challenge": items.inference and items.inference.challenge}
+    known = [name for name, part in {**parts, "reasoning": items.reasoning}.items() if part]
+    section["make"] |= {"premises": 1, "control_premises": 1, "sets": some(rng, known, 3)}
     section["make"]["shots"] = section["make"]["shots"][: int(rng.integers(1, 3))]
     for name in ("inference_prompts", "reasoning_prompts"):
         section["make"][name] = section["make"][name][:1]
