@@ -9,8 +9,7 @@ from toy_pairs import write_toy
 
 from cxprobe.constructions.faults import with_lines
 from cxprobe.constructions.people import load_people
-from cxprobe.tasks.pairs.checks import lint_pairs
-from cxprobe.tasks.pairs.frames import PairsFile
+from cxprobe.tasks.pairs.frames import PairsFile, lint_pairs
 
 PEOPLE = """\
 pronouns:

@@ -3,8 +3,7 @@ import re
 import pytest
 from toy_pairs import load_all
 
-from cxprobe.tasks.pairs.make import render_pairs
-from cxprobe.tasks.pairs.pseudowords import replace_content
+from cxprobe.tasks.pairs.make import render_pairs, replace_content
 from cxprobe.text.english import article_of, wrong_articles
 
 LOADED, PEOPLE = load_all()

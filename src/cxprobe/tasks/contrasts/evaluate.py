@@ -15,8 +15,7 @@ from cxprobe.results.schema import HALF, HAS_VERDICT, OF_CONTROL, OF_DIFFERENCE
 from cxprobe.results.verdict import CONDITION, Effects, effects_of, verdicts_on
 from cxprobe.run.stage import Stage
 from cxprobe.stats import CLUSTER, credits_of_margins
-from cxprobe.tasks.contrasts.contrast import frame_contrasts, pair_margins
-from cxprobe.tasks.contrasts.items import MADE, made_file, read_frames
+from cxprobe.tasks.contrasts.contrast import MADE, frame_contrasts, made_file, pair_margins, read_frames
 from cxprobe.tasks.contrasts.params import ContrastsStage
 
 BY_CONDITION = Facet([CONDITION], ("contrast", "above_zero"), has_verdicts=True, is_compared=False)
