@@ -1,5 +1,6 @@
 """Minimal pairs of a construction: what is drawn, how pairs are worded, and how a table keeps them."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -7,16 +8,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_pairs import load_toy
+from toy_pairs import load_all, load_toy
 
 from conftest import PAIRS, PEOPLE
-from cxprobe.constructions.people import load_people
 from cxprobe.errors import DataError
 from cxprobe.models.texts import Pair, pair_table, pairs_of
-from cxprobe.tasks.pairs.frames import load_pairs
-from cxprobe.tasks.pairs.make import build_pairs, draw_items, render_pairs
+from cxprobe.tasks.pairs.make import build_pairs, draw_items, render_pairs, replace_content
 from cxprobe.tasks.pairs.params import AskedPairs, MakePairs, PerCell
 from cxprobe.tasks.pairs.sources import first_items
+from cxprobe.text.english import article_of, wrong_articles
 
 
 def spread(counts, size):
@@ -179,11 +179,7 @@ def test_a_table_gives_its_pairs_back_and_pairs_of_other_files_share_no_cluster_
 
 
 def settings(meaning=4, pseudowords=4, form=1) -> MakePairs:
-    pairs_per_condition = PerCell(meaning=meaning, form=form, control=1)
-    return MakePairs(
-        pairs_per_condition=pairs_per_condition,
-        pseudowords=pseudowords,
-    )
+    return MakePairs(pairs_per_condition=PerCell(meaning=meaning, form=form, control=1), pseudowords=pseudowords)
 
 
 def test_pairs_come_with_their_own_words_and_with_pseudowords(tmp_path):
@@ -204,13 +200,46 @@ def test_a_cell_has_as_many_pairs_as_there_are(tmp_path):
     assert set(sizes["female-name"]) == {10}
 
 
+LOADED, EVERYBODY = load_all()
+WITH_CONTENT = [name for name, content in LOADED.items() if content.content_slots]
+
+
+@pytest.mark.parametrize("name", WITH_CONTENT)
+def test_pseudowords_keep_length_ending_and_article_and_are_no_words_of_the_pairs(name):
+    content = LOADED[name]
+    replaced, table = replace_content(content, seed=1)
+    known = {word for row in content.frames for value in row.values() for word in value.split()}
+    assert table["pseudoword"].is_unique
+    assert not set(table["pseudoword"]) & known
+    for word, pseudoword in zip(table["word"], table["pseudoword"], strict=True):
+        assert len(pseudoword) == len(word)
+        assert article_of(pseudoword) == article_of(word)
+        for ending in ("ed", "ing", "s"):
+            has_it = word.endswith(ending) and not word.endswith(("ss", "us", "is")) and len(word) >= len(ending) + 3
+            assert pseudoword.endswith(ending) or not has_it
+        if len(word) > 2:
+            assert not re.search("[^aeiou]{6}|[aeiou]{3}", pseudoword)
+    rendered = render_pairs(name, replaced, EVERYBODY, 50, seed=1, words="pseudo")
+    assert not [pair for pair in rendered if wrong_articles(pair.context + pair.good)]
+
+
+@pytest.mark.parametrize("name", WITH_CONTENT)
+def test_pairs_with_pseudowords_are_the_same_pairs_otherwise(name):
+    content = LOADED[name]
+    replaced, table = replace_content(content, seed=1)
+    words = dict(zip(table["pseudoword"], table["word"], strict=True))
+    real, pseudo = (render_pairs(name, one, EVERYBODY, 10, 3) for one in (content, replaced))
+    for before, after in zip(real, pseudo, strict=True):
+        back = " ".join(words.get(word.strip("."), word) for word in after.context.split())
+        assert back.strip(".") == before.context.strip(".")
+        assert after.context != before.context
+        assert (after.good == before.good) is (after.bad == before.bad)
+
+
 @pytest.fixture(scope="module")
 def pairs():
-    people = load_people()
-    contents = {name: load_pairs(name, people) for name in ("ditransitive", "npi-licensing")}
-    how = settings(meaning=5, form=6)
-    made = [build_pairs(name, content, people, how, 2022) for name, content in contents.items()]
-    return pd.concat(made, ignore_index=True)
+    how, names = settings(meaning=5, form=6), ("ditransitive", "npi-licensing")
+    return pd.concat([build_pairs(name, LOADED[name], EVERYBODY, how, 2022) for name in names], ignore_index=True)
 
 
 def test_a_model_that_is_asked_less_is_asked_about_the_first_items_of_each_cell(pairs):

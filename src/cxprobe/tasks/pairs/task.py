@@ -2,10 +2,10 @@
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pandas as pd
 
@@ -41,23 +41,11 @@ _BESIDE = "evaluate_pairs/tables/beside_published"
 _BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
 
 
-@dataclass(frozen=True)
-class ConstructionPairs:
-    """The pairs of meaning and of form of a construction.
-
-    Attributes:
-        files: Entry of ``constructions`` -> the content of its file.
-        people: The nouns that fill the slots of people.
-    """
+class ConstructionPairs(NamedTuple):
+    """The pairs of a construction, by entry of ``constructions``, and the nouns for people."""
 
     files: Mapping[str, PairsFile]
     people: People
-
-    def first_words(self, name: str) -> dict[str, str]:
-        """Return the words of each slot for examples: those of the first rows of a file, and the first two people."""
-        pairs, noun_type = self.files[name], next(iter(self.people.types.values()))
-        pronouns = self.people.pronouns[noun_type.pronouns[0]] if pairs.people else {}
-        return {**pairs.first_words, **pronouns, **dict(zip(pairs.people, noun_type.nouns, strict=False))}
 
 
 class PairsTask(Task):
@@ -86,20 +74,19 @@ class PairsTask(Task):
 
     def examples(self, items: ConstructionPairs) -> Iterator[Example]:
         """Yield an example of each variant and sentence; the first variant also with its people exchanged."""
+        kind = next(iter(items.people.types.values()))
         for name, pairs in items.files.items():
-            values, pair = items.first_words(name), called_pairs(name).replace("pairs", "pair")
-            nouns = next(iter(items.people.types.values())).nouns
+            values = pairs.first_words | (items.people.pronouns[kind.pronouns[0]] if pairs.people else {})
             for index, (letter, variant) in enumerate(pairs.variants.items()):
-                orders = {"": pairs.people}
-                if pairs.switched and index == 0:
-                    orders[", switched"] = pairs.people[::-1]
-                for order, slots in orders.items():
-                    filled = {**values, **dict(zip(slots, nouns, strict=False))}
+                design = " (own)" if variant.origin == "own" else ""
+                for order in ("", ", switched") if pairs.switched and index == 0 else ("",):
+                    slots = pairs.people[::-1] if order else pairs.people
                     for sentence in variant.contexts:
+                        filled = values | dict(zip(slots, kind.nouns, strict=False))
                         context, good, bad = fill_variant(variant, filled, sentence)
-                        design = " (own)" if variant.origin == "own" else ""
                         rival = "" if sentence == "construction" else ", rival"
-                        kind_of_item = f"{pair}, variant {letter}{design}{order}{rival}"
+                        called = called_pairs(name).replace("pairs", "pair")
+                        kind_of_item = f"{called}, variant {letter}{design}{order}{rival}"
                         yield Example(kind_of_item, context, good.strip(), bad.strip())
 
     # ---- checks
@@ -118,15 +105,11 @@ class PairsTask(Task):
         from cxprobe.tasks.pairs.benchmarks import benchmark_files
 
         section = params.section(PairsParams)
-        people, contents = people_if_sound(), dict[str, PairsFile]()
+        people = people_if_sound()
         for name in section.constructions:
             faults.require("pairs.constructions", name, pairs_file(name))
-            try:
-                if people:
-                    contents[name] = load_pairs(name, people)
-                    faults.notes += _notes_on_variants(name, contents[name], people, params)
-            except CxprobeError:  # its faults have been reported
-                continue
+            with suppress(CxprobeError):  # its faults have been reported
+                faults.notes += _notes_on_variants(name, load_pairs(name, people), people, params) if people else ()
         for name, benchmark in section.benchmarks.items():
             place = f"params.yaml: pairs.benchmarks.{name}: "
             faults.attempt(benchmark_files, DATA / "benchmarks" / name, benchmark, prefix=place)
@@ -288,10 +271,10 @@ def read_pair_tables(section: PairsParams) -> pd.DataFrame:
 
 def _notes_on_variants(name: str, content: PairsFile, people: People, params: ReportParams) -> Iterator[str]:
     """Yield a note on variants that rates leave out, since one answer is always right in them."""
-    pairs_per_condition: int = getattr(params.section(PairsParams).make.pairs_per_condition, content.tests)
-    cells = unbalanced_cells(pair_table(render_pairs(name, content, people, pairs_per_condition, params.seed)))
+    wanted = getattr(params.section(PairsParams).make.pairs_per_condition, content.tests)
+    cells = unbalanced_cells(pair_table(render_pairs(name, content, people, wanted, params.seed)))
     if len(cells):
-        listed = "; ".join(f"{row['variant']}: {row['reason']}" for _, row in cells.iterrows())
+        listed = "; ".join(cells["variant"] + ": " + cells["reason"])
         yield (
             f"{pairs_file(name)}: rates of the construction leave out {len(cells)} of {len(content.variants)} "
             f"variants, where one answer is always right ({listed}); the report shows them one by one. To count them, "
