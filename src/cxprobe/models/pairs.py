@@ -126,9 +126,10 @@ def pairs_shown_to(
             raise DataError(
                 f"{member.slug}: no pair has a context, so that the model is no baseline; take it out of this set"
             )
-    for name, portions in sources.items():
-        for pairs in portions if model is not None else ():
-            check_scored(model.described, pairs, scores[name])
+    if model is not None:
+        for name, portions in sources.items():
+            for pairs in portions:
+                check_scored(model.described, pairs, scores[name])
     return sources
 
 

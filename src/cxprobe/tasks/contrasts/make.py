@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -80,26 +81,16 @@ class ContrastsFile(Closed):
     def cells(self, condition: Condition) -> Iterator[tuple[str, "Cell"]]:
         """Yield the contexts of a condition with each question, and a name for each."""
         declared = self.conditions["construction" if condition == SHUFFLED else condition]
-        if isinstance(declared, OwnQuestions):
-            contexts, questions = declared.contexts, declared.questions
-        else:
-            contexts, questions = declared, self.questions
-        for number, context in enumerate(contexts, start=1):
-            for position, question in enumerate(questions):
-                letter = chr(ord("a") + position)
+        if not isinstance(declared, OwnQuestions):
+            declared = OwnQuestions.model_construct(contexts=declared, questions=self.questions)
+        for number, context in enumerate(declared.contexts, start=1):
+            for letter, question in zip(ascii_lowercase, declared.questions, strict=False):
+                name, answers = f"{number}{letter}", (question.right, question.wrong)
                 if isinstance(context, str):
-                    yield f"{number}{letter}", Cell(context, question.text, question.right, question.wrong)
-                else:
-                    first, second = context
-                    text, right, wrong = question.text, question.right, question.wrong
-                    yield f"{number}{letter}1", Cell(first, text, right, wrong, is_half=True)
-                    yield f"{number}{letter}2", Cell(second, text, wrong, right, is_half=True)
-
-    @property
-    def all_conditions(self) -> list[Condition]:
-        """The conditions, with the shuffled one where the construction's contexts have words."""
-        has_words = any(cell.context for _, cell in self.cells("construction"))
-        return [*self.conditions, SHUFFLED] if has_words else [*self.conditions]
+                    yield name, Cell(context, question.text, *answers)
+                    continue
+                for half, (one, of_half) in enumerate(zip(context, (answers, answers[::-1]), strict=True), start=1):
+                    yield f"{name}{half}", Cell(one, question.text, *of_half, is_half=True)
 
 
 class Cell(NamedTuple):
@@ -239,7 +230,10 @@ def pairs_of_frame(
         seed_of_words: The seed by which the words of shuffled contexts are ordered, the same for both orders of the
             people; None leaves the shuffled condition out.
     """
-    for condition in content.conditions if seed_of_words is None else content.all_conditions:
+    conditions = [*content.conditions]
+    if seed_of_words is not None and any(cell.context for _, cell in content.cells("construction")):
+        conditions.append(SHUFFLED)
+    for condition in conditions:
         for name, cell in content.cells(condition):
             context = cell.context
             if condition == SHUFFLED and seed_of_words is not None:
@@ -250,13 +244,11 @@ def pairs_of_frame(
             for order, persons in orders.items():
                 values = {**row, **pronouns, **dict(zip(PEOPLE, persons, strict=True))}
                 first = render(context, values)
-                texts = []
-                for answer in (cell.right, cell.wrong):
-                    follows = cell.text.replace(f"{{{ANSWER}}}", answer)
-                    texts.append(render(f"{context} {follows}".strip(), values).removeprefix(first))
+                follows = [cell.text.replace(f"{{{ANSWER}}}", answer) for answer in (cell.right, cell.wrong)]
+                good, bad = (render(f"{context} {text}".strip(), values).removeprefix(first) for text in follows)
                 groups = {"condition": condition, "cell": name, "order": order}
                 id_ = "-".join([frame.replace(" ", "-"), *groups.values()])
-                yield Pair(id_, frame, first, *texts, groups, {"frame": frame})
+                yield Pair(id_, frame, first, good, bad, groups, {"frame": frame})
 
 
 def shuffled(context: str, seed: int) -> str:

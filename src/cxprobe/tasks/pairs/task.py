@@ -3,9 +3,10 @@
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -41,7 +42,8 @@ _BESIDE = "evaluate_pairs/tables/beside_published"
 _BESIDE_TITLE = "Minimal pairs beside published values, which are about other items"
 
 
-class ConstructionPairs(NamedTuple):
+@dataclass(frozen=True)
+class ConstructionPairs:
     """The pairs of a construction, by entry of ``constructions``, and the nouns for people."""
 
     files: Mapping[str, PairsFile]
