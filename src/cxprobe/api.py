@@ -70,11 +70,10 @@ from cxprobe.seeding import SEED, generator_for
 from cxprobe.stats import CLUSTER, UNIT, Estimate, cluster_columns, clusters_by, rate_by
 from cxprobe.tasks.contrasts.contrast import frame_contrasts
 from cxprobe.tasks.pairs import benchmarks
-from cxprobe.tasks.pairs.evaluate import EvaluationConfig, both_orders
+from cxprobe.tasks.pairs.evaluate import FRAME, both_orders, with_units
 from cxprobe.tasks.pairs.frames import load_pairs, pairs_file
 from cxprobe.tasks.pairs.make import build_pairs
 from cxprobe.tasks.pairs.params import FORM, MakePairs, PerCell, ScoreName
-from cxprobe.tasks.pairs.sources import FRAME, OWN_PAIRS, with_units
 from cxprobe.text import WORD_MASK
 
 if TYPE_CHECKING:
@@ -663,8 +662,7 @@ def baselines_on(
         1.0
     """
     table = _pairs_to_compare(good, bad, context)
-    how = EvaluationConfig(OWN_PAIRS, "pll", survey.SCORE_OF_FORM, [survey.SCORE_OF_FORM])
-    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), how, seed=0)
+    decided = survey.decided_by_baselines(table, survey.simple_baselines(_NGRAMS), seed=0)
     rows = pd.concat([_with_clusters(of).assign(baseline=slug) for slug, of in decided.items()], ignore_index=True)
     rates = rate_by(rows, "accuracy", ["baseline"])
     return rates.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
@@ -718,7 +716,7 @@ def minimal_pairs(
         pairs_per_condition=cells,
         pseudowords=pseudowords,
     )
-    return build_pairs(construction, content, people, settings, seed).pairs
+    return build_pairs(construction, content, people, settings, seed)
 
 
 def sentences(

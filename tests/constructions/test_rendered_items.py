@@ -57,7 +57,7 @@ def hashes_of_pairs() -> Iterator[tuple[str, str, str]]:
         )
         changed = {"pairs_per_condition": pairs_per_condition, "pseudowords": len(content.frames)}
         settings = params.pairs.make.model_copy(update=changed)
-        table = build_pairs(name, content, people, settings, params.seed).pairs
+        table = build_pairs(name, content, people, settings, params.seed)
         texts = table[["id", "words", "variant", "context", "good", "bad", "cluster_wording"]]
         yield "pairs", name, hash_of(texts.to_numpy().tolist())
 
