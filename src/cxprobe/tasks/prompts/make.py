@@ -184,11 +184,8 @@ def load_wording(folder: Path = PROMPTS_FOLDER) -> Wording:
     Raises:
         PromptError: One line for every fault of the first file that has any.
     """
-    return Wording(
-        read_prompt_file(InferencePrompts, folder / "inference.yaml"),
-        read_prompt_file(ReasoningPrompts, folder / "reasoning.yaml"),
-        read_prompt_file(Continuations, folder / "continuations.yaml"),
-    )
+    files = Wording.__annotations__.items()
+    return Wording(*(read_prompt_file(model, folder / f"{name}.yaml") for name, model in files))
 
 
 def shown_letter(letter: str, order: str) -> str:
